@@ -150,9 +150,10 @@ class Trace:
                         before = (number, id if kind == 5 else before[1])
                         scope = None
                     elif kind == 13 and id:
-                        begun = [at for at, frame in enumerate(stack) if frame[4] == id]
-                        if begun:
-                            end(begun[-1], time)
+                        begun = [at for at, frame in enumerate(stack) if frame[4] == id][::-1]
+                        number_of, = struct.unpack("<I", payload)
+                        if number_of < len(begun):
+                            end(begun[number_of], time)
                     elif kind == 13 and struct.unpack("<I", payload)[0] < len(stack):
                         end(len(stack) - 1 - struct.unpack("<I", payload)[0], time)
             while stack:

@@ -14,6 +14,12 @@
  * scope in C with gcc; clang and C++ reject it. Open a block of its own for the
  * scope, or declare the scope before the first goto.
  *
+ * Scopes nest in their thread: no scope may be open where a coroutine is suspended
+ * (co_await, co_yield), because what its thread does meanwhile begins and ends other
+ * ranges, and another thread may resume it. C++ has no means to reject that. For
+ * such a block DWELL_COROUTINE_ZONE(name) records the exact time; it is a range
+ * beside the others of its thread, as DWELL_ASYNC_BEGIN() makes it.
+ *
  * In a program that is not recorded a probe is one relaxed load and a branch not
  * taken; with -DDWELL_DISABLE it is nothing. Recorded, a range costs little more
  * than the two clock readings that it needs, and 12 bytes in the file.
@@ -291,6 +297,7 @@ DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 	DWELL_IGNORE_THREE(category device, address, size_bytes)
 #define DWELL_FREE(address) DWELL_IGNORE(address)
 #define DWELL_ALLOC_IS(category, address) DWELL_IGNORE_TWO(category, address)
+#define DWELL_COROUTINE_ZONE(name) DWELL_IGNORE_TEXT(name)
 #define DWELL_ASYNC_BEGIN(name, handle) DWELL_IGNORE_TWO(name, handle)
 #define DWELL_ASYNC_END(name, handle) DWELL_IGNORE_TWO(name, handle)
 #define DWELL_FLOW_OUT(name, handle) DWELL_IGNORE_TWO(name, handle)
@@ -315,7 +322,30 @@ struct dwell_step_scope {
 	dwell_step_scope(const dwell_step_scope &) = delete;
 	dwell_step_scope &operator=(const dwell_step_scope &) = delete;
 };
+/* Its address, which is that of no other open one, is the range's handle. */
+struct dwell_async_scope {
+	DWELL_UNSEEN explicit dwell_async_scope(struct dwell_site *named)
+		: site(dwell_wants(1u << named->category) ? named : nullptr)
+	{
+		if (DWELL_UNLIKELY(site != nullptr))
+			dwell_async_begin(site, DWELL_ADDRESS(this));
+	}
+	DWELL_UNSEEN ~dwell_async_scope()
+	{
+		if (DWELL_UNLIKELY(site != nullptr))
+			dwell_async_end(site, DWELL_ADDRESS(this));
+	}
+	dwell_async_scope(const dwell_async_scope &) = delete;
+	dwell_async_scope &operator=(const dwell_async_scope &) = delete;
+	struct dwell_site *site;
+};
 #define DWELL_SCOPE_OPEN(expression, n) const dwell_range_scope DWELL_JOIN(dwell_scope_, n)(expression)
+#define DWELL_COROUTINE_ZONE_N(name, n)                                                \
+	DWELL_CHECK_LITERAL(name);                                                             \
+	DWELL_SITE(DWELL_JOIN(dwell_site_, n), DWELL_CATEGORY_ZONE, name, NULL);               \
+	const dwell_async_scope DWELL_JOIN(dwell_scope_, n)(&DWELL_JOIN(dwell_site_, n))
+/* The rest of this block of a coroutine is a range, from begin to end, with the time in which it is suspended. */
+#define DWELL_COROUTINE_ZONE(name) DWELL_COROUTINE_ZONE_N(name, __COUNTER__)
 #define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
 #else
 DWELL_INLINE void dwell_block_leave(struct dwell_block *block)

@@ -279,6 +279,9 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
 DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 /* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. */
 DWELL_API void dwell_thread_leave(bool blocked);
+/* The process ends, or begins a sandbox: its account is written, and no clock of the kernel is read from now on. false: the
+ * sandbox was refused. */
+DWELL_API void dwell_account_close(bool close);
 /* As dwell_meta() and dwell_meta_json(). False: it is not in the trace, because nothing is recorded, or a signal handler
  * interrupted the recorder where nothing can be added. */
 DWELL_API bool dwell_meta_try(const char *key, const char *value, bool json);
@@ -310,6 +313,8 @@ DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwe
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
+/* Ends the n-th of the open ranges of this thread that began with this id, counted from the innermost = 0. */
+DWELL_API void dwell_end_named_of(uint32_t id, uint32_t n);
 
 /* For operators of autograd: gives the innermost open range of this thread the sequence number
  * that forward and backward share, and the thread that ran the forward (a number of

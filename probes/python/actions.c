@@ -105,7 +105,7 @@ static PyObject *actions_scope_enter(PyObject *object, PyObject *unused)
 {
 	struct scope *scope = (struct scope *)object;
 
-	scope->began = dwell_begin_id(scope->id, DWELL_CATEGORY_ACTION);
+	scope->began = dwell_begin_named(scope->id, DWELL_CATEGORY_ACTION); /* the block may be suspended */
 	Py_INCREF(scope->name);
 	return scope->name;
 }

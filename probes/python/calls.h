@@ -21,6 +21,7 @@
 
 /* Flags in the same word as an id, which has 28 bits. */
 #define DWP_CALL_BY_FRAME (1u << 31)  /* of a call: entered by frames.c, which also leaves it */
+#define DWP_CALL_IN_C (1u << 30)      /* of a call: of a function written in C */
 #define DWP_CODE_RESUMED (1u << 30)   /* of a code object: its first call creates a generator */
 #define DWP_CODE_SUBSCRIPT (1u << 29) /* of a code object: a __getitem__ */
 #define DWP_ID_BITS 0x0fffffffu
@@ -28,6 +29,7 @@
 struct dwp_calls {
 	struct dwp_thread_memory memory;
 	uint32_t depth;
+	bool missed;            /* another profiler had the profile function: events of calls are missing */
 	uint32_t mixed;         /* calls below this depth end by name: other records followed them */
 	const char *cursor;     /* where the stream was after the last record of a function */
 	const void *entered;    /* the code object that frames.c entered last */
@@ -114,6 +116,18 @@ static inline void dwp_calls_leave(struct dwp_calls *calls)
 bool dwp_calls_prepare(void);
 /* Whether the calling thread has a profile function, ours or another's. */
 bool dwp_calls_profiled(void);
+
+/* ---- in profile_slot.c --------------------------------------------------------------------- */
+
+/* Sets the profile function of new threads, by a function that a thread calls at its first event, and watches for
+ * other profilers from then on. Called once. */
+void dwp_slot_begin(dwp_tracer *tracer, PyMethodDef *start_thread);
+/* Sets it in the calling thread, or in all threads that have none. */
+void dwp_slot_take_here(void);
+void dwp_slot_take_all(void);
+/* At a thread's first event after events were missed: `outer` is the innermost frame whose call has been seen, or
+ * would have been. Ends the open calls that are no frames any more, and begins those of the other frames. */
+void dwp_slot_catch_up(struct dwp_calls *calls, PyFrameObject *outer);
 
 /* ---- in frames.c ----------------------------------------------------------------------------- */
 

@@ -2,17 +2,17 @@
  * Records Python functions, and the C functions that they call, as ranges.
  *
  * Used only if functions are requested. With C functions (`dwell run --functions`) this file sets
- * the interpreter's profile function: in the main thread at once, in other threads when they begin
- * (threading.setprofile() calls our starter there). Python functions alone are recorded by frames.c
- * at a lower cost, and by this file where frames.c cannot. The id of a C function is found by the
- * function's definition. If a program sets a profile function of its own in a thread,
- * the thread's functions are no longer recorded.
+ * the interpreter's profile function (profile_slot.c): in the main thread at once, in other threads
+ * when they begin (threading.setprofile() calls our starter there). Python functions alone are
+ * recorded by frames.c at a lower cost, and by this file where frames.c cannot. The id of a C
+ * function is found by the function's definition.
  */
 #include "calls.h"
 #include "format/keys.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
+
+PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
@@ -71,6 +71,17 @@ static uint32_t functions_builtin_id(PyObject *function)
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
 
+/* Another profiler had the profile function. The call of this event is not open yet, or is the innermost one. */
+__attribute__((noinline)) static void functions_catch_up(struct dwp_calls *calls, PyFrameObject *frame, int what)
+{
+	PyFrameObject *back = what == CALL ? PyFrame_GetBack(frame) : NULL;
+
+	dwp_slot_catch_up(calls, what == CALL ? back : frame);
+	Py_XDECREF((PyObject *)back);
+	if (what == C_RETURN || what == C_EXCEPTION)
+		dwp_calls_enter(calls, 0, DWP_CALL_IN_C);
+}
+
 static int functions_on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
 	struct dwp_calls *calls = dwp_calls;
@@ -78,13 +89,15 @@ static int functions_on_event(PyObject *self, PyFrameObject *frame, int what, Py
 
 	if (!calls && !(calls = dwp_calls_create()))
 		return 0;
+	if (DWELL_UNLIKELY(calls->missed))
+		functions_catch_up(calls, frame, what);
 	if (what == CALL)
 		dwp_calls_enter(calls, wanted ? functions_frame_id(frame) : 0, 0);
 	else if (what == C_CALL)
 		dwp_calls_enter(
 			calls,
 			wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? functions_builtin_id(argument) : 0,
-			0);
+			DWP_CALL_IN_C);
 	else if (what != RETURN && what != C_RETURN && what != C_EXCEPTION)
 		return 0;
 	else if (calls->depth > DWP_MOST_CALLS ||
@@ -96,7 +109,7 @@ static int functions_on_event(PyObject *self, PyFrameObject *frame, int what, Py
 /* Set with threading.setprofile(), so that each new thread calls it at its first event. */
 static PyObject *functions_start_thread(PyObject *self, PyObject *arguments)
 {
-	PyEval_SetProfile(functions_on_event, NULL);
+	dwp_slot_take_here();
 	Py_RETURN_NONE;
 }
 
@@ -105,44 +118,6 @@ static PyMethodDef starter = { "dwp_start_thread", functions_start_thread, METH_
 /* ---- who records ------------------------------------------------------------------------------ */
 
 static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
-static PyObject *for_new_threads; /* threading.setprofile */
-
-static void functions_profile_new_threads(void)
-{
-	PyObject *function = PyCFunction_New(&starter, NULL);
-
-	if (for_new_threads && function)
-		Py_XDECREF(PyObject_CallFunctionObjArgs(for_new_threads, function, NULL));
-	Py_XDECREF(function);
-	PyErr_Clear();
-}
-
-/* Sets our profile function in all threads that have none. PyEval_SetProfile() sets it for the
- * current thread state. Before 3.12, which has a function for all threads, the thread states are
- * therefore made current one after the other, which only sets a pointer there. */
-static void functions_profile_all_threads(void)
-{
-	void (*all)(dwp_tracer *tracer, PyObject *self) = NULL;
-	PyThreadState *(*first)(PyInterpreterState *interpreter) = NULL;
-	PyThreadState *(*next)(PyThreadState *thread) = NULL;
-	PyThreadState *self = PyThreadState_Get();
-
-	*(void **)&all = dlsym(RTLD_DEFAULT, "PyEval_SetProfileAllThreads");
-	*(void **)&first = dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
-	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
-	if (all) {
-		if (!dwp_calls_profiled())
-			all(functions_on_event, NULL);
-		return;
-	}
-	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
-	     thread = next(thread)) {
-		PyThreadState_Swap(thread);
-		if (!dwp_calls_profiled())
-			PyEval_SetProfile(functions_on_event, NULL);
-	}
-	PyThreadState_Swap(self);
-}
 
 static void functions_by_profile(const char *why)
 {
@@ -153,27 +128,16 @@ static void functions_by_profile(const char *why)
 	who = BY_PROFILE;
 	PyErr_Fetch(&type, &value, &trace);
 	dwp_frames_end();
-	functions_profile_new_threads();
-	functions_profile_all_threads();
+	dwp_slot_begin(functions_on_event, &starter);
+	dwp_slot_take_all();
 	dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	PyErr_Restore(type, value, trace);
-}
-
-static PyObject *functions_attribute_of(const char *module, const char *name)
-{
-	PyObject *object = PyImport_ImportModule(module);
-	PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
-
-	Py_XDECREF(object);
-	PyErr_Clear();
-	return attribute;
 }
 
 static void functions_begin(bool c_functions)
 {
 	const char *why = NULL;
 
-	for_new_threads = functions_attribute_of("threading", "setprofile");
 	if (!c_functions)
 		why = dwp_frames_begin(functions_by_profile);
 	who = c_functions || why ? BY_PROFILE : BY_FRAME;
@@ -181,8 +145,8 @@ static void functions_begin(bool c_functions)
 		dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	if (who == BY_FRAME)
 		return;
-	functions_profile_new_threads();
-	PyEval_SetProfile(functions_on_event, NULL);
+	dwp_slot_begin(functions_on_event, &starter);
+	dwp_slot_take_here();
 }
 
 void dwp_functions_follow_gate(void)

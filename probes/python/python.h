@@ -6,6 +6,7 @@
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   functions  Python and C functions (--functions)
+ *   profile_slot  the profile function of each thread, which other profilers take too
  *   frames     Python functions alone, at a lower cost (--functions=python)
  *   actions    the blocks of a Lightning profiler, for the package dwell
  *   stacks     the Python functions that called an operator (--stacks)

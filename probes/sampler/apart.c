@@ -8,13 +8,14 @@
 #include "sampler.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "base/system.h"
 
 #define STACKS 32u /* as many as there are bits below */
 
-static _Alignas(64) char stacks[STACKS][DWS_APART_BYTES];
-static uint32_t used; /* atomic; a bit for each stack */
+static char *stacks[STACKS]; /* atomic; mapped when first needed, by whoever uses them, and never unmapped */
+static uint32_t used;        /* atomic; a bit for each stack */
 
 /* dws_call_on(top, function, a, b, c): calls function(a, b, c) with the stack pointer at `top`, which is a multiple of 16.
  * The frame pointer leads back, so debuggers and exceptions find the caller. */
@@ -78,12 +79,38 @@ __asm__(".text\n"
 
 bool dws_is_apart(void)
 {
-	return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)stacks < sizeof stacks;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	for (unsigned i = 0; i < STACKS; i++) {
+		char *stack = __atomic_load_n(&stacks[i], __ATOMIC_RELAXED);
+
+		if (!stack)
+			break; /* they are taken in order */
+		if (here - (uintptr_t)stack < DWS_APART_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* The stack that belongs to a bit, which the caller has set. NULL: there is no memory. */
+static char *apart_stack(unsigned index)
+{
+	char *stack = __atomic_load_n(&stacks[index], __ATOMIC_RELAXED);
+	long memory;
+
+	if (DWELL_LIKELY(stack != NULL))
+		return stack;
+	memory = dw_call(SYS_mmap, NULL, DWS_APART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (dw_system_failed(memory))
+		return NULL;
+	__atomic_store_n(&stacks[index], (char *)memory, __ATOMIC_RELAXED);
+	return (char *)memory;
 }
 
 bool dws_apart_masked(void (*function)(void *), void *argument)
 {
 	uint32_t before = __atomic_load_n(&used, __ATOMIC_RELAXED), bit;
+	char *stack;
 
 	do {
 		if (before == UINT32_MAX)
@@ -91,9 +118,11 @@ bool dws_apart_masked(void (*function)(void *), void *argument)
 		bit = ~before & (before + 1);
 		/* Acquire: pairs with the release below, so that the last user of the stack has left it. */
 	} while (!__atomic_compare_exchange_n(&used, &before, before | bit, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	dws_call_on(stacks[__builtin_ctz(bit)] + DWS_APART_BYTES, (void *)(uintptr_t)function, (long)(uintptr_t)argument, 0, 0);
+	stack = apart_stack((unsigned)__builtin_ctz(bit));
+	if (stack)
+		dws_call_on(stack + DWS_APART_BYTES, (void *)(uintptr_t)function, (long)(uintptr_t)argument, 0, 0);
 	__atomic_fetch_and(&used, ~bit, __ATOMIC_RELEASE);
-	return true;
+	return stack != NULL;
 }
 
 bool dws_apart(void (*function)(void *), void *argument)

@@ -133,13 +133,21 @@ static int process_contains(struct dl_phdr_info *file, size_t bytes, void *data)
 	return 1;
 }
 
-__attribute__((visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls)
+__attribute__((visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls)
 {
 	struct place place = { (uintptr_t)calls, false };
 
 	dl_iterate_phdr(process_contains, &place);
 	if (dws_recorder == &nobody || (place.found && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED)))
 		dws_recorder = calls;
+}
+
+bool dws_has_worked(long periods)
+{
+	struct timespec used = { 0, 0 };
+
+	dw_system(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)(uintptr_t)&used, 0, 0, 0, 0);
+	return used.tv_sec * 1000000000l + used.tv_nsec >= periods * dws_process.period_ns;
 }
 
 bool dws_note(bool has_sample)
@@ -151,17 +159,20 @@ bool dws_note(bool has_sample)
 	char text[32];
 	size_t at = sizeof text - 1;
 
-	if (!has_sample && !dws_process.is_program && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
-		return false;
-	if (__atomic_exchange_n(&dws_process.noted, 1, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
 		return true;
+	if (!dws_recorder->meta_try || (!has_sample && !dws_process.is_program && !dws_has_worked(1)))
+		return false;
 	text[at] = '\0';
 	for (unsigned long ns = (unsigned long)dws_process.period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
-	dws_recorder->meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
-	dws_recorder->meta(DW_KEY_SAMPLE_METHOD, methods[dws_process.has_perf][dws_process.has_tables]);
-	if (dws_process.lacks)
-		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
+	/* It fails in a handler that interrupted the recorder while it registered the process. The next sample tries again:
+	 * samples without a period stand for nothing. Two threads may write it twice, and the last entry of a key counts. */
+	if (!dws_recorder->meta_try(DW_KEY_SAMPLE_PERIOD_NS, text + at, true) ||
+	    !dws_recorder->meta_try(DW_KEY_SAMPLE_METHOD, methods[dws_process.has_perf][dws_process.has_tables], false) ||
+	    (dws_process.lacks && !dws_recorder->meta_try(DW_KEY_SAMPLE_LACKS, dws_process.lacks, false)))
+		return false;
+	__atomic_store_n(&dws_process.noted, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -99,7 +99,7 @@ struct walked {
 	struct {
 		uintptr_t sp, pc;
 		uint64_t rule;
-	} at[DWS_WALKED];
+	} at[DWS_FRAMES]; /* the inner frames of a deep stack */
 };
 
 /* By the thread's stack. Two threads may have the same one, and then look into the table above more often. */
@@ -270,7 +270,7 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 			next++;
 		packed = old && next < old->count && old->at[next].sp == walk->sp && old->at[next].pc == pc ? old->at[next].rule
 		                                                                                           : sample_rule(pc);
-		if (now) {
+		if (now && count < DWS_FRAMES) {
 			now->at[count].sp = walk->sp;
 			now->at[count].pc = pc;
 			now->at[count].rule = packed;
@@ -290,7 +290,7 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 	}
 	work->native_count = count;
 	if (now)
-		now->count = count;
+		now->count = count < DWS_FRAMES ? count : DWS_FRAMES;
 }
 
 static void sample_walk(struct work *work, struct walk *walk, const struct dws_stack *stack)

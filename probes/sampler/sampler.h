@@ -8,6 +8,7 @@
  *   signals  the program's stacks for signals, and handlers that run there
  *   threads  begin and end of the program's threads
  *   exec     no tick may be left for the next program
+ *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
@@ -104,9 +105,12 @@ static inline void *dws_target(struct dws_wrapped *wrapped)
 
 	return DWELL_LIKELY(target != NULL) ? target : dws_target_find(wrapped);
 }
-/* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
- * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
+/* Says once in the trace how samples are taken. False: nothing can be recorded now, or nothing of this process is in the
+ * trace yet, and it is not worth a place there: it has used no CPU, as shells and launchers that wait. The program that
+ * `dwell run` started always is. */
 bool dws_note(bool has_sample);
+/* Whether the process has used the CPU for as long as so many samples stand for. */
+bool dws_has_worked(long periods);
 /* Says in the trace why threads have no samples. */
 void dws_lack(const char *why);
 
@@ -198,6 +202,8 @@ bool dws_threads_prepare(void);
 void dws_timers_start(uintptr_t function);
 bool dws_timers_run(void);
 void dws_timers_stop(void *unused);
+/* The same at the end of a thread, whose CPU time the recorder notes. */
+void dws_timers_end(void *unused);
 /* No tick comes between the two. */
 void dws_timers_pause(void);
 void dws_timers_resume(void);

@@ -27,6 +27,8 @@ static void sandbox_note(void *unused)
 	(void)unused;
 	dws_note(true);
 	dws_lack("the program began a sandbox (seccomp), where a system call of dwell could end it; samples are of the time before");
+	if (dws_recorder->account_close)
+		dws_recorder->account_close(true);
 }
 
 static long sandbox_begin(long number, long a, long b, long c, long d, long e, long f)
@@ -41,6 +43,8 @@ static long sandbox_begin(long number, long a, long b, long c, long d, long e, l
 	if (dw_system_failed(result)) {
 		if (dws_recorder->sandbox)
 			dws_recorder->sandbox(false);
+		if (dws_recorder->account_close)
+			dws_recorder->account_close(false);
 		dws_timers_return(period_ns);
 	}
 	return dw_system_errno(result);

@@ -124,6 +124,6 @@ PUBLIC int thrd_create(thrd_t *thread, int (*function)(void *), void *argument)
 
 bool dws_threads_prepare(void)
 {
-	has_key = pthread_key_create(&at_end, dws_timers_stop) == 0;
+	has_key = pthread_key_create(&at_end, dws_timers_end) == 0;
 	return has_key;
 }

@@ -34,6 +34,7 @@
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
 #define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
+#define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */
 #define HANDED_ON 64u          /* functions of threads that are told apart */
 #define RESTORER 0x04000000ul  /* SA_RESTORER */
@@ -170,6 +171,55 @@ void dws_timers_stop(void *unused)
 	dws_signals_end();
 }
 
+/* ---- the account of CPU time -------------------------------------------------------------------- */
+
+static bool timers_is_blocked(void)
+{
+	uint64_t blocked = 0;
+
+	dw_system(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)(uintptr_t)&blocked, sizeof blocked, 0, 0);
+	return blocked >> (DWS_SIGNAL - 1) & 1;
+}
+
+static void timers_leave_thread(void *blocked)
+{
+	if (dws_recorder->thread_leave)
+		dws_recorder->thread_leave(*(const bool *)blocked);
+}
+
+void dws_timers_end(void *unused)
+{
+	bool blocked = false;
+
+	if (dws_timers_run() && !dws_process.in_sandbox) {
+		blocked = timers_is_blocked();
+		dws_apart(timers_leave_thread, &blocked);
+	}
+	dws_timers_stop(unused);
+}
+
+static void timers_leave_process(void *blocked)
+{
+	if (!dws_note(true))
+		return;
+	if (dws_timers_run())
+		timers_leave_thread(blocked);
+	dws_recorder->account_close(true);
+}
+
+/* At the process's end. One that used the CPU is in the trace, also if no timer ran, or the signal was blocked. In a
+ * sandbox nothing is done. */
+__attribute__((destructor)) static void timers_end_process(void)
+{
+	bool noted = __atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED), blocked;
+
+	if (!dws_process.period_ns || dws_process.in_sandbox || dws_process.pid != (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) ||
+	    (!noted && (!dws_sampler_records() || !dws_has_worked(LONG_PERIODS))))
+		return;
+	blocked = timers_is_blocked();
+	dws_apart(timers_leave_process, &blocked);
+}
+
 /* ---- the signal ------------------------------------------------------------------------------- */
 
 static bool timers_is_ours(const siginfo_t *info)
@@ -191,7 +241,8 @@ static void timers_tick(uint32_t periods, const ucontext_t *context, const struc
 		if (mine.credit_ns <= 0)
 			return;
 	}
-	dws_note(true);
+	if (!dws_note(true) && dws_sampler_records())
+		return;
 	began = dws_now_ns();
 	if (dws_sample(context, dws_own_stack(), kernel, mine.weight)) {
 		mine.periods += mine.weight;
@@ -213,11 +264,15 @@ static void timers_take(void *given)
 	uint32_t periods;
 
 	kernel.count = 0;
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(true);
 	if (!mine.perf.ring)
 		timers_tick(1u + (tick->info->si_overrun > 0 ? (uint32_t)tick->info->si_overrun : 0), tick->context, &kernel);
 	else
 		while ((periods = dws_perf_next(&mine.perf, &kernel)) != 0)
 			timers_tick(periods, tick->context, &kernel);
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(false);
 }
 
 /* All signals are blocked, and errno is the program's: nothing here changes it. */

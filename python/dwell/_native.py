@@ -333,6 +333,8 @@ _RECORD = {
     "dwell_mark": (None, pointer),
     "dwell_begin_id": (ctypes.c_uint, u32, ctypes.c_int),
     "dwell_end_id": (None, ctypes.c_uint),
+    "dwell_end_named_of": (None, u32, u32),
+    "dwell_probe_lost": (None, u64),
     "dwell_schedule_action": (ctypes.c_int, ctypes.POINTER(Schedule), u64),
     "dwell_serve_start": (ctypes.c_int, ctypes.c_uint, _error_p),
     "dwell_serve_stop": (None,),
@@ -459,6 +461,10 @@ class _Devices:
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
 devices = _Devices()
+# For what is called often: without argument types a call of ctypes takes half as long, and these functions
+# neither wait nor need other threads to run.
+quick = ctypes.PyDLL(record._name)
+quick.dwell_end_id.restype = None
 follow_gate, layer_paths, python_probe = _attach()
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer

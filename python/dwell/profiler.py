@@ -7,10 +7,12 @@ import contextlib
 import ctypes
 import enum
 import functools
+import inspect
 import json as _json
 import os
 import socket
 import sys
+import threading
 import time
 import warnings
 import weakref
@@ -97,32 +99,151 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_py
 
 _ZONE = 0
 emitter = None  # what emits ranges as NVTX now; see nvtx.py
+_begin, _end = native.quick.dwell_begin_named, native.quick.dwell_end_id
+_MOST_IDS = 4096
+_ids = {}  # of blocks, by name and arguments
+
+
+def _id_of(name, args):
+    """0: no session has begun."""
+    number = native.record.dwell_intern(_ZONE, native.encoded_text(name, "name"), native.encoded(args, "args"))
+    if number and len(_ids) < _MOST_IDS:
+        _ids[name, args] = number
+    return number
+
+
+class _Blocks(list):
+    """The open blocks of a thread in the order of their begins: (record_function, what the begin returned, what
+    emits it). Without a record_function, another thread has left the block."""
+
+    strays = False  # whether there are such
+
+    def end(self, at):
+        """Ends the block at a place, in its own thread."""
+        _, began, emits = self.pop(at)
+        if began:  # its number among those of its name
+            native.record.dwell_end_named_of(began >> 2, sum(block[1] == began for block in self[at:]))
+        if emits:
+            emits.dwi_emit_pop()
+
+    def end_strays(self):
+        """Ends what other threads have left."""
+        self.strays = False
+        for at in reversed(range(len(self))):
+            if self[at][0] is None:
+                self.end(at)
+
+    def find(self, owner):
+        """The place of the owner's innermost block, or None."""
+        return next((at for at in reversed(range(len(self))) if self[at][0] is owner), None)
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.blocks = _Blocks()
+        _all_blocks[id(self.blocks)] = self.blocks
+
+
+_all_blocks = weakref.WeakValueDictionary()
+_thread = _Thread()
+
+
+def _leave(owner):
+    """The end of a block that is not this thread's innermost."""
+    blocks = _thread.blocks
+    blocks.end_strays()
+    at = blocks.find(owner)
+    if at is not None:
+        blocks.end(at)
+        return
+    native.record.dwell_probe_lost(1)  # the time of this end
+    for blocks in list(_all_blocks.values()):
+        at = blocks.find(owner)
+        if at is not None:
+            blocks[at] = (None, *blocks[at][1:])
+            blocks.strays = True
+            return
+
+
+def _around(block, function):
+    """The function with each of its runs in a block of its own: what it does when it is called, or when what the
+    call makes is awaited or iterated."""
+    if inspect.iscoroutinefunction(function):
+        async def run(*arguments, **named):
+            with block():
+                return await function(*arguments, **named)
+    elif inspect.isasyncgenfunction(function):
+        async def run(*arguments, **named):
+            with block():
+                made = function(*arguments, **named)
+                proceed, given = made.asend, None
+                try:
+                    while True:
+                        try:
+                            item = await proceed(given)
+                        except StopAsyncIteration:
+                            return
+                        try:
+                            proceed, given = made.asend, (yield item)
+                        except Exception as exception:  # pylint: disable=broad-except
+                            proceed, given = made.athrow, exception
+                finally:
+                    await made.aclose()
+    elif inspect.isgeneratorfunction(function):
+        def run(*arguments, **named):
+            with block():
+                return (yield from function(*arguments, **named))
+    else:
+        def run(*arguments, **named):
+            with block():
+                return function(*arguments, **named)
+    return functools.wraps(function)(run)
 
 
 class record_function(contextlib.ContextDecorator):
-    """A named range of the program: a context manager and a decorator."""
+    """A named range of the program: a context manager and a decorator, of coroutines and generators too.
+
+    It ends the range that it began, whatever began since: a block may be suspended (await, yield) while others
+    run. Where another thread ends it, its range ends when its own thread next begins or ends one, and the report
+    counts a lost record.
+    """
 
     def __init__(self, name, args=None):
         self.name, self.args = name, args
-        self._id = native.record.dwell_intern(_ZONE, native.encoded_text(name, "name"), native.encoded(args, "args"))
+        self._id = _ids.get((name, args)) or _id_of(name, args)
 
     def _recreate_cm(self):
         return record_function(self.name, self.args)
 
+    def __call__(self, func):
+        return _around(self._recreate_cm, func)
+
+    def __reduce__(self):
+        return type(self), (self.name, self.args)  # an id is of its process
+
     def __enter__(self):
+        blocks = _thread.blocks
+        if blocks.strays:
+            blocks.end_strays()
+        if emitter:
+            emitter.dwi_emit_push(native.encoded(self.name))
         # A name met before a session began has no id yet.
-        self._id = self._id or native.record.dwell_intern(_ZONE, native.encoded(self.name),
-                                                          native.encoded(self.args))
-        self._emitter = emitter
-        if self._emitter:
-            self._emitter.dwi_emit_push(native.encoded(self.name))
-        self._began = native.record.dwell_begin_id(self._id, _ZONE)
+        blocks.append((self, _begin(self._id or self._now(), _ZONE), emitter))
         return self
 
+    def _now(self):
+        self._id = _id_of(self.name, self.args)
+        return self._id
+
     def __exit__(self, *exception):
-        native.record.dwell_end_id(self._began)
-        if self._emitter:
-            self._emitter.dwi_emit_pop()
+        blocks = _thread.blocks
+        if blocks and blocks[-1][0] is self:
+            _, began, emits = blocks.pop()
+            _end(began)
+            if emits:
+                emits.dwi_emit_pop()
+        else:
+            _leave(self)
 
 
 # ---- the profile -------------------------------------------------------------------------

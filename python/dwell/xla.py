@@ -5,6 +5,8 @@ The classes have the names and arguments of `torch_xla.debug.profiler` and of
 recorded without changing more than its import. start_server() is torch_xla's and JAX's,
 for captures from TensorBoard.
 """
+import functools
+
 from . import _native as native
 from .profiler import begin_step, end_step, record_function
 
@@ -21,11 +23,13 @@ class Trace(record_function):
 
     def __init__(self, name, **kwargs):
         super().__init__(name, ",".join(f"{key}={value}" for key, value in kwargs.items()) or None)
+        self._values = kwargs
 
     def _recreate_cm(self):
-        again = Trace(self.name)
-        again.args, again._id = self.args, self._id
-        return again
+        return type(self)(self.name, **self._values)
+
+    def __reduce__(self):
+        return functools.partial(type(self), self.name, **self._values), ()
 
 
 class StepTrace(Trace):
@@ -39,9 +43,6 @@ class StepTrace(Trace):
     def __init__(self, name, step_num=None, **kwargs):
         super().__init__(name, **kwargs)
         self.step_num = step_num
-
-    def _recreate_cm(self):
-        return StepTrace(self.name)
 
     def __enter__(self):
         begin_step()

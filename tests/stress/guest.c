@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dwell/dwell.h"
@@ -117,6 +118,20 @@ static int closes_everything(void)
 	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	return failures != 0;
+}
+
+/* ---- side files --------------------------------------------------------------------------- */
+
+static int child_records(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		record(10);
+		exit(0);
+	}
+	return waitpid(pid, &status, 0) != pid || status;
 }
 
 /* ---- the trace is cut ------------------------------------------------------------------- */
@@ -340,6 +355,10 @@ int main(int count, char **arguments)
 
 	if (strcmp(what, "size") == 0)
 		return writes_size();
+	if (strcmp(what, "nothing") == 0)
+		return 0;
+	if (strcmp(what, "child-records") == 0)
+		return child_records();
 	if (strcmp(what, "was-ignored") == 0)
 		return was_ignored();
 	if (strcmp(what, "handles-faults") == 0)

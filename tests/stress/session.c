@@ -283,6 +283,40 @@ static void session_other_machine(void)
 	             "\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0another-host");
 }
 
+/* A process that records nothing leaves no file, and a child of fork has one of its own. */
+static void side_files(const char *what, size_t files, uint64_t ranges)
+{
+	char command[8192], path[64], pattern[96];
+	char *arguments[] = { (char *)(uintptr_t) "/bin/sh", (char *)(uintptr_t)"-c", command, NULL };
+	glob_t found = { 0 };
+
+	snprintf(path, sizeof path, "side-%s.dwell", what);
+	snprintf(pattern, sizeof pattern, "side-%s.?*.dwell", what);
+	snprintf(command, sizeof command,
+	         "printf 'another boot id ' | dd of=$DWELL_TRACE bs=1 seek=%zu conv=notrunc 2>/dev/null && "
+	         "exec '%s/stress_guest' %s", offsetof(struct dw_head, boot_id), stress_programs, what);
+	CHECK_EXITED(stress_launched(path, arguments), 0);
+	glob(pattern, 0, NULL, &found);
+	CHECK_U64(found.gl_pathc, files);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct trace trace;
+
+		if (stress_read(&trace, found.gl_pathv[i])) {
+			CHECK_U64(trace_count(&trace, TRACE_END, "guest"), ranges);
+			CHECK_U64(trace_lost_all(&trace), 0);
+		}
+		trace_close(&trace);
+	}
+	globfree(&found);
+}
+
+static void session_side_files(void)
+{
+	side_files("nothing", 0, 0);
+	side_files("child-records", 1, 10);
+	side_files("size", 1, 1000);
+}
+
 /* A program with limited private memory: the recorder requests memory in small parts, because a
  * kernel with vm.overcommit_memory=2 grants only what it has. */
 static void limit_memory(void *unused)
@@ -346,6 +380,7 @@ const struct stress_test session_tests[] = {
 	{ "session.closed-files", session_closed_files },
 	{ "session.deleted-file", session_deleted_file },
 	{ "session.other-machine", session_other_machine },
+	{ "session.side-files", session_side_files },
 	{ "session.limited-memory", session_limited_memory },
 	{ "session.overwrites-traces-only", session_overwrites_traces_only },
 	{ NULL, NULL },

@@ -28,6 +28,8 @@
 #define MACHINE_AGE_SHARE 256u     /* later, the time between two readings is the run's age / this */
 #define MACHINE_SAMPLES 20u        /* look-ups of the main thread in MACHINE_USUAL_NS or longer */
 #define MACHINE_CROWD_REST 250u    /* to count threads takes at most one part in this many of a CPU */
+#define MACHINE_EARLY_NS ((uint64_t)5000000000u) /* a run is young, and its processes are looked at more often */
+#define MACHINE_EARLY_REST 50u      /* which takes at most one part in this many of a CPU */
 
 static struct {
 	pthread_t thread;
@@ -82,6 +84,7 @@ struct machine_look {
 	struct dw_processes processes; /* at the last reading */
 	unsigned cpus;                 /* that the program may use */
 	uint64_t next_crowd_ns;        /* when its threads may be counted again */
+	uint64_t early_end_ns, next_early_ns; /* until then processes are looked at between two readings; when they may be again */
 };
 
 /* Opens a file of the program's main thread. */
@@ -177,6 +180,18 @@ static void machine_sample_crowd(struct machine_look *look, struct machine_sampl
 	                      (dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
 }
 
+/* Looks at the processes of a run that has just begun: many end before the next reading. */
+static void machine_look_early(struct machine_look *look)
+{
+	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC), begin = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (now_ns >= look->early_end_ns || now_ns < look->next_early_ns)
+		return;
+	dw_processes_read(&look->processes, machine.program);
+	dw_apart_look(&look->processes);
+	look->next_early_ns = dw_clock_ns(CLOCK_MONOTONIC) + (dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_EARLY_REST;
+}
+
 /* Of many processors, the time between two readings of a long run may exceed what the field holds. */
 static uint32_t machine_microseconds(uint64_t before_ns, uint64_t now_ns)
 {
@@ -241,6 +256,7 @@ static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *
 			return false;
 		machine_sample(look, samples);
 		machine_sample_crowd(look, samples);
+		machine_look_early(look);
 		passed = moment;
 	}
 	return dw_sleep_for(&machine.sleep, nanoseconds - passed);
@@ -271,7 +287,8 @@ static void *machine_loop(void *unused)
 	look.wchan_fd = machine_open("wchan");
 	look.load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	look.cpus = dw_limits_cpus();
-	look.next_crowd_ns = 0;
+	look.next_crowd_ns = look.next_early_ns = 0;
+	look.early_end_ns = dw_clock_ns(CLOCK_MONOTONIC) + MACHINE_EARLY_NS;
 	while (machine_sleep_and_sample(sleep_ns, &look, &samples)) {
 		if (!machine_read(&look.processes, &now))
 			break;

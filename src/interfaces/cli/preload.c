@@ -316,6 +316,11 @@ static void preload_library(const char *const places[2])
 		preload_put_first(library);
 }
 
+bool dw_preload_path(char path[4096])
+{
+	return !OWN_SANITIZED && preload_find_file(true, attach_places, path);
+}
+
 void dw_preload(const char *program, const struct dw_preload *wanted)
 {
 	char path[4096];

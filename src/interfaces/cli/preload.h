@@ -13,6 +13,8 @@ struct dw_preload {
 };
 /* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. */
 void dw_preload(const char *program, const struct dw_preload *wanted);
+/* The path by which LD_PRELOAD names a library that is loaded into every process. False: there is none. */
+bool dw_preload_path(char path[4096]);
 /* Why no library of dwell is loaded into the program, or NULL. */
 const char *dw_preload_refusal(const char *program);
 /* Why none is loaded before the program, which may contain the recorder, or NULL. */

@@ -21,16 +21,17 @@ uint64_t dw_processes_ns(unsigned long long kernel_ticks)
 	return kernel_ticks * (1000000000u / (uint64_t)(per_second > 0 ? per_second : 100));
 }
 
-/* The CPU time of a process and of its child processes that have ended. */
-static uint64_t processes_read_one(pid_t pid)
+/* Reads a process. Returns its CPU time and that of its child processes that have ended. */
+static uint64_t processes_read_one(struct dw_processes *processes, size_t at)
 {
 	char path[64], text[1024];
-	unsigned long long times[4];
+	unsigned long long times[4], birth;
 	const char *name_end;
 	size_t length;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	processes->own_ns[at] = processes->birth[at] = 0;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)processes->at[at]);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
@@ -38,9 +39,11 @@ static uint64_t processes_read_one(pid_t pid)
 	fclose(file);
 	text[length] = '\0';
 	name_end = strrchr(text, ')'); /* the name may contain spaces and parentheses */
-	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-	                        "%llu %llu", &times[0], &times[1], &times[2], &times[3]) != 4)
+	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu",
+	                        &times[0], &times[1], &times[2], &times[3], &birth) != 5)
 		return 0;
+	processes->own_ns[at] = dw_processes_ns(times[0] + times[1]);
+	processes->birth[at] = birth;
 	return dw_processes_ns(times[0] + times[1] + times[2] + times[3]);
 }
 
@@ -91,8 +94,7 @@ uint64_t dw_processes_read(struct dw_processes *processes, pid_t program)
 		const char *thread;
 		unsigned threads = 0;
 
-		processes->cpu_ns[i] = processes_read_one(processes->at[i]);
-		cpu_ns += processes->cpu_ns[i];
+		cpu_ns += processes_read_one(processes, i);
 		while (folder && (thread = processes_next_thread(folder, &threads)))
 			processes_add_children(processes, processes->at[i], thread);
 		if (folder)

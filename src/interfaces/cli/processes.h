@@ -12,7 +12,8 @@
 
 struct dw_processes {
 	pid_t at[DW_PROCESSES_MOST]; /* parents before their children */
-	uint64_t cpu_ns[DW_PROCESSES_MOST]; /* of each, with child processes that have ended */
+	uint64_t own_ns[DW_PROCESSES_MOST]; /* CPU time of each */
+	uint64_t birth[DW_PROCESSES_MOST];  /* in ticks of the kernel since the machine started; 0: it has ended */
 	size_t count;
 };
 

@@ -236,30 +236,40 @@ static uint64_t run_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* The program has ended and is not reaped. */
+static void run_note_end(pid_t program)
+{
+	dw_run_note_delay(program);
+	dw_machine_end();
+	dw_apart_last_look(program);
+}
+
 /* Returns the program's status as waitpid() does, or -1. */
-static int run_program(const struct dw_run_request *request, const char *trace)
+static int run_program(const struct dw_run_request *request, const char *trace, struct dw_run_usage *used)
 {
 	const struct run_start start = { request, trace, dw_session.map->run_id };
 	uint64_t began_ns = run_now_ns();
-	struct rusage usage;
+	struct rusage usage = { .ru_nvcsw = 0 };
 	enum dw_loss cause;
 	int status;
 	pid_t program = dw_program_start(request->command[0], run_execute, &start);
 
 	if (program < 0)
 		return -1;
+	if (!dw_preload_refusal(request->command[0]))
+		dw_apart_begin(program);
 	dw_machine_watch(program);
 	dw_file_measure_clock(dw_session.map);
 	if (dw_process_ready(&cause)) /* while the program starts, so that it does not wait for this */
 		dw_run_note_machine();
 	dw_run_summary_begin(trace, program, request->summary_every_ms, request->slow_bytes);
-	status = dw_program_wait(program, dw_run_note_delay, &usage);
+	status = dw_program_wait(program, run_note_end, &usage);
 	dw_run_note_wall(run_now_ns() - began_ns);
 	if (status >= 0)
 		dw_run_note_status(status, program);
+	used->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+	               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 	dw_run_summary_end();
-	dw_machine_end();
-	dw_apart_note(request->command[0]);
 	return status;
 }
 
@@ -269,9 +279,9 @@ static bool run_has_joined(void)
 	return dw_session.map->next_gate > 2; /* the first gate belongs to this process */
 }
 
-/* Warns if no library was loaded into the program: because of how it is linked, or because it runs with more rights than
+/* Says why no library was loaded into the program, if it is known, and returns whether it is: because of how it is linked, or because it runs with more rights than
  * its caller. The kernel then loads none of the caller's, and the recorder ignores the environment. */
-static void run_warn_apart(const char *program)
+static bool run_warn_apart(const char *program)
 {
 	const char *what = NULL, *refusal = dw_preload_library_refusal(program);
 	char path[4096], value[64];
@@ -281,7 +291,7 @@ static void run_warn_apart(const char *program)
 		dw_say("nothing was recorded: %s", refusal);
 
 	if (!dw_find_program(program, path) || stat(path, &status) != 0)
-		return;
+		return refusal != NULL;
 	if (status.st_mode & S_ISUID && status.st_uid != geteuid())
 		what = "set-user-ID";
 	else if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getegid())
@@ -291,6 +301,7 @@ static void run_warn_apart(const char *program)
 	if (what)
 		dw_say("nothing was recorded: %s is %s, and the system loads no other libraries into such "
 		       "a program; run it as its owner, or a copy of it", path, what);
+	return refusal || what;
 }
 
 /* Warns if the size limit is larger than the free disk space: it is no error, but not what the user
@@ -348,7 +359,8 @@ static int run_open_trace(const struct dw_run_request *request, char *wanted, ch
 }
 
 /* Runs the program and the capture service. Returns a status as of waitpid(), or minus an exit status if it did not start. */
-static int run_with_service(const struct dw_run_request *request, const char *trace, int listener, unsigned port)
+static int run_with_service(const struct dw_run_request *request, const char *trace, int listener, unsigned port,
+                            struct dw_run_usage *used)
 {
 	pid_t server = -1;
 	int status;
@@ -361,7 +373,7 @@ static int run_with_service(const struct dw_run_request *request, const char *tr
 	}
 	if (request->step_on)
 		run_set_step(request);
-	status = run_program(request, trace);
+	status = run_program(request, trace, used);
 	dw_run_serve_end(server);
 	return status < 0 ? -DW_EXIT_RUN_FAILED : status;
 }
@@ -378,6 +390,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	static char wanted[4096], actual[4096];
 	enum dw_loss cause;
 	int status, listener = -1;
+	struct dw_run_usage used = { .cpu_ns = 0 };
 	unsigned port = 0;
 
 	trace[0] = '\0';
@@ -391,7 +404,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	dw_session.runner = true;
 	if (dw_process_ready(&cause))
 		run_note_before(request);
-	status = run_with_service(request, actual, listener, port);
+	status = run_with_service(request, actual, listener, port, &used);
 	if (status < 0) {
 		unlink(actual);
 		return W_EXITCODE(-status, 0);
@@ -399,11 +412,11 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	if (!run_has_joined() && !run_is_nothing(status))
-		run_warn_apart(request->command[0]);
+		used.is_named = run_warn_apart(request->command[0]);
 	if (run_is_nothing(status))
 		unlink(actual);
 	else
-		dw_run_finish(wanted, actual, trace);
+		dw_run_finish(wanted, actual, &used, trace);
 	dw_program_release();
 	return status;
 }

@@ -1,96 +1,228 @@
-/* Processes into which no library of dwell can be loaded; see run_apart.h. */
+/* Processes below `dwell run` that are not in the trace; see run_apart.h. */
 #include "cli/run_apart.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
+#include "cli/apart_reason.h"
 #include "cli/cli.h"
-#include "cli/preload.h"
 #include "dwell/probe.h"
 #include "format/keys.h"
 
-#define APART_CPU_NS 50000000u /* of a process, from which on it is looked at */
-#define APART_LOOKED 4096u     /* processes; later ones are looked at in place of these */
-#define APART_MOST 4u          /* programs that are named */
+#define APART_CPU_NS 20000000u       /* of a program in a process, from which on it is looked at */
+#define APART_PLACES 4096u           /* processes; of two at the same place the later one is looked at */
+#define APART_PROGRAMS 64u           /* by name and reason */
+#define APART_NAMED 6u               /* of these, in the text */
+#define APART_SHORT_NS 100000000u    /* what processes that were not seen used together: less is not said, */
+#define APART_SHORT_SHARE 20u        /* nor less than one part in this many */
+#define APART_UNCOUNTED_NS 5000000u  /* a recorded process may use before the recorder is loaded and after its end */
 
-static pid_t apart_looked[APART_LOOKED]; /* at the place of its number's rest */
-static struct apart_program {
-	char name[64];
-	const char *why;
+enum apart_state { APART_SMALL, APART_ONCE, APART_IS, APART_RECORDED };
+
+/* A program in a process. When the process executes another one, that begins anew. */
+struct apart_process {
+	pid_t pid;
+	uint64_t birth, device, file; /* the file: of the program, 0: not known */
+	uint64_t before_ns, last_ns;  /* CPU time of the process when this program was first seen, and at the last look */
+	enum apart_state state;
+	bool is_program; /* which `dwell run` started */
+	char name[48], reason[DW_APART_REASON_BYTES];
+};
+
+struct apart_program {
+	char name[48], reason[DW_APART_REASON_BYTES];
 	unsigned count;
-	struct apart_process {
-		pid_t pid;
-		uint64_t cpu_ns; /* at the last look */
-	} last;
-	uint64_t cpu_ns; /* of those before the last one */
-} apart_programs[APART_MOST];
+	uint64_t cpu_ns;
+};
 
-static void apart_add(pid_t pid, uint64_t cpu_ns, const char *why)
+static struct {
+	struct apart_process *processes; /* NULL: none is looked at */
+	struct apart_program programs[APART_PROGRAMS];
+	uint64_t cpu_ns;      /* of all programs */
+	uint64_t program_ns;  /* of the program that `dwell run` started, where it records or is small */
+	pid_t program;
+} apart;
+
+static uint64_t apart_own_ns(const struct apart_process *process)
 {
-	char link[64], path[PATH_MAX];
-	const char *name;
-	ssize_t length;
+	return process->last_ns > process->before_ns ? process->last_ns - process->before_ns : 0;
+}
 
-	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-	length = readlink(link, path, sizeof path - 1);
-	if (length <= 0)
-		return;
-	path[length] = '\0';
-	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	for (size_t i = 0; i < APART_MOST; i++) {
-		struct apart_program *program = &apart_programs[i];
+/* Adds what a program used to that of its name. */
+static void apart_finish(const struct apart_process *process)
+{
+	bool is = process->state == APART_ONCE || process->state == APART_IS;
 
-		if (program->count && strncmp(program->name, name, sizeof program->name - 1) != 0)
+	for (size_t i = 0; is && i < APART_PROGRAMS; i++) {
+		struct apart_program *program = &apart.programs[i];
+
+		if (program->count && (strcmp(program->name, process->name) != 0 || strcmp(program->reason, process->reason) != 0))
 			continue;
-		snprintf(program->name, sizeof program->name, "%.63s", name);
-		program->why = why;
+		memcpy(program->name, process->name, sizeof program->name);
+		memcpy(program->reason, process->reason, sizeof program->reason);
 		program->count++;
-		program->cpu_ns += program->last.cpu_ns;
-		program->last = (struct apart_process){ pid, cpu_ns };
+		program->cpu_ns += apart_own_ns(process);
+		apart.cpu_ns += apart_own_ns(process);
 		return;
 	}
+}
+
+/* Asks what a process is that has used enough CPU time. A process that is not recorded is asked twice: its libraries may not
+ * have been loaded yet. */
+static void apart_ask(struct apart_process *process)
+{
+	if (process->state == APART_IS || process->state == APART_RECORDED || !dw_apart_reason(process->pid, process->reason))
+		return;
+	if (!*process->reason)
+		process->state = APART_RECORDED;
+	else if (dw_apart_name(process->pid, process->name, sizeof process->name))
+		process->state = process->state == APART_SMALL ? APART_ONCE : APART_IS;
+}
+
+/* Whether another program runs in the process than at the last look. */
+static bool apart_has_changed(struct apart_process *process)
+{
+	struct stat status;
+	char path[64];
+	bool changed;
+
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
+	if (stat(path, &status) != 0)
+		return false;
+	changed = process->file && (process->file != status.st_ino || process->device != status.st_dev);
+	process->file = status.st_ino;
+	process->device = status.st_dev;
+	return changed;
+}
+
+static void apart_look_at(pid_t pid, uint64_t birth, uint64_t own_ns)
+{
+	struct apart_process *process = &apart.processes[(unsigned)pid % APART_PLACES];
+
+	if (process->pid != pid || process->birth != birth) {
+		apart_finish(process);
+		*process = (struct apart_process){ .pid = pid, .birth = birth, .is_program = pid == apart.program };
+	}
+	if (own_ns >= APART_CPU_NS && apart_has_changed(process)) {
+		apart_finish(process);
+		process->before_ns = process->last_ns;
+		process->state = APART_SMALL;
+	}
+	process->last_ns = own_ns > process->last_ns ? own_ns : process->last_ns;
+	if (apart_own_ns(process) >= APART_CPU_NS)
+		apart_ask(process);
+}
+
+void dw_apart_begin(pid_t program)
+{
+	apart.program = program;
+	apart.processes = calloc(APART_PLACES, sizeof *apart.processes);
 }
 
 void dw_apart_look(const struct dw_processes *processes)
 {
-	for (size_t i = 0; i < processes->count; i++) {
-		pid_t pid = processes->at[i], *looked = &apart_looked[(unsigned)pid % APART_LOOKED];
-		uint64_t cpu_ns = processes->cpu_ns[i];
-		const char *why;
-		char path[64];
-
-		for (size_t k = 0; k < APART_MOST; k++)
-			if (apart_programs[k].last.pid == pid && cpu_ns > apart_programs[k].last.cpu_ns)
-				apart_programs[k].last.cpu_ns = cpu_ns;
-		if (cpu_ns < APART_CPU_NS || *looked == pid)
-			continue;
-		*looked = pid;
-		snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-		why = dw_preload_process_refusal(path);
-		if (why)
-			apart_add(pid, cpu_ns, why);
-	}
+	for (size_t i = 0; apart.processes && i < processes->count; i++)
+		if (processes->birth[i])
+			apart_look_at(processes->at[i], processes->birth[i], processes->own_ns[i]);
 }
 
-void dw_apart_note(const char *program)
+void dw_apart_last_look(pid_t program)
 {
-	char text[2048] = "";
-	size_t length = 0;
+	static struct dw_processes last;
+	struct apart_process *process;
 
-	if (dw_preload_library_refusal(program))
+	if (!apart.processes)
 		return;
-	for (size_t i = 0; i < APART_MOST && apart_programs[i].count; i++) {
-		const struct apart_program *apart = &apart_programs[i];
+	dw_processes_read(&last, program);
+	process = &apart.processes[(unsigned)program % APART_PLACES];
+	if (process->pid == program && process->birth == last.birth[0] && last.own_ns[0] > process->last_ns)
+		process->last_ns = last.own_ns[0];
+}
 
-		length += (size_t)snprintf(text + length, sizeof text - length, "%s%s (%u process%s, %s of CPU time or more): %s",
-		                           i ? "; " : "", apart->name, apart->count, apart->count == 1 ? "" : "es",
-		                           dw_text_ns((double)(apart->cpu_ns + apart->last.cpu_ns), " ").at, apart->why);
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* The CPU time that a process of the trace wrote at its end; 0: it did not. */
+static uint64_t apart_read_written(const struct dw_source *source, uint32_t index)
+{
+	uint64_t written = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (source->metas[i].process == index && strcmp(source->metas[i].key, "dwell.process_cpu_ns") == 0)
+			written = strtoull(source->metas[i].value, NULL, 10);
+	return written;
+}
+
+/* What processes used that were neither recorded nor seen. 0: also if a recorded process did not say what it used. */
+static uint64_t apart_count_short(const struct dw_source *source, uint64_t cpu_ns)
+{
+	uint64_t known_ns = apart.cpu_ns + apart.program_ns;
+
+	for (size_t i = 0; source && i < source->process_count; i++) {
+		const struct dw_source_process *process = &source->processes[i];
+		uint64_t own_ns = apart_read_written(source, (uint32_t)i);
+
+		if (process->flags & DW_PROCESS_RUNNER || (pid_t)process->pid == apart.program)
+			continue;
+		if (!own_ns)
+			return 0;
+		known_ns += own_ns + APART_UNCOUNTED_NS;
 	}
-	if (!length)
+	return source && cpu_ns > known_ns && cpu_ns - known_ns >= APART_SHORT_NS && cpu_ns - known_ns >= cpu_ns / APART_SHORT_SHARE
+	           ? cpu_ns - known_ns : 0;
+}
+
+static int apart_compare(const void *left, const void *right)
+{
+	const struct apart_program *a = left, *b = right;
+
+	return a->cpu_ns != b->cpu_ns ? (a->cpu_ns < b->cpu_ns ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+static size_t apart_write(char *text, size_t size, uint64_t short_ns)
+{
+	size_t length = 0, count = 0;
+	uint64_t others_ns = 0;
+
+	qsort(apart.programs, APART_PROGRAMS, sizeof *apart.programs, apart_compare);
+	for (const struct apart_program *program = apart.programs; count < APART_PROGRAMS && program->count; program++, count++)
+		if (count < APART_NAMED)
+			length += (size_t)snprintf(text + length, size - length, "%s%s (%u process%s, %s of CPU time): %s", length ? "; " : "",
+			                           program->name, program->count, program->count == 1 ? "" : "es",
+			                           dw_text_ns((double)program->cpu_ns, " ").at, program->reason);
+		else
+			others_ns += program->cpu_ns;
+	if (others_ns)
+		length += (size_t)snprintf(text + length, size - length, "; %zu other programs (%s of CPU time)", count - APART_NAMED,
+		                           dw_text_ns((double)others_ns, " ").at);
+	if (short_ns)
+		length += (size_t)snprintf(text + length, size - length, "%sprocesses too short to be seen (%s of CPU time)", length ? "; " : "",
+		                           dw_text_ns((double)short_ns, " ").at);
+	return length;
+}
+
+void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
+{
+	static char text[8192];
+	uint64_t unnamed_ns = 0;
+
+	for (size_t i = 0; apart.processes && i < APART_PLACES; i++) {
+		struct apart_process *process = &apart.processes[i];
+
+		if (process->is_program && (process->state == APART_RECORDED || process->state == APART_SMALL))
+			apart.program_ns += apart_own_ns(process);
+		if (process->is_program && named)
+			unnamed_ns += apart_own_ns(process);
+		else
+			apart_finish(process);
+	}
+	free(apart.processes);
+	apart.processes = NULL;
+	apart.cpu_ns += unnamed_ns;
+	if (!apart_write(text, sizeof text, apart_count_short(source, cpu_ns)))
 		return;
 	dw_say("not recorded: %s", text);
 	dwell_meta(DW_KEY_APART, text);

@@ -8,9 +8,11 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/run_apart.h"
 #include "cli/run_gather.h"
 #include "cli/run_program.h"
 #include "cli/symbolize.h"
+#include "read/source.h"
 #include "record/file.h"
 #include "record/record.h"
 
@@ -78,7 +80,22 @@ static bool run_find_trace(char path[4096])
 	}
 }
 
-void dw_run_finish(const char *wanted, const char *actual, char *trace)
+/* Stores what is known only from all of the trace: names of functions, and which processes are not in it. */
+static void run_note_from_trace(const char *path, const struct dw_run_usage *usage)
+{
+	struct dw_source *source = NULL;
+
+	dw_source_trust_modules();
+	if (dw_source_open(&source, &path, 1, NULL) != 0)
+		source = NULL;
+	if (source)
+		dw_symbolize(source);
+	dw_apart_note(source, usage->cpu_ns, usage->is_named);
+	if (source)
+		dw_source_close(source);
+}
+
+void dw_run_finish(const char *wanted, const char *actual, const struct dw_run_usage *usage, char *trace)
 {
 	static char path[4096];
 	struct dwell_error error = { 0, "" };
@@ -88,7 +105,7 @@ void dw_run_finish(const char *wanted, const char *actual, char *trace)
 	run_wait_for_writers();
 	if (!run_find_trace(path))
 		return;
-	dw_symbolize();
+	run_note_from_trace(path, usage);
 	dw_journal_clock();
 	if (dw_file_finish(dw_session.fd, path, strcmp(wanted, actual) != 0 ? wanted : "", dw_process->id, &result, &error) != 0) {
 		dw_say("%s", error.message);

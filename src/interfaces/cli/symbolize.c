@@ -104,18 +104,11 @@ static void symbolize_file(const struct dw_source_file *file)
 	free(ids);
 }
 
-void dw_symbolize(void)
+void dw_symbolize(const struct dw_source *source)
 {
-	const char *path = dw_session.path;
-	struct dw_source *source;
-
-	dw_source_trust_modules();
-	if (dw_source_open(&source, &path, 1, NULL) != 0)
+	if (!source->files[0].frames)
 		return;
-	if (source->files[0].frames) {
-		symbolize_file(&source->files[0]);
-		dw_symbolize_made(source);
-		dw_symbolize_kernel(&source->files[0]);
-	}
-	dw_source_close(source);
+	symbolize_file(&source->files[0]);
+	dw_symbolize_made(source);
+	dw_symbolize_kernel(&source->files[0]);
 }

@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include "read/source.h"
+
 /* Appends SYMBOL entries for every frame of the session's trace that is in a module's symbol or unwind table:
  * one for the function, with its line, and one for each function that was inlined there.
  * Modules that have changed (build-id) or no longer exist are skipped: their frames remain (module,
  * offset). */
-void dw_symbolize(void);
+void dw_symbolize(const struct dw_source *source);

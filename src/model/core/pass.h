@@ -9,7 +9,7 @@
  *     note(state, ticks, record)            any other record
  *     settle(state, ticks)                  optional: before the stack changes; all records about
  *                                           the begin of the innermost range have been seen
- *     unnest(state, place)                  optional: before the range at `place`, which is not
+ *     unnest(state, place, ticks)           optional: before the range at `place`, which is not
  *                                           the innermost, is removed from the stack
  *     flushed(state, ticks, how)            optional: all open ranges have been ended
  *     orphan(state, ticks, n)               optional: an end without a begin; it ends the n-th
@@ -89,7 +89,7 @@ struct dw_pass_hooks {
 	void (*leave)(void *state, void *frame, uint64_t ticks, enum dw_leave how);
 	void (*note)(void *state, uint64_t ticks, const struct dw_record *record);
 	void (*settle)(void *state, uint64_t ticks);
-	void (*unnest)(void *state, uint32_t place);
+	void (*unnest)(void *state, uint32_t place, uint64_t ticks);
 	void (*flushed)(void *state, uint64_t ticks, enum dw_flush why);
 	void (*orphan)(void *state, uint64_t ticks, uint32_t n);
 	void (*after_break)(void *state, uint64_t ticks, const struct dw_record *record);
@@ -280,7 +280,7 @@ DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *
 	if (hooks->settle)
 		hooks->settle(pass, ticks);
 	if (hooks->unnest)
-		hooks->unnest(pass, place);
+		hooks->unnest(pass, place, ticks);
 	moved = pass->frames + pass->capacity * bytes;
 	memcpy(moved, pass->frames + place * bytes, bytes);
 	memmove(pass->frames + place * bytes, pass->frames + (place + 1) * bytes, (pass->depth - place) * bytes);

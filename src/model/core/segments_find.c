@@ -57,7 +57,7 @@ static void segments_orphan(void *state, uint64_t ticks, uint32_t n)
 	effect->overlaps |= n || boundary->pass.depth;
 }
 
-static void segments_unnest(void *state, uint32_t place)
+static void segments_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	((struct boundary *)state)->effect->overlaps = true;
 }

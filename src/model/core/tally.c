@@ -157,8 +157,9 @@ static bool tally_make_space(struct dw_tally *into, struct dw_arena *arena, cons
 
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from, double ratio)
 {
-	into->self += tally_scale(from->self, ratio); /* also if `from` counts no calls: another worker may
-	                                         * count them */
+	/* Also if `from` counts no calls: another worker may count them, or they belong to another path. */
+	into->total += tally_scale(from->total, ratio);
+	into->self += tally_scale(from->self, ratio);
 	if (!from->count)
 		return;
 	if (from->octaves && arena && tally_make_space(into, arena, from))
@@ -171,7 +172,6 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 	into->min = !into->count || min < into->min ? min : into->min;
 	into->spread = (max > old_max ? max : old_max) - into->min;
 	into->count += from->count;
-	into->total += tally_scale(from->total, ratio);
 	into->open += from->open;
 	into->cut += from->cut;
 }

@@ -59,7 +59,7 @@ DW_INLINE void joint_enter(void *state, void *place, uint64_t ticks, uint32_t id
 
 	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->profile, ticks,
 	                 dw_walk_op(&at->pass.walk, id), false);
-	dw_outermost_enter(&at->pass, &frame->frame);
+	dw_outermost_enter(at->outermost, &at->pass, &frame->frame);
 }
 
 DW_INLINE void joint_enter_counted(void *state, void *place, uint64_t ticks, uint32_t id)
@@ -99,12 +99,13 @@ static void joint_orphan(void *state, uint64_t ticks, uint32_t n)
 	dw_threads_note(&((struct joint_state *)state)->count, ticks);
 }
 
-static void joint_unnest(void *state, uint32_t place)
+static void joint_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	struct joint_state *at = state;
 
 	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct joint_frame),
 	                  offsetof(struct joint_frame, profile));
+	dw_outermost_unnest(&at->pass, place, sizeof(struct joint_frame));
 }
 
 static void joint_flushed(void *state, uint64_t ticks, enum dw_flush why)
@@ -171,12 +172,13 @@ DW_INLINE void joint_leave_steps(void *state, void *place, uint64_t ticks, enum 
 	dw_shares_leave(&((struct joint_state *)state)->division, &frame->shares, ticks, how);
 }
 
-static void joint_unnest_steps(void *state, uint32_t place)
+static void joint_unnest_steps(void *state, uint32_t place, uint64_t ticks)
 {
 	struct joint_state *at = state;
 
 	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct joint_steps_frame),
 	                  offsetof(struct joint_steps_frame, joint.profile));
+	dw_outermost_unnest(&at->pass, place, sizeof(struct joint_steps_frame));
 	dw_shares_unnest(&at->division, place);
 }
 
@@ -257,12 +259,13 @@ static void joint_note_more(void *state, uint64_t ticks, const struct dw_record 
 		dw_calls_note(&at->calls, record);
 }
 
-static void joint_unnest_more(void *state, uint32_t place)
+static void joint_unnest_more(void *state, uint32_t place, uint64_t ticks)
 {
 	struct joint_state *at = state;
 
 	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct joint_more_frame),
 	                  offsetof(struct joint_more_frame, steps.joint.profile));
+	dw_outermost_unnest(&at->pass, place, sizeof(struct joint_more_frame));
 	dw_shares_unnest(&at->division, place);
 }
 

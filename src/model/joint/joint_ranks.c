@@ -46,7 +46,7 @@ DW_INLINE void joint_ranks_enter(void *state, void *place, uint64_t ticks, uint3
 	dw_collectives_enter(&at->collectives, &frame->collective, id);
 }
 
-static void joint_ranks_unnest(void *state, uint32_t place)
+static void joint_ranks_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	dw_shares_unnest(&((struct joint_ranks_state *)state)->division, place);
 }

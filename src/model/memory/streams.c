@@ -116,7 +116,7 @@ DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_le
 }
 
 /* A range was removed from the stack: forgets the paths of the ranges that were in it. */
-static void memory_unnest(void *state, uint32_t place)
+static void memory_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	struct dw_memory_stream *stream = state;
 

@@ -12,11 +12,11 @@
 #include "model/core/product.h"
 #include "model/time/threads.h"
 
-#define LEAST_SHARE 0.03       /* of a process's CPU time: missing time that is worth a word, */
-#define LEAST_NS 50000000u     /* and its least amount */
-#define SMALL_SHARE 0.01       /* the same of one kind of threads */
-#define SHORT_PERIODS 1.5      /* CPU time of a thread that is short, in the mean of its kind */
-#define LONG_PERIODS 25.0      /* after a thread's last sample: more than sparse samples explain */
+#define LEAST_SHARE 0.03   /* of a process's CPU time: missing time that is worth a word, */
+#define LEAST_NS 50000000u /* and its least amount */
+#define SMALL_SHARE 0.01   /* the same of one kind of threads */
+#define SHORT_PERIODS 1.5  /* CPU time of a thread that is short, in the mean of its kind */
+#define LONG_PERIODS 25.0  /* after a thread's last sample: more than sparse samples explain */
 
 struct account {
 	struct dw_model *model;
@@ -26,15 +26,15 @@ struct account {
 	bool failed;
 	/* Of the process that is looked at: */
 	uint32_t process;
-	size_t first;        /* its first row */
+	size_t first; /* its first row */
 	double period_ns;
 	uint64_t threads;
 };
 
 /* The times of the rows of a process that are not shown, in the same order. */
 struct kind {
-	uint64_t tail_ns;    /* after the last samples of its threads */
-	uint64_t lost;       /* records */
+	uint64_t tail_ns; /* after the last samples of its threads */
+	uint64_t lost;    /* records */
 	bool blocked;
 };
 
@@ -55,8 +55,8 @@ static double account_number(const struct dw_source *source, uint32_t process, c
 	return value ? strtod(value, NULL) : 0;
 }
 
-/* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it was
- * killed, or began a sandbox, from where on it does not count itself. 0: not known. */
+/* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it
+ * was killed, or began a sandbox, from where on it does not count itself. 0: not known. */
 static double account_process_ns(const struct dw_source *source, uint32_t process)
 {
 	const struct dw_source_process *self = &source->processes[process];
@@ -92,7 +92,8 @@ static struct dw_cpu_row *account_add(struct account *account, const char *threa
 	account->failed |= !row;
 	if (!row)
 		return NULL;
-	*row = (struct dw_cpu_row){ .process = account->process, .threads = dw_arena_text(&account->model->arena, threads, length) };
+	*row = (struct dw_cpu_row){ .process = account->process,
+		                        .threads = dw_arena_text(&account->model->arena, threads, length) };
 	account->failed |= !row->threads;
 	account->to->count += row->threads != NULL;
 	return row->threads ? row : NULL;
@@ -158,10 +159,12 @@ static double account_add_others(struct account *account, double process_ns)
 		if ((row = account_add(account, "threads without a sample", strlen("threads without a sample"))) != NULL) {
 			row->count = count;
 			row->kernel_ns = (uint64_t)ended_ns;
-			row->why = ended_ns <= SHORT_PERIODS * account->period_ns * (double)count ? DW_CPU_SHORT_THREADS : DW_CPU_STOPPED;
+			row->why =
+				ended_ns <= SHORT_PERIODS * account->period_ns * (double)count ? DW_CPU_SHORT_THREADS : DW_CPU_STOPPED;
 		}
 	}
-	if (others - ended_ns >= 1 && (row = account_add(account, "threads that are not in the trace", strlen("threads that are not in the trace"))) != NULL) {
+	if (others - ended_ns >= 1 && (row = account_add(account, "threads that are not in the trace",
+	                                                 strlen("threads that are not in the trace"))) != NULL) {
 		row->kernel_ns = (uint64_t)(others - ended_ns);
 		row->why = DW_CPU_OTHER_THREADS;
 	}
@@ -177,16 +180,19 @@ static void account_add_ranges(struct account *account)
 
 	for (size_t i = 0; threads && i < threads->count; i++) {
 		const struct dw_source_thread *thread = &account->source->threads[threads->rows[i].thread];
-		struct dw_cpu_row *row = thread->process == account->process && !threads->rows[i].nested ? account_row(account, thread) : NULL;
+		struct dw_cpu_row *row =
+			thread->process == account->process && !threads->rows[i].nested ? account_row(account, thread) : NULL;
 
 		if (row)
 			row->ranges_ns += threads->rows[i].busy_ns;
 	}
 }
 
-static enum dw_cpu_why account_why(const struct account *account, const struct dw_cpu_row *row, const struct kind *kind, bool any)
+static enum dw_cpu_why account_why(const struct account *account, const struct dw_cpu_row *row, const struct kind *kind,
+                                   bool any)
 {
-	double deficit = (double)row->kernel_ns - (double)row->sampled_ns, periods = (double)row->count * account->period_ns;
+	double deficit = (double)row->kernel_ns - (double)row->sampled_ns,
+		   periods = (double)row->count * account->period_ns;
 
 	if (kind && kind->blocked)
 		return DW_CPU_BLOCKED;
@@ -229,12 +235,14 @@ static void account_judge(struct account *account, const struct kind *kinds, siz
 		if (row->kernel_ns <= row->sampled_ns)
 			continue;
 		row->missing_ns = (uint64_t)((double)(row->kernel_ns - row->sampled_ns) * missing / deficits);
-		if ((double)row->missing_ns < SMALL_SHARE * kernel || (double)row->missing_ns < 2 * account->period_ns * sqrt((double)row->count))
+		if ((double)row->missing_ns < SMALL_SHARE * kernel ||
+		    (double)row->missing_ns < 2 * account->period_ns * sqrt((double)row->count))
 			row->missing_ns = 0;
 		if (!row->missing_ns)
 			continue;
 		row->lacks = lacks;
-		row->why = account_why(account, row, i - account->first < kind_count ? &kinds[i - account->first] : NULL, sampled > 0);
+		row->why =
+			account_why(account, row, i - account->first < kind_count ? &kinds[i - account->first] : NULL, sampled > 0);
 		account->to->missing_ns += row->missing_ns;
 		if (row->why == DW_CPU_STOPPED || row->why == DW_CPU_NO_SAMPLES)
 			account->to->unknown_ns += row->missing_ns;
@@ -252,7 +260,8 @@ static bool account_wants(const struct dw_source *source, uint32_t process)
 static void account_process(struct account *account, uint32_t process)
 {
 	const struct dw_source *source = account->source;
-	double ns = account_process_ns(source, process), others, asked = account_number(source, process, DW_KEY_SAMPLE_ASKED_NS);
+	double ns = account_process_ns(source, process), others,
+		   asked = account_number(source, process, DW_KEY_SAMPLE_ASKED_NS);
 	struct kind *kinds = NULL;
 	size_t kind_count = 0;
 

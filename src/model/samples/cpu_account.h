@@ -16,7 +16,7 @@
 	X(LACKS, "not sampled", "")                                                                                       \
 	X(SHORT_THREADS, "short threads", "threads that used the CPU for less than the period of samples")                \
 	X(OTHER_THREADS, "other threads", "threads that the sampler does not know, as those of clone()")                  \
-	X(BLOCKED, "signal blocked", "threads that blocked the signal of samples (SIGURG), as a longjmp() out of a handler may") \
+	X(BLOCKED, "signal blocked", "threads that blocked the signal of samples") \
 	X(STOPPED, "samples ended", "samples ended before their threads did, and it is not known why")                    \
 	X(LOST, "records lost", "records of samples were lost")                                                           \
 	X(LATE, "timers late", "samples were fewer than the CPU time, as where timers are late or samples would cost too much")

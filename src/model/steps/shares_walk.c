@@ -114,7 +114,7 @@ DW_INLINE void shares_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	dw_shares_enter(&at->division, &((struct shares_frame *)place)->own, ticks, dw_walk_op(&at->pass.walk, id).row);
 }
 
-static void shares_unnest(void *state, uint32_t place)
+static void shares_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	dw_shares_unnest(&((struct shares_state *)state)->division, place);
 }

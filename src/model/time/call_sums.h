@@ -83,6 +83,20 @@ DW_INLINE void dw_call_sums_add(struct dw_call_sums *sums, struct dw_tally_pendi
 	}
 }
 
+/* Adds a part of a call, which goes on in another node. */
+DW_INLINE void dw_call_sums_add_part(struct dw_call_sums *sums, uint32_t index, uint64_t duration, uint64_t self)
+{
+	struct dw_call_sum *sum = dw_call_sums_at(sums, index);
+
+	if (sums->detailed) {
+		sums->tallies[index].total += duration;
+		sums->tallies[index].self += self;
+	} else {
+		sum->total += duration;
+		sum->self += self;
+	}
+}
+
 /* A node is about to be added to: its tally comes nearer to the processor meanwhile. */
 DW_INLINE void dw_call_sums_expect(const struct dw_call_sums *sums, uint32_t index)
 {

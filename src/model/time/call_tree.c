@@ -8,6 +8,10 @@
  * children, whatever their kind, as a flame graph does. The tree has percentiles. The paths have
  * none and reuse the memory of the sums.
  *
+ * A path is what is open at a moment. If a range ends before one that began in it, the later one goes on in the range
+ * around both: its time is divided between two nodes, and its call belongs to the last one. So no node has more time
+ * than the one above it.
+ *
  * With recorded stacks, the nodes are the frames of the outermost operator's stack and the
  * operators; other ranges get no node. The STACK record of an operator follows its begin. Until
  * then its node is PENDING.
@@ -35,6 +39,7 @@ struct frame {
 	bool passed;     /* it has no node of its own: `node` is that of the range around it */
 };
 #define CHAIN 1u
+#define MOST_MOVED 64u /* ranges that go on elsewhere when one around them ends: each may have a new path */
 
 struct worker {
 	struct dw_call_sums sums;
@@ -292,9 +297,50 @@ static void tree_flushed(void *state, uint64_t ticks, enum dw_flush why)
 	((struct tree *)state)->root = DW_NO_INDEX;
 }
 
+/* Adds the time of a frame until now to its node, and goes on from here. */
+static void tree_split(struct tree *tree, struct frame *frame, uint64_t ticks)
+{
+	uint64_t duration = ticks - frame->frame.start;
+
+	if (frame->node < DW_CALL_PATH_FOLDED)
+		dw_call_sums_add_part(&tree->worker->sums, frame->node, duration, duration - frame->frame.child);
+	if (frame->frame.chain)
+		dw_pass_at(&tree->pass, sizeof *frame, frame->frame.previous)->child += duration;
+	frame->frame.start = ticks;
+	frame->frame.child = 0;
+}
+
+static void tree_unnest(void *state, uint32_t place, uint64_t ticks)
+{
+	struct tree *tree = state;
+	uint32_t around = tree_node_around(tree, place);
+
+	if (tree->pass.depth - place > MOST_MOVED)
+		return;
+	for (uint32_t i = tree->pass.depth; i > place; i--)
+		tree_split(tree, tree_frame_at(tree, i), ticks);
+	for (uint32_t i = place + 1; i <= tree->pass.depth; i++) {
+		struct frame *frame = tree_frame_at(tree, i);
+		uint32_t node = frame->node < DW_CALL_PATH_FOLDED && around < DW_CALL_PATH_FOLDED
+		                    ? dw_call_sums_child(&tree->worker->sums, around, frame->symbol)
+		                    : DW_CALL_PATH_FOLDED;
+
+		if (node < DW_CALL_PATH_FOLDED) /* else it stays in its node, below the range that ends */
+			frame->node = node;
+		around = tree_node_around(tree, i + 1);
+	}
+}
+
 static const struct dw_pass_hooks tree_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_TREE_DEEPEST, .chains = true, .scoped = true,
-	.enter = tree_enter, .leave = tree_leave, .flushed = tree_flushed, .carry = tree_carry,
+	.frame_bytes = sizeof(struct frame),
+	.deepest = DW_TREE_DEEPEST,
+	.chains = true,
+	.scoped = true,
+	.enter = tree_enter,
+	.leave = tree_leave,
+	.unnest = tree_unnest,
+	.flushed = tree_flushed,
+	.carry = tree_carry,
 };
 DW_PASS_DEFINE(tree, tree_hooks)
 

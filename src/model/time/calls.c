@@ -349,7 +349,7 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 		around->child_bytes[i] += frame->bytes[i] + frame->child_bytes[i];
 }
 
-static void calls_unnest(void *state, uint32_t place)
+static void calls_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	struct calls *calls = state;
 

@@ -2,7 +2,8 @@
  * The outermost ranges: what each thread did, one level deep.
  *
  * The same figures as the upper two levels of the call tree (profiles.h), without its cost: no call
- * path is looked up. An overview of a run without steps shows them.
+ * path is looked up. Of ranges that overlap, the one that began first has the time in which several are open, so that
+ * no thread is in ranges for longer than it lived. An overview of a run without steps shows them.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_c
 void dw_outermost_worker_reset(struct dw_outermost_worker *worker)
 {
 	DW_FREE(worker->by_row, worker->rows);
-	*worker = (struct dw_outermost_worker){ NULL, NULL, 0 };
+	*worker = (struct dw_outermost_worker){ NULL, NULL, 0, 0 };
 }
 
 void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_sums *sums,

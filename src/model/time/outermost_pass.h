@@ -1,8 +1,9 @@
 /*
  * The hot part of the outermost ranges, for passes that also compute other products.
  *
- * A range is outermost if no range was open when it began. The pass stores that in the frame's
- * in_scope, which passes without skipped chunks do not use.
+ * At each moment the open range that began first is the outermost one. If ranges overlap, the next one becomes it when
+ * it ends: so the times of the outermost ranges add up to the time in which a range is open. The pass stores whether a
+ * range is outermost in the frame's in_scope, which passes without skipped chunks do not use.
  */
 #pragma once
 
@@ -23,6 +24,7 @@ struct dw_outermost_worker {
 	struct dw_outermost_sum *by_row;
 	uint32_t *rows; /* the rows that have a count */
 	uint32_t row_count;
+	uint64_t since; /* ticks; from then on the range that is outermost now is it */
 };
 
 /* The sums over all streams. */
@@ -44,9 +46,19 @@ void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_
 bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums, struct dw_tree *result);
 
 /* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_outermost_enter(const struct dw_pass *pass, struct dw_frame *frame)
+DW_INLINE void dw_outermost_enter(struct dw_outermost_worker *worker, const struct dw_pass *pass,
+                                  struct dw_frame *frame)
 {
 	frame->in_scope = pass->depth == 1 && pass->walk.wanted;
+	if (pass->depth == 1)
+		worker->since = frame->start;
+}
+
+/* To be called before the range at `place` is removed, which is not the innermost. */
+DW_INLINE void dw_outermost_unnest(const struct dw_pass *pass, uint32_t place, size_t frame_bytes)
+{
+	if (place == 1)
+		dw_pass_at(pass, frame_bytes, 2)->in_scope = dw_pass_at(pass, frame_bytes, 1)->in_scope;
 }
 
 DW_INLINE void dw_outermost_leave(struct dw_outermost_worker *worker, const struct dw_frame *frame,
@@ -58,5 +70,6 @@ DW_INLINE void dw_outermost_leave(struct dw_outermost_worker *worker, const stru
 		return;
 	if (!sum->count++)
 		worker->rows[worker->row_count++] = row;
-	sum->ticks += ticks - frame->start;
+	sum->ticks += ticks - worker->since;
+	worker->since = ticks;
 }

@@ -276,7 +276,7 @@ DW_INLINE void profile_leave_scoped(void *state, void *place, uint64_t ticks, en
 	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks, how, false);
 }
 
-static void profile_unnest(void *state, uint32_t place)
+static void profile_unnest(void *state, uint32_t place, uint64_t ticks)
 {
 	struct profile_state *at = state;
 

@@ -59,9 +59,11 @@ static void gaps_add_cpu(struct dwell_table *table, const struct dw_cpu_account 
 		if (of_threads && gaps[i].counted)
 			snprintf(threads, sizeof threads, " (%s)", dw_text_count((int64_t)gaps[i].threads).at);
 		if (gaps[i].ranges_ns)
-			snprintf(ranges, sizeof ranges, "; ranges cover %s of wall time", dw_text_ns((double)gaps[i].ranges_ns, " ").at);
-		dw_table_gap(table, "%s of %s of CPU time, for which no sample stands: %s%s%s", dw_text_ns((double)gaps[i].missing_ns, " ").at,
-		             dw_text_ns((double)account->kernel_ns, " ").at, dw_cpu_why_clause(gaps[i].first), threads, ranges);
+			snprintf(ranges, sizeof ranges, "; ranges cover %s of wall time",
+			         dw_text_ns((double)gaps[i].ranges_ns, " ").at);
+		dw_table_gap(table, "%s of %s of CPU time, for which no sample stands: %s%s%s",
+		             dw_text_ns((double)gaps[i].missing_ns, " ").at, dw_text_ns((double)account->kernel_ns, " ").at,
+		             dw_cpu_why_clause(gaps[i].first), threads, ranges);
 	}
 }
 
@@ -91,9 +93,10 @@ struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_err
 
 		if (!row->missing_ns)
 			continue;
-		DW_TABLE_ROW(table, 0, DW_STRING(source->processes[row->process].label), DW_INT(source->processes[row->process].pid),
-		             DW_STRING(row->threads), row->count ? DW_INT(row->count) : DW_EMPTY, DW_INT(row->kernel_ns),
-		             DW_INT(row->sampled_ns), row->ranges_ns ? DW_INT(row->ranges_ns) : DW_EMPTY, DW_INT(row->missing_ns),
+		DW_TABLE_ROW(table, 0, DW_STRING(source->processes[row->process].label),
+		             DW_INT(source->processes[row->process].pid), DW_STRING(row->threads),
+		             row->count ? DW_INT(row->count) : DW_EMPTY, DW_INT(row->kernel_ns), DW_INT(row->sampled_ns),
+		             row->ranges_ns ? DW_INT(row->ranges_ns) : DW_EMPTY, DW_INT(row->missing_ns),
 		             DW_STRING(dw_cpu_why_word(row->why)), DW_STRING(dw_cpu_why_clause(row)));
 	}
 	if (table)
@@ -107,20 +110,23 @@ struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_err
 static bool gaps_has_lack(const struct dw_cpu_account *account, const char *lacks)
 {
 	for (size_t i = 0; account && i < account->count; i++)
-		if (account->rows[i].missing_ns && account->rows[i].why == DW_CPU_LACKS && strcmp(account->rows[i].lacks, lacks) == 0)
+		if (account->rows[i].missing_ns && account->rows[i].why == DW_CPU_LACKS &&
+		    strcmp(account->rows[i].lacks, lacks) == 0)
 			return true;
 	return false;
 }
 
 /* Why there are no samples, or not of all: how much time that is is not known. */
-static void gaps_add_lacks(struct dwell_table *table, const struct dw_source *source, const struct dw_cpu_account *account)
+static void gaps_add_lacks(struct dwell_table *table, const struct dw_source *source,
+                           const struct dw_cpu_account *account)
 {
 	const char *last = "";
 
 	for (size_t i = 0; i < source->meta_count; i++) {
 		const struct dw_source_meta *meta = &source->metas[i];
 
-		if (strcmp(meta->key, DW_KEY_SAMPLE_LACKS) != 0 || strcmp(meta->value, last) == 0 || gaps_has_lack(account, meta->value))
+		if (strcmp(meta->key, DW_KEY_SAMPLE_LACKS) != 0 || strcmp(meta->value, last) == 0 ||
+		    gaps_has_lack(account, meta->value))
 			continue;
 		last = meta->value;
 		dw_table_gap(table, "call stacks, or a part of them: %s", last);
@@ -130,7 +136,8 @@ static void gaps_add_lacks(struct dwell_table *table, const struct dw_source *so
 void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
-	const struct dw_cpu_account *account = dw_model_is_partial(model) || dw_model_scope(model)->thread ? NULL : dw_model_cpu_account(model, NULL);
+	const struct dw_cpu_account *account =
+		dw_model_is_partial(model) || dw_model_scope(model)->thread ? NULL : dw_model_cpu_account(model, NULL);
 	const char *gap;
 	size_t at = 0;
 

@@ -239,6 +239,10 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
 		dw_overview_head_lacks(table, overview);
+		if (dw_view_meta(overview->source, DW_KEY_APART)) {
+			dw_table_head(table, "  -> which processes ran, and why they are not in the trace, is below at \"Not recorded\"");
+			return;
+		}
 		if (dw_view_is_python(overview->source)) {
 			dw_table_head(table, "  -> dwell run --functions records which functions take the time");
 			return;

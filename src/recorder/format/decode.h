@@ -166,15 +166,18 @@ __attribute__((noinline, unused)) static uint32_t dw_open_take(struct dw_decode_
 	return n;
 }
 
-/* The position, from the innermost, of the range that an END_OF ends; removes that range. */
+/* The position, from the innermost, of the range that an END_OF ends; removes that range. With an id,
+ * `n` counts the open ranges of this id alone. */
 __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_time *time,
                                                               struct dw_decode_open *open,
                                                               uint32_t id, uint32_t n)
 {
 	if (id) {
+		uint32_t inner = n;
+
 		if (!open || open->depth > open->capacity)
 			return DW_NOT_OPEN;
-		for (n = 0; n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;) {
+		for (n = 0; n < open->depth && ((open->ids[open->depth - 1 - n] & DW_ID_MASK) != id || inner-- != 0);) {
 			/* Comparing takes less time than moving. */
 			if (++n % 8 == 0 && !dw_may_move(time, 1))
 				return DW_NOT_OPEN;

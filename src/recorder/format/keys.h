@@ -52,7 +52,7 @@
 #define DW_FRAMES_LEFT_OUT "[frames left out]" /* the name of a frame in place of the middle of a deep stack */
 #define DW_KEY_SAMPLE_LACKS "sample.lacks"         /* text: why there are none, or not of all threads */
 #define DW_KEY_SAMPLE_NAMES_LACK "sample.names_lack" /* text: why names of code made at run time are missing */
-#define DW_KEY_APART "processes.apart"             /* text: programs into which no library could be loaded, and why */
+#define DW_KEY_APART "processes.apart"             /* text: programs that used CPU time and are not in the trace, and why */
 #define DW_KEY_HEAP_PERIOD "heap.period_bytes"     /* JSON: the mean distance of sampled bytes; see dwell_heap() */
 #define DW_KEY_HEAP_LACKS "heap.lacks"             /* text: why allocations are missing */
 

@@ -181,7 +181,9 @@ struct dw_chunk {
 	/* of device chunks; otherwise 0 */
 	uint32_t clock;       /* DEVICE_CLOCK of its times; 0 means the file's clock */
 	uint32_t record_bytes; /* size of each record, a multiple of 8, at least 32 */
-	uint32_t reserved;
+	/* How many of its records are being counted as lost, because it is recycled; otherwise 0. If `number` is not 0, the process
+	 * was killed in between: the records are there, and may be counted as lost too. */
+	uint32_t recycling;
 };
 
 /* ---- records of a stream ------------------------------------------------- */
@@ -215,7 +217,7 @@ enum dw_kind {
 	DW_STACK = 11,      /* id: STACK; of the record before                      */
 	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
 	DW_END_OF = 13,     /* id: 0; u32 n: ends the n-th open range, innermost = 0;
-	                       id: OP; u32 0: ends the innermost open range of that OP  */
+	                       id: OP; u32 n: ends the n-th open range of that OP       */
 	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };

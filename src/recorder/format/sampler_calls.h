@@ -34,16 +34,18 @@ struct dw_sampler_calls {
 	void (*sandbox)(bool begins);
 	bool (*meta_try)(const char *key, const char *value, bool json);
 	void (*thread_leave)(bool blocked);
+	void (*account_close)(bool close);
 };
 
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
 	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, \
-	  dwell_sandbox, dwell_meta_try, dwell_thread_leave }
+	  dwell_sandbox, dwell_meta_try, dwell_thread_leave, dwell_account_close }
 
-/* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
- * if the recorder is in the program's own file and no sample was recorded yet. */
-__attribute__((weak, visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls);
+/* The sampler defines this function, whose name has the number of the table's layout. In a process without the sampler it
+ * is NULL. The sampler uses the table from then on if the recorder is in the program's own file and no sample was recorded
+ * yet. */
+__attribute__((weak, visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls);
 
 #endif

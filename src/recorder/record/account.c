@@ -3,14 +3,14 @@
  * much of it no sample stands for.
  *
  * Each sample notes in its thread's entry what the thread has used so far. That survives a kill. A thread's end is seen
- * by the sampler, which has a function there; short threads that end without an entry are only counted. When the process ends,
- * the threads that still run are read once more, and the whole of the process is written. Nothing is written for a
- * process that recorded nothing.
+ * by the sampler, which has a function there; short threads that end without an entry are only counted. When the
+ * process ends, the threads that still run are read once more, and the whole of the process is written. Nothing is
+ * written for a process that recorded nothing.
  *
  * A process that executed another program before counts from there on.
  */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/system.h"
@@ -19,13 +19,15 @@
 
 /* The kernel's number of the clock of another thread of this process: of the CPU time that its scheduler counted. */
 #define ACCOUNT_CLOCK_OF(tid) ((long)(int)(~(uint32_t)(tid) << 3 | 6u))
-#define LONG_PERIODS 5u /* of CPU time: a thread that ends with more and has no sample gets an entry, too */
+#define LONG_PERIODS 5u    /* of CPU time: a thread that ends with more and has no sample gets an entry, too */
 #define MOST_THREADS 4096u /* that are read at the process's end, which takes 0.3 us each */
 
 static struct {
-	uint64_t loaded_ns, loaded_thread_ns; /* CPU time of the process and its first thread when this library was loaded */
-	uint32_t pid;       /* of the process that loaded it */
-	uint64_t period_ns; /* of the samples that the process was to have; 0: no account */
+	uint64_t loaded_ns,
+		loaded_thread_ns; /* CPU time of the process and its first thread when this library was loaded */
+	uint32_t pid;         /* of the process that loaded it */
+	uint64_t period_ns;   /* of the samples that the process was to have; 0: no account */
+	bool closed;          /* atomic; the program is in a sandbox, where a system call may end it */
 } account;
 
 /* 0: the thread has ended. */
@@ -61,19 +63,33 @@ void dw_account_begin(void)
 	account.period_ns = period_ns > 0 ? (uint64_t)period_ns : 0;
 }
 
+/* Without libc's functions of text: this runs in signal handlers. Returns the end. */
+static char *account_write(char *to, uint64_t number)
+{
+	char digits[20];
+	unsigned count = 0;
+
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	while (count)
+		*to++ = digits[--count];
+	return to;
+}
+
 void dw_account_register(void)
 {
 	char text[24];
 
 	if (!account.period_ns || dw_session.runner)
 		return;
-	snprintf(text, sizeof text, "%llu", (unsigned long long)account.period_ns);
+	*account_write(text, account.period_ns) = '\0';
 	dw_meta(DW_KEY_SAMPLE_ASKED_NS, text, DW_META_JSON);
 }
 
 static bool account_is_kept(void)
 {
-	return account.period_ns && !DW_LOAD(dw_sandboxed) && dw_session_head() && dw_process;
+	return account.period_ns && !DW_LOAD(account.closed) && dw_session_head() && dw_process;
 }
 
 /* The calling thread's entry in this session, if it has one. */
@@ -131,7 +147,8 @@ static void account_read_threads(void)
 		struct dw_entry_thread *entry = slot->entry;
 		uint64_t ns;
 
-		if (!tid || !entry || slot->generation != DW_LOAD(dw_session.generation) || entry->tid != tid || DW_LOAD(entry->end))
+		if (!tid || !entry || slot->generation != DW_LOAD(dw_session.generation) || entry->tid != tid ||
+		    DW_LOAD(entry->end))
 			continue;
 		ns = account_clock(ACCOUNT_CLOCK_OF(tid));
 		if (ns)
@@ -139,20 +156,30 @@ static void account_read_threads(void)
 	}
 }
 
-void dw_account_end(void)
+static void account_end(void)
 {
 	uint64_t threads;
-	char text[64];
+	char text[64], *end;
 
 	if (!account_is_kept() || !DW_LOAD(dw_process->id))
 		return;
 	threads = DW_LOAD(dw_process->unseen_threads);
 	account_read_threads();
-	snprintf(text, sizeof text, "%llu", (unsigned long long)account_since(account_clock(CLOCK_PROCESS_CPUTIME_ID), 0));
+	*account_write(text, account_since(account_clock(CLOCK_PROCESS_CPUTIME_ID), 0)) = '\0';
 	dw_meta(DW_KEY_PROCESS_CPU_NS, text, DW_META_JSON);
 	if (!threads)
 		return;
-	snprintf(text, sizeof text, "[%llu,%llu]", (unsigned long long)threads,
-	         (unsigned long long)DW_LOAD(dw_process->unseen_cpu_ns));
+	text[0] = '[';
+	end = account_write(text + 1, threads);
+	*end++ = ',';
+	end = account_write(end, DW_LOAD(dw_process->unseen_cpu_ns));
+	memcpy(end, "]", 2);
 	dw_meta(DW_KEY_SAMPLE_UNSEEN, text, DW_META_JSON);
+}
+
+void dwell_account_close(bool close)
+{
+	if (close)
+		account_end();
+	DW_STORE(account.closed, close);
 }

@@ -73,11 +73,19 @@ static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 	return records;
 }
 
-void dw_chunk_empty(struct dw_chunk *chunk)
+/*
+ * A process may be killed at any instruction, and then each record is in the file or counted. So the records are counted before
+ * they are gone, and `recycling` says of which chunk they are: a reader can tell that they may be both.
+ */
+void dw_chunk_recycle(struct dw_chunk *chunk, struct dw_slot *slot, uint64_t records)
 {
+	__atomic_store_n(&chunk->recycling, (uint32_t)records, __ATOMIC_RELEASE);
+	dw_slot_lost(slot, DW_LOSS_RECYCLED, records);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Followers check the number again after copying. So it is 0 first, and is set again last. */
 	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
+	chunk->recycling = 0;
 	chunk->end_bytes = 0;
 	chunk->end_ticks = 0;
 	chunk->next = 0;
@@ -97,8 +105,7 @@ static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, ch
 	writer->oldest = block == writer->block ? 0 : chunk->next;
 	if (block == writer->block)
 		writer->chunk = NULL; /* the stream has only this chunk, so it has no successor */
-	dw_chunk_empty(chunk);
-	dw_slot_lost(slot, DW_LOSS_RECYCLED, records);
+	dw_chunk_recycle(chunk, slot, records);
 	*address = (char *)chunk;
 	return block;
 }

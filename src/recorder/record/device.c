@@ -172,8 +172,7 @@ static char *device_recycle(struct dw_device_writer *writer, uint32_t *block)
 	writer->oldest = chunk == writer->chunk ? 0 : chunk->next;
 	if (chunk == writer->chunk)
 		writer->chunk = NULL;
-	dw_slot_lost(NULL, DW_LOSS_RECYCLED, (chunk->end_bytes - sizeof *chunk) / RECORD_BYTES);
-	dw_chunk_empty(chunk);
+	dw_chunk_recycle(chunk, NULL, (chunk->end_bytes - sizeof *chunk) / RECORD_BYTES);
 	return (char *)chunk;
 }
 

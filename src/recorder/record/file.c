@@ -3,14 +3,14 @@
 #include "record/record.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -29,11 +29,11 @@
  * the smallest budget. */
 static uint32_t file_budget(int fd, uint64_t max_size_bytes)
 {
-	struct statvfs fs;
+	struct statfs fs;
 	uint64_t bytes = max_size_bytes ? max_size_bytes : DEFAULT_MAX_SIZE_BYTES;
 
-	if (fstatvfs(fd, &fs) == 0) {
-		uint64_t tenth = (uint64_t)fs.f_bavail * fs.f_frsize / 10;
+	if (dw_call(SYS_fstatfs, fd, &fs) == 0) {
+		uint64_t tenth = (uint64_t)fs.f_bavail * (uint64_t)(fs.f_frsize ? fs.f_frsize : fs.f_bsize) / 10;
 
 		if (bytes > tenth)
 			bytes = tenth;
@@ -44,9 +44,18 @@ static uint32_t file_budget(int fd, uint64_t max_size_bytes)
 	return blocks > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)blocks;
 }
 
-static void file_fill_identity(struct dw_head *head, const uint8_t *run_id)
+static void file_fill_creator(struct dw_head *head)
 {
 	struct dw_identity creator;
+
+	dw_identify(&creator);
+	head->creator_pid = creator.pid;
+	head->creator_pid_namespace = creator.pid_namespace;
+	head->creator_birth = creator.birth;
+}
+
+static void file_fill_identity(struct dw_head *head, const uint8_t *run_id)
+{
 
 	head->version_major = DW_VERSION_MAJOR;
 	head->version_minor = DW_VERSION_MINOR;
@@ -59,10 +68,7 @@ static void file_fill_identity(struct dw_head *head, const uint8_t *run_id)
 	dw_host_boot_id(head->boot_id);
 	gethostname(head->hostname, sizeof head->hostname - 1);
 	snprintf(head->writer, sizeof head->writer, "dwell %s", DWELL_VERSION);
-	dw_identify(&creator);
-	head->creator_pid = creator.pid;
-	head->creator_pid_namespace = creator.pid_namespace;
-	head->creator_birth = creator.birth;
+	file_fill_creator(head);
 }
 
 static void file_fill_clock(struct dw_head *head)
@@ -120,24 +126,80 @@ static void file_fill_control(struct dw_control *control, const struct dwell_opt
 	control->gates[0].mask = control->gated ? 0 : control->mask;
 }
 
-/* Writes the head; fails if the file system lacks what recording needs. */
+void dw_file_fill_head(struct dw_head *head, const struct dwell_options *options, const uint8_t *run_id)
+{
+	file_fill_identity(head, run_id);
+	file_fill_clock(head);
+	head->keep = (uint32_t)options->keep;
+	head->next_id = head->next_gate = head->next_block = 1;
+	file_fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
+}
+
+/* A file that grows past this limit raises SIGXFSZ, which ends the program. */
+static bool file_is_over_limit(void)
+{
+	uint64_t limit[2]; /* the one that holds and the hard one */
+
+	return dw_call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 && limit[0] < DW_BLOCK_BYTES;
+}
+
+/* Reserves and maps the head; fails if the file system lacks what recording needs. */
+static int file_reserve_head(int fd, struct dw_head **head)
+{
+	long result = file_is_over_limit() ? -EFBIG : dw_call(SYS_fallocate, fd, 0, 0, DW_BLOCK_BYTES);
+
+	if (result == 0)
+		result = dw_call(SYS_mmap, NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (dw_system_failed(result))
+		return (int)result;
+	*head = (struct dw_head *)result;
+	return 0;
+}
+
+/* The magic is written last, when the head is complete. */
+static void file_complete_head(struct dw_head *head)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(head->magic, DW_MAGIC, sizeof head->magic);
+	dw_call(SYS_munmap, head, DW_BLOCK_BYTES);
+}
+
 static int file_write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
 {
 	struct dw_head *head;
+	int result = file_reserve_head(fd, &head);
 
-	if (fallocate(fd, 0, 0, DW_BLOCK_BYTES) != 0)
-		return -errno;
-	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (head == MAP_FAILED)
-		return -errno;
-	file_fill_identity(head, run_id);
-	file_fill_clock(head);
+	if (result)
+		return result;
+	dw_file_fill_head(head, options, run_id);
+	file_fill_allocation(head, fd, options);
+	file_complete_head(head);
+	return 0;
+}
+
+int dw_file_create_like(const char *path, const struct dw_head *like, const struct dwell_options *options)
+{
+	const struct dw_clock_sample start = { .ticks = like->start_ticks, .monotonic_ns = like->start_monotonic_ns };
+	int fd = dw_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	struct dw_head *head;
+	int result;
+
+	if (fd < 0)
+		return fd;
+	result = file_reserve_head(fd, &head);
+	if (result) {
+		dw_descriptor_close(fd);
+		dw_call(SYS_unlinkat, AT_FDCWD, path, 0);
+		return result;
+	}
+	memcpy(head, like, DW_CONTROL_OFFSET);
+	memset(head->lost, 0, sizeof head->lost);
+	file_fill_creator(head);
+	head->ticks_per_second = dw_clock_rate(head->clock_kind, &start, 1000000);
 	file_fill_allocation(head, fd, options);
 	file_fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last, when the head is complete */
-	munmap(head, DW_BLOCK_BYTES);
-	return 0;
+	file_complete_head(head);
+	return fd;
 }
 
 /* Whether a trace may replace this file: a regular file that is empty or a trace. */
@@ -235,17 +297,14 @@ static int file_creation_error(struct dwell_error *error, const char *path, int 
 int dw_file_create(const char *path, const struct dwell_options *options, const uint8_t *run_id,
                    const char *spill_folder, char *actual_path, struct dwell_error *error)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 	int fd;
 
 	if (strlen(path) >= 4096)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's path is too long: %.64s...", path);
 	memcpy(actual_path, path, strlen(path) + 1);
-	sigaction(SIGXFSZ, &ignore, &old);
 	fd = file_create_at(path, options, run_id);
 	if (file_is_refusal(fd))
 		fd = file_create_spilled(path, options, run_id, spill_folder, actual_path);
-	sigaction(SIGXFSZ, &old, NULL);
 	return fd < 0 ? file_creation_error(error, actual_path, fd) : fd;
 }
 

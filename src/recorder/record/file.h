@@ -25,6 +25,11 @@
 int dw_file_create(const char *path, const struct dwell_options *options, const uint8_t *run_id,
                    const char *spill_folder, char *actual_path, struct dwell_error *error);
 
+/* Fills in a head that no file has yet, but for its magic and what depends on the file. */
+void dw_file_fill_head(struct dw_head *head, const struct dwell_options *options, const uint8_t *run_id);
+/* Creates a trace with such a head. Returns the open file descriptor or a negative errno. For signal handlers. */
+int dw_file_create_like(const char *path, const struct dw_head *like, const struct dwell_options *options);
+
 /* A new trace has a rate of the clock that is exact to 10^-3. Replaces it by one that is exact to 10^-4, a millisecond
  * after the trace was created: whoever has other work can do that before. */
 void dw_file_measure_clock(struct dw_head *head);

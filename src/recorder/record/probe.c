@@ -473,12 +473,15 @@ unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
 
 void dwell_end_named(uint32_t id)
 {
-	uint32_t none = 0;
+	dwell_end_named_of(id, 0);
+}
 
+void dwell_end_named_of(uint32_t id, uint32_t n)
+{
 	if (!id || !dw_session_head())
 		return;
 	probe_note_named_ends();
-	probe_put_fast(DW_END_OF, id, &none, 1);
+	probe_put_fast(DW_END_OF, id, &n, 1);
 }
 
 /* ---- autograd ----------------------------------------------------------------------- */

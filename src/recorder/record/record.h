@@ -5,6 +5,7 @@
  *   session   which file this process writes to; start, stop, joining
  *   process   what all files share: the state that is wiped on fork, the lock, lost records
  *   hold      how locks are taken, and how long a thread waits for one
+ *   side      the file of a process that cannot write to its run's file
  *   register  a process's first entry
  *   memory    memory that is never released
  *   fault     memory of the trace that was taken away
@@ -84,6 +85,7 @@ struct dw_session {
 	bool runner;             /* this is `dwell run` itself */
 	bool started_here;       /* by dwell_start(), not by `dwell run` */
 	bool side;               /* a file that this process made because it cannot join the run's */
+	bool awaits;             /* that file is made before the first record: the head is in memory */
 	pid_t starter;           /* the process that ends the run when it ends, if started_here */
 	uint32_t parent_process; /* PROCESS id of the last process to register: a child's parent */
 	void (*before_stop)(void); /* NULL: nothing; see serve.c */
@@ -107,6 +109,16 @@ static inline struct dw_head *dw_session_head(void)
 
 /* Adopts an open trace file: maps its head and opens the gate. */
 int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
+/*
+ * A session without a file, for side.c: the head is in private memory. The first entry makes the file: dw_session_is_ready(),
+ * under the lock, has dw_side_make() do that, which calls dw_session_move(). False: there is no file to record to.
+ */
+bool dw_session_await(struct dw_head *head);
+bool dw_session_is_ready(void);
+bool dw_session_move(int fd, const char *path);
+/* Prepares a side file. `run` is the head of the run's file, or NULL if it cannot be read. */
+bool dw_side_begin(const struct dw_head *run);
+bool dw_side_make(const struct dw_head *awaited);
 /* Ends recording at once, in this process: the file is no longer what was written. For signal handlers. */
 void dw_session_abandon(void);
 /* Whether the file still has this session's head. If not, recording ends. */
@@ -518,8 +530,8 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
 /* Sets a stream's cursor and time from the records in its open chunk. */
 void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
-/* Empties a chunk that is recycled, while readers may copy it. */
-void dw_chunk_empty(struct dw_chunk *chunk);
+/* Counts the records of a chunk as lost and empties it, while readers may copy it. `slot`: as for dw_slot_lost(). */
+void dw_chunk_recycle(struct dw_chunk *chunk, struct dw_slot *slot, uint64_t records);
 /* Gives the stream a new chunk; false with the cause. */
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                    enum dw_loss *cause);
@@ -659,11 +671,10 @@ void dw_step_want(uint32_t mask, bool more);
 /* False: it is not in the trace. */
 bool dw_meta(const char *key, const char *value, uint32_t flags);
 
-/* account.c. When the library is loaded; after the process is registered; after a sample; at the end of a process. */
+/* account.c. When the library is loaded; after the process is registered; after a sample. */
 void dw_account_begin(void);
 void dw_account_register(void);
 void dw_account_sample(uint32_t weight);
-void dw_account_end(void);
 
 /* System calls without libc's caches. */
 pid_t dw_gettid(void);

@@ -57,6 +57,10 @@ static bool register_process(void)
 
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
 		return true; /* another thread has registered the process */
+	if (!dw_session_is_ready()) {
+		DW_STORE(dw_process->refusal, DW_LOSS_DISK);
+		return false;
+	}
 	if (dw_process->generation != DW_LOAD(dw_session.generation))
 		register_forget_session();
 	/* After id is 0: a thread that sees this generation does not see another session's id. */

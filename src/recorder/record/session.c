@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +27,14 @@
  * program takes only the files that it needs. */
 const struct dwell_gate_word *dwell_gate;
 
+/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none comes later. */
+static void session_forget_refusals(void)
+{
+	DW_STORE(dw_process->retry_ticks, 0);
+	DW_STORE(dw_process->journal_retry_ticks, 0);
+	DW_STORE(dw_process->replay_due, false);
+}
+
 /* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
@@ -38,21 +45,21 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 		dw_session.inode = status.st_ino;
 	}
 	memcpy(dw_session.run_id, head->run_id, sizeof dw_session.run_id);
-	if (path != dw_session.path)
-		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
+	if (path != dw_session.path) {
+		size_t length = strnlen(path, sizeof dw_session.path - 1);
+
+		memmove(dw_session.path, path, length);
+		dw_session.path[length] = '\0';
+	}
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	DW_STORE(dw_session.tick_offset, 0);
 	DW_STORE(dw_session.fd, fd);
 	dw_session.started_here = started_here;
-	dw_session.side = false;
+	dw_session.side = dw_session.awaits = false;
 	dw_session.starter = dw_getpid();
 	dw_session.parent_process = 0;
-	/* What an earlier session's file refused says nothing about this one. Refusals are stored under
-	 * the lock, so none comes later. */
-	DW_STORE(dw_process->retry_ticks, 0);
-	DW_STORE(dw_process->journal_retry_ticks, 0);
-	DW_STORE(dw_process->replay_due, false);
+	session_forget_refusals();
 	__atomic_store_n(&dw_session.map, head, __ATOMIC_RELEASE);
 	DW_STORE(dw_session.generation, dw_session.generation + 1);
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
@@ -90,6 +97,47 @@ static void session_drop_descriptor(void)
 		dw_window_forget_file();
 }
 
+/* ---- a session without a file: side.c -------------------------------------------- */
+
+bool dw_session_await(struct dw_head *head)
+{
+	if (session_adopt(head, -1, "", false, NULL) != 0)
+		return false;
+	dw_session.awaits = true;
+	return true;
+}
+
+bool dw_session_move(int fd, const char *path)
+{
+	const struct dw_head *from = dw_session_map();
+	long memory = dw_call(SYS_mmap, NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct dw_head *head = (struct dw_head *)memory;
+
+	if (dw_system_failed(memory)) {
+		dw_descriptor_close(fd);
+		return false;
+	}
+	head->next_id = from->next_id;
+	for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+		__atomic_fetch_add(&head->lost[cause], DW_LOAD(from->lost[cause]), __ATOMIC_RELAXED);
+	session_open(head, fd, path, false);
+	dw_session.side = true;
+	session_drop_descriptor();
+	dw_step_join();
+	return true;
+}
+
+bool dw_session_is_ready(void)
+{
+	if (!dw_session.awaits)
+		return true;
+	if (dw_side_make(dw_session_map()))
+		return true;
+	dw_session.awaits = false;
+	dw_session_abandon(); /* there is nowhere to record to */
+	return false;
+}
+
 void dw_session_abandon(void)
 {
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
@@ -106,83 +154,6 @@ bool dw_session_is_whole(void)
 }
 
 /* ---- joining a run ------------------------------------------------------------ */
-
-static bool session_parse_run_id(const char *text, uint8_t id[16])
-{
-	for (int i = 0; i < 16; i++) {
-		unsigned byte;
-
-		if (!text || sscanf(text + (size_t)i * 2, "%2x", &byte) != 1)
-			return false;
-		id[i] = (uint8_t)byte;
-	}
-	return true;
-}
-
-/* Copies what the run was asked to record; the caller provides the memory for the list in
- * `layers`. */
-static void session_copy_options(const struct dw_head *run, struct dwell_options *options,
-                                 char layers[DW_LAYERS_BYTES])
-{
-	const struct dw_control *control =
-	    (const struct dw_control *)(const void *)((const char *)run + DW_CONTROL_OFFSET);
-
-	options->max_size_bytes = (uint64_t)run->max_blocks * DW_BLOCK_BYTES;
-	options->keep = run->keep <= DWELL_KEEP_NEWEST ? (enum dwell_keep)run->keep : DWELL_KEEP_BOTH;
-	options->categories = control->mask & ~DWELL_DETAIL_LAYERS;
-	options->steps_from = control->steps_from;
-	options->steps_to = control->steps_to;
-	options->schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait,
-		control->wait, control->warmup, control->active, control->repeat };
-	if (control->mask & DWELL_DETAIL_LAYERS) {
-		memcpy(layers, control->layers, DW_LAYERS_BYTES - 1);
-		layers[DW_LAYERS_BYTES - 1] = '\0';
-		options->layers = layers;
-	}
-}
-
-static int session_try_side_file(const char *folder, size_t folder_length, const char *name,
-                                 const uint8_t *run_id, const struct dwell_options *options)
-{
-	char path[4096], actual[4096], host[64] = "host";
-	size_t length = strlen(name);
-	uint32_t tag = 0;
-
-	if (length > 6 && strcmp(name + length - 6, ".dwell") == 0)
-		length -= 6;
-	gethostname(host, sizeof host - 1);
-	(void)!getrandom(&tag, sizeof tag, 0);
-	if (snprintf(path, sizeof path, "%.*s/%.*s.%s.%d.%08x.dwell", (int)folder_length, folder,
-	             (int)length, name, host, (int)getpid(), tag) >= (int)sizeof path)
-		return -1;
-	int fd = dw_file_create(path, options, run_id, NULL, actual, NULL);
-	if (fd < 0 || dw_session_adopt(fd, actual, false, NULL) != 0)
-		return -1;
-	dw_file_measure_clock(dw_session.map);
-	dw_session.side = true;
-	return 0;
-}
-
-/* Creates a file for a process that cannot write to the run's file. `run` is the head of the run's
- * file, or NULL if it cannot be read. */
-static int session_fall_back(const struct dw_head *run)
-{
-	struct dwell_options options = DWELL_OPTIONS_INIT;
-	char layers[DW_LAYERS_BYTES];
-	const char *path = secure_getenv("DWELL_TRACE"), *spill = secure_getenv("DWELL_SPILL");
-	const char *name = path ? strrchr(path, '/') : NULL;
-	uint8_t run_id[16];
-
-	if (!name || !session_parse_run_id(secure_getenv("DWELL_RUN"), run_id))
-		return -1;
-	if (run)
-		session_copy_options(run, &options, layers);
-	if (session_try_side_file(path, (size_t)(name - path), name + 1, run_id, &options) == 0)
-		return 0;
-	if (spill && session_try_side_file(spill, strlen(spill), name + 1, run_id, &options) == 0)
-		return 0;
-	return session_try_side_file("/tmp", 4, name + 1, run_id, &options);
-}
 
 /* A second plus 0.1% of the file's age, because the rate in the head is an estimate. */
 #define CLOCK_TOLERANCE_NS 1e9
@@ -245,7 +216,7 @@ static void session_join_file(const char *path)
 			dw_descriptor_close(fd);
 		return;
 	}
-	session_fall_back(fd >= 0 ? head : NULL);
+	dw_side_begin(fd >= 0 ? head : NULL);
 	if (fd >= 0) {
 		munmap(head, DW_BLOCK_BYTES);
 		close(fd);
@@ -254,8 +225,6 @@ static void session_join_file(const char *path)
 
 void dwell_sandbox(bool begins)
 {
-	if (begins)
-		dw_account_end(); /* the last moment for it */
 	DW_STORE(dw_sandboxed, begins);
 }
 
@@ -276,8 +245,8 @@ __attribute__((constructor)) static void join_run(void)
 	dw_metadata_read_environment();
 	dw_libraries_read_environment();
 	dw_account_begin();
-	if (path && dwp_sampler_adopt)
-		dwp_sampler_adopt(&sampler_calls);
+	if (path && dwp_sampler_adopt_2)
+		dwp_sampler_adopt_2(&sampler_calls);
 	if (path && *path == '/')
 		session_join_file(path);
 	if (dw_session_head())
@@ -519,7 +488,7 @@ bool dwell_active(void)
 
 const char *dwell_trace_path(void)
 {
-	if (!dw_session_head())
+	if (!dw_session_head() || dw_session.awaits)
 		return NULL;
 	return dw_session.final_path[0] ? dw_session.final_path : dw_session.path;
 }

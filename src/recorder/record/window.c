@@ -240,21 +240,15 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	bool done;
 	int fd;
 
-	*cause = DW_LOSS_FULL;
-	if (index == DW_MAX_WINDOWS)
-		return false;
-	*cause = DW_LOSS_SANDBOX;
-	if (!dw_may_call())
-		return false;
-	*cause = DW_LOSS_STOPPED;
-	if (!dw_session_is_whole())
+	*cause = !dw_may_call() ? DW_LOSS_SANDBOX : index == DW_MAX_WINDOWS ? DW_LOSS_FULL : DW_LOSS_STOPPED;
+	if (*cause != DW_LOSS_STOPPED || !dw_session_is_whole())
 		return false;
 	dw_fault_watch();
+	*cause = DW_LOSS_DISK;
 	fd = dw_window_file();
-	if (fd < 0) {
-		*cause = DW_LOSS_DISK;
+	if (fd < 0)
 		return false;
-	}
+	*cause = DW_LOSS_FULL;
 	done = window_fill(&dw_process->windows[index], fd, kind, cause);
 	dw_descriptor_close(fd);
 	if (!done)

@@ -192,6 +192,22 @@ TEST(ranges_that_end_by_name_end_with_the_scope_too)
 	CHECK_EQ(seen.depth, 0);
 }
 
+TEST(an_end_by_name_chooses_among_ranges_of_its_name)
+{
+	const uint32_t n[] = { 1, 0, 7, 1 };
+
+	begin_stream();
+	for (uint32_t i = 0; i < 3; i++)
+		dw_encode_begin(&stream, 10 + i, 5 + i % 2); /* 5, 6, 5 */
+	dw_encode_record(&stream, 20, DW_END_OF, 5, &n[0], 1); /* the first */
+	dw_encode_record(&stream, 30, DW_END_OF, 5, &n[1], 1); /* the third */
+	dw_encode_record(&stream, 40, DW_END_OF, 6, &n[2], 1); /* none */
+	dw_encode_record(&stream, 50, DW_END_OF, 6, &n[3], 1); /* none */
+	struct stack seen = decode_all(true);
+	CHECK_EQ(seen.ends_of, 2);
+	CHECK_EQ(seen.depth, 1);
+}
+
 TEST(only_the_last_begin_of_a_scope_counts)
 {
 	begin_stream();

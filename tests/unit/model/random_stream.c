@@ -55,10 +55,11 @@ static void reference_pass_time(uint64_t ticks)
 		if (!seen[kind])
 			range->self_kind += passed;
 		seen[kind] = true;
-		if (range->kept && !seen_all) {
-			range->self_all += passed;
-			seen_all = true;
-		}
+		if (range->path != NO_PATH)
+			r->paths[range->path].total += passed;
+		if (range->path != NO_PATH && !seen_all)
+			r->paths[range->path].self += passed;
+		seen_all |= range->kept;
 		if (range->counts && reference_is(range, DWELL_CATEGORY_FUNCTION) && !function) {
 			r->self_function[range->op] += passed;
 			function = true;
@@ -82,9 +83,24 @@ static void reference_pass_time(uint64_t ticks)
 			r->layer_self[r->open[i].op] += passed;
 			layer = true;
 		}
-	if (r->depth)
+	if (r->depth) {
 		r->busy[r->thread] += passed;
+		r->outermost[r->thread][r->open[0].op] += passed;
+	}
 	r->now = ticks;
+}
+
+/* Where the tree has a range now: below the range around it. A range that is beyond its depth stays there. */
+static void reference_find_path(struct range *range, const struct range *around)
+{
+	uint32_t parent = around ? around->path : NO_PATH;
+
+	range->path_depth = parent == NO_PATH ? 1 : around->path_depth + 1;
+	range->kept = !(around && around->counts && !around->kept) && range->path_depth <= DEEPEST_OF_TREE;
+	if (range->kept && parent == NO_PATH)
+		parent = reference_path_below(NO_PATH, MOST_OPS, range->thread);
+	if (range->kept)
+		range->path = reference_path_below(parent, range->op, range->thread);
 }
 
 static void reference_begin(uint32_t op, bool by_name)
@@ -102,18 +118,8 @@ static void reference_begin(uint32_t op, bool by_name)
 	range->path = NO_PATH;
 	range->folded = r->depth && (around->folded || r->depth >= DEEPEST_OF_TREE);
 	range->kept = !range->folded;
-	if (range->kept && range->counts) {
-		uint32_t parent = around ? around->path : NO_PATH;
-
-		/* A path may be longer than the stack: ranges outlive those that they began in. */
-		range->path_depth = parent == NO_PATH ? 1 : around->path_depth + 1;
-		range->kept = !(around && around->counts && !around->kept) &&
-		              range->path_depth <= DEEPEST_OF_TREE;
-		if (range->kept && parent == NO_PATH)
-			parent = reference_path_below(NO_PATH, MOST_OPS, r->thread);
-		if (range->kept)
-			range->path = reference_path_below(parent, op, r->thread);
-	}
+	if (range->kept && range->counts)
+		reference_find_path(range, around);
 	for (uint32_t i = r->depth; i-- > 0 && !operator;)
 		if (r->open[i].counts && reference_is(&r->open[i], DWELL_CATEGORY_OPERATOR))
 			operator = &r->open[i];
@@ -138,8 +144,6 @@ static void reference_count_end(const struct range *range)
 		struct path *path = &r->paths[range->path];
 
 		path->count++;
-		path->total += total;
-		path->self += range->self_all;
 		path->open += range->why == OPEN;
 		path->cut += range->why == CUT;
 	}
@@ -158,6 +162,20 @@ static void reference_count_end(const struct range *range)
 	}
 }
 
+/* A range at this place has ended: those that began in it go on in the range around it. */
+static void reference_move(uint32_t at)
+{
+	struct reference *r = &reference;
+	uint32_t moved = 0;
+
+	for (uint32_t i = at; i < r->depth; i++)
+		moved += !r->open[i].folded;
+	r->stayed |= moved > MOST_MOVED_IN_TREE;
+	for (uint32_t i = at; i < r->depth && moved <= MOST_MOVED_IN_TREE; i++)
+		if (r->open[i].path != NO_PATH)
+			reference_find_path(&r->open[i], i ? &r->open[i - 1] : NULL);
+}
+
 /* The range at place `at` of the list ends now. */
 static void reference_end_at(uint32_t at, enum range_end why)
 {
@@ -168,6 +186,7 @@ static void reference_end_at(uint32_t at, enum range_end why)
 	range.why = why;
 	memmove(&r->open[at], &r->open[at + 1], (r->depth - at - 1) * sizeof range);
 	r->depth--;
+	reference_move(at);
 	reference_count_end(&range);
 	r->closed = random_grow(r->closed, &r->closed_capacity, r->closed_count, sizeof range);
 	r->closed[r->closed_count++] = range;
@@ -259,13 +278,14 @@ static void random_put_end_of(void)
 static void random_put_end_named(void)
 {
 	uint64_t ticks = random_next_time();
-	uint32_t op = random_below(reference.name_count), zero = 0, at = reference.depth;
+	uint32_t op = random_below(reference.name_count), n = random_below(4) ? 0 : random_below(3);
+	uint32_t at = reference.depth, inner = n;
 
-	while (at && reference.open[at - 1].op != op)
+	while (at && (reference.open[at - 1].op != op || inner-- != 0))
 		at--;
 	if (at)
 		reference_end_at(at - 1, ENDED);
-	dw_encode_record(random_stream(), ticks, DW_END_OF, random_ids[op], &zero, 1);
+	dw_encode_record(random_stream(), ticks, DW_END_OF, random_ids[op], &n, 1);
 }
 
 static void random_put_loss(void)

@@ -25,10 +25,11 @@
 
 enum {
 	MOST_OPS = 40,
-	THREADS = 5,        /* those below FIRST_THREADS hold the first stream, the others the second */
+	THREADS = 5, /* those below FIRST_THREADS hold the first stream, the others the second */
 	FIRST_THREADS = 3,
 	MOST_OPEN = 4096,
 	DEEPEST_OF_TREE = 1024,
+	MOST_MOVED_IN_TREE = 64,
 };
 
 struct random_name {
@@ -55,8 +56,7 @@ struct range {
 	uint32_t op, thread, stream;
 	uint64_t start, end;
 	uint64_t self_kind; /* time as the innermost open range of its kind */
-	uint64_t self_all;  /* time as the innermost open range that the tree keeps */
-	uint32_t path;      /* of the tree; NO_PATH: beyond its depth */
+	uint32_t path;      /* of the tree, as long as the ranges around it are open; NO_PATH: beyond its depth */
 	uint32_t layer;     /* the layer that it is, or else the innermost layer around it; MOST_OPS: none */
 	uint32_t path_depth;
 	bool folded;        /* deeper than the tree's stack */
@@ -83,6 +83,7 @@ struct reference {
 	uint32_t name_count;
 	struct range open[MOST_OPEN];
 	uint32_t depth;
+	bool stayed;                 /* more ranges outlived one around them than the tree moves */
 	struct range *closed;        /* in the order of their ends, stream after stream */
 	size_t closed_count, closed_capacity;
 	struct missing *missing;
@@ -91,6 +92,7 @@ struct reference {
 	uint64_t end;                /* of the process; valid when all is drawn */
 	uint32_t thread, stream, stream_count;
 	uint64_t busy[THREADS], ranges[THREADS];
+	uint64_t outermost[THREADS][MOST_OPS]; /* time of the range that began first of those that are open */
 	struct path *paths;
 	size_t path_count, path_capacity;
 	/* Functions: open calls, and the time of the outermost ones. */

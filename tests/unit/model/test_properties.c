@@ -7,6 +7,7 @@
 #include "model/time/calls.h"
 #include "model/time/flops.h"
 #include "model/time/function_calls.h"
+#include "model/time/outermost.h"
 #include "model/layers/layers.h"
 #include "model/joint/joint.h"
 
@@ -137,6 +138,10 @@ static void compare_tree(void)
 			continue;
 		}
 		counted += !root;
+		if (root && reference.to == UINT64_MAX && !reference.stayed)
+			CHECK_EQ(node->stat.total_ns, reference.busy[node->thread]);
+		if (!root && !reference.stayed && node->stat.total_ns > tree->nodes[node->parent].stat.total_ns)
+			CHECK_FAIL("tree: '%s' has more time than the range around it", symbols[node->symbol].name);
 		if (!root && (node->stat.count != path->count || node->stat.total_ns != path->total ||
 		              node->stat.self_ns != path->self || node->stat.open != path->open ||
 		              node->stat.cut != path->cut))
@@ -150,6 +155,32 @@ static void compare_tree(void)
 		expected += reference.paths[i].op != MOST_OPS;
 	CHECK_EQ(counted, expected);
 	free(by_node);
+}
+
+/* In ranges that overlap no thread is for longer than a range is open. */
+static void compare_outermost(void)
+{
+	const struct dw_tree *tree = dw_model_outermost(made.model, &made.error);
+	const struct dw_symbol *symbols = dw_model_symbols(made.model, NULL);
+	uint64_t expected = 0, counted = 0;
+
+	for (size_t i = 0; tree && i < tree->count; i++) {
+		const struct dw_tree_node *node = &tree->nodes[i];
+		uint32_t op = 0;
+
+		if (node->symbol == DW_NO_INDEX)
+			CHECK_EQ(node->stat.total_ns, reference.busy[node->thread]);
+		if (node->depth != 1)
+			continue;
+		while (op < OPS && strcmp(names[op].name, symbols[node->symbol].name) != 0)
+			op++;
+		REQUIRE(op < OPS);
+		CHECK_EQ(node->stat.total_ns, reference.outermost[node->thread][op]);
+		counted += node->stat.total_ns;
+	}
+	for (uint32_t i = 0; i < THREADS; i++)
+		expected += reference.busy[i];
+	CHECK_EQ(counted, expected);
 }
 
 static void compare_functions(void)
@@ -296,8 +327,11 @@ static void properties_compare(void)
 	compare_events();
 	if (!random_overlaps) /* calls that overlap are siblings there, as torch.profiler has it */
 		compare_calls();
-	if (reference.to == UINT64_MAX)
+	if (reference.to == UINT64_MAX) {
+		if (!reference.stayed)
+			compare_outermost();
 		compare_threads();
+	}
 }
 
 TEST(products_agree_with_the_reference_stack)
