@@ -306,12 +306,21 @@ static void record_compare_with_call(uint32_t correlation, uint64_t start)
 		state.late_ns = state.calls[at].start - start;
 }
 
+/* Whether CUPTI could read the times of some work. If not, the work is lost; dwc_cupti_dropped() does not count it. */
+static bool record_has_times(uint64_t start, uint64_t end)
+{
+	if (start && end)
+		return true;
+	dwell_device_lost(1);
+	return false;
+}
+
 static void record_take_kernel(const struct cupti_kernel *from)
 {
 	struct dwell_device_event *event;
 
-	if (!from->start || !from->end)
-		return; /* CUPTI could not read its times; dwc_cupti_dropped() does not count these */
+	if (!record_has_times(from->start, from->end))
+		return;
 	record_compare_with_call(from->correlation, from->start);
 	event = record_add(DWELL_DEVICE_KERNEL, from->start, from->end, from->correlation);
 	event->queue = record_queue(from->device, from->context, from->stream);
@@ -325,8 +334,11 @@ static void record_take_kernel(const struct cupti_kernel *from)
 
 static void record_take_copy(const struct cupti_copy *from)
 {
-	struct dwell_device_event *event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
+	struct dwell_device_event *event;
 
+	if (!record_has_times(from->start, from->end))
+		return;
+	event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
 	record_compare_with_call(from->correlation, from->start);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
@@ -336,8 +348,11 @@ static void record_take_copy(const struct cupti_copy *from)
 
 static void record_take_peer_copy(const struct cupti_peer_copy *from)
 {
-	struct dwell_device_event *event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
+	struct dwell_device_event *event;
 
+	if (!record_has_times(from->start, from->end))
+		return;
+	event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
 	event->detail = MEMORY_OF(from->source) | MEMORY_OF(from->destination) << 4 | 0x200u |
@@ -346,8 +361,11 @@ static void record_take_peer_copy(const struct cupti_peer_copy *from)
 
 static void record_take_set(const struct cupti_set *from)
 {
-	struct dwell_device_event *event = record_add(DWELL_DEVICE_SET, from->start, from->end, from->correlation);
+	struct dwell_device_event *event;
 
+	if (!record_has_times(from->start, from->end))
+		return;
+	event = record_add(DWELL_DEVICE_SET, from->start, from->end, from->correlation);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
 	event->detail = MEMORY_OF(from->memory) << 4;

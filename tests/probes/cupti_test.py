@@ -158,6 +158,8 @@ def test_drops():
     report = subprocess.run([DWELL, "report", "t.dwell"], capture_output=True, text=True, check=True).stdout
     check("with its cause", "driver dropped records" in report)
     check("the rest is recorded", 500 < run.kernels("odd") < 1000)
+    run = Run("12.9", "device", "wrap", STANDIN_TIMELESS="1")
+    check(f"kernels without times are lost: {run.lost()}", run.lost() == 50 and not run.kernels("odd"))
 
 
 def test_other_tools():
