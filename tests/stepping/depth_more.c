@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -509,6 +510,34 @@ static void call_bsd_signal(bool waits)
 		set_handler(SIGUSR2, more_ignore);
 }
 
+/* ---- what headers call in place of the above, with _FORTIFY_SOURCE ------------------------------------------- */
+
+ssize_t __read_chk(int from, void *to, size_t bytes, size_t size);
+ssize_t __pread_chk(int from, void *to, size_t bytes, off_t at, size_t size);
+ssize_t __pread64_chk(int from, void *to, size_t bytes, off64_t at, size_t size);
+ssize_t __recv_chk(int from, void *to, size_t bytes, size_t size, int flags);
+ssize_t __recvfrom_chk(int from, void *to, size_t bytes, size_t size, int flags, struct sockaddr *, socklen_t *);
+int __poll_chk(struct pollfd *files, nfds_t count, int timeout, size_t size);
+int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *, const sigset_t *, size_t size);
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+char *__fgets_chk(char *to, size_t size, int bytes, FILE *from);
+size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *from);
+ssize_t __getdelim(char **to, size_t *bytes, int end, FILE *from);
+
+DO(__read_chk, depth_must(__read_chk(file, text, 1, 1) == 1))
+DO(__pread_chk, depth_must(__pread_chk(file, text, 1, 0, 1) == 1))
+DO(__pread64_chk, depth_must(__pread64_chk(file, text, 1, 0, 1) == 1))
+DO(__recv_chk, __recv_chk(ends[0], text, 1, 1, 0))
+DO(__recvfrom_chk, __recvfrom_chk(ends[0], text, 1, 1, 0, NULL, NULL))
+DO(__poll_chk, __poll_chk(NULL, 0, waits ? WAIT_MS : 0, 0))
+DO(__ppoll_chk, __ppoll_chk(NULL, 0, depth_time(waits), NULL, 0))
+DO(__open_2, file = __open_2("/dev/null", O_RDONLY))
+DO(__open64_2, file = __open64_2("/dev/null", O_RDONLY))
+DO(__fgets_chk, depth_must(__fgets_chk(text, sizeof text, sizeof text, stream) != NULL))
+DO(__fread_chk, depth_must(__fread_chk(text, sizeof text, 1, 7, stream) == 7))
+DO(__getdelim, depth_must(__getdelim(&line, &line_bytes, 'e', stream) >= 0))
+
 static void *library;
 
 PREPARE(dlclose, library = dlopen("libm.so.6", RTLD_NOW))
@@ -589,6 +618,18 @@ const struct depth_call depth_more[] = {
 	CALL(execle, "call", NULL),
 	CALL(bsd_signal, "call", NULL),
 	CALL(dlclose, "call", prepare_dlclose),
+	CALL(__read_chk, "call", prepare_file),
+	CALL(__pread_chk, "call", prepare_file),
+	CALL(__pread64_chk, "call", prepare_file),
+	CALL(__recv_chk, "waits", prepare_recv),
+	CALL(__recvfrom_chk, "waits", prepare_recv),
+	CALL(__poll_chk, "waits", NULL),
+	CALL(__ppoll_chk, "waits", NULL),
+	CALL(__open_2, "call", NULL),
+	CALL(__open64_2, "call", NULL),
+	CALL(__fgets_chk, "waits", prepare_reading),
+	CALL(__fread_chk, "waits", prepare_reading),
+	CALL(__getdelim, "waits", prepare_reading),
 	CALL(ssignal, "call", NULL),
 	CALL(sysv_signal, "call", NULL),
 	CALL(__sysv_signal, "call", NULL),
