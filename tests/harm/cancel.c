@@ -241,7 +241,7 @@ static void *point_begin(void *value)
 	long call = (long)value;
 	int old;
 	pthread_cleanup_push(cleanup, "of the thread");
-	begun = 1;
+	begun = call == P_DISABLED;
 	if (call == P_DISABLED) {
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 		usleep(150000);
@@ -251,6 +251,7 @@ static void *point_begin(void *value)
 		pthread_testcancel();
 	}
 	harm_compute(.02);
+	begun = 1;
 	if (call <= P_WRITEV || call == P_OPEN || call == P_LOCK || call == P_OPEN_FILE)
 		point_file(call);
 	else if (call <= P_SLEEP || (call >= P_PAUSE && call <= P_SIGSUSPEND))
