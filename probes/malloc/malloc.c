@@ -30,6 +30,7 @@
 #include "base/system.h"
 #include "format/keys.h"
 #include "sampler.h"
+#include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
 

@@ -88,34 +88,6 @@ size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t byte
 	return done;
 }
 
-void *dws_next(const char *name)
-{
-	return dlsym(RTLD_NEXT, name);
-}
-
-/* glibc of x86-64 has two versions of conditions; programs use the newer one. */
-void *dws_target_find(struct dws_wrapped *wrapped)
-{
-	void *target = wrapped->version ? dlvsym(RTLD_NEXT, wrapped->name, wrapped->version) : NULL;
-
-	if (!target)
-		target = dws_next(wrapped->name);
-	__atomic_store_n(&wrapped->target, target, __ATOMIC_RELAXED);
-	return target;
-}
-
-/* The linker's: begin and end of the section. */
-extern struct dws_wrapped __start_dws_wrapped[] __attribute__((weak, visibility("hidden")));
-extern struct dws_wrapped __stop_dws_wrapped[] __attribute__((weak, visibility("hidden")));
-
-/* A function that this libc lacks is called by no program. The message that the search leaves is removed. */
-void dws_targets_resolve(void)
-{
-	for (struct dws_wrapped *at = __start_dws_wrapped; at < __stop_dws_wrapped; at++)
-		dws_target_find(at);
-	dlerror();
-}
-
 struct place {
 	uintptr_t address;
 	bool found;
@@ -189,8 +161,5 @@ void dws_lack(const char *why)
 	if (dws_process.lacks)
 		return;
 	dws_process.lacks = why;
-	if (dws_is_apart())
-		process_lack((void *)(uintptr_t)why);
-	else
-		dws_apart(process_lack, (void *)(uintptr_t)why);
+	dws_apart(process_lack, (void *)(uintptr_t)why);
 }

@@ -2,6 +2,7 @@
  * The sampler: at each period of CPU time of a thread, a signal handler records where the thread is.
  *
  *   process  what the other files share
+ *   wrapped  the functions that this library is in front of (wrapped.h)
  *   prepare  what walks need of the process
  *   apart    stacks of this library, for work that the program's stacks have no space for
  *   timers   a timer for each thread, and the signal
@@ -85,26 +86,6 @@ bool dws_can_read(struct dws_memory *memory, uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
 size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
-/* The function that a function of this library with this name is in front of. Takes the loader's lock. */
-void *dws_next(const char *name);
-
-/* A function of this library that is in front of another one, and what is known of that. */
-struct dws_wrapped {
-	const char *name, *version; /* version NULL: the default one */
-	void *target;               /* atomic; NULL: not looked for yet */
-	uint32_t frame;             /* atomic; its FRAME; 0: not needed yet */
-} __attribute__((aligned(32)));
-/* All of them stand in one section of the library, so that none can be forgotten. */
-#define DWS_WRAPPED __attribute__((section("dws_wrapped"), used))
-/* Finds all targets. Before main(); a function that is called earlier finds its own. */
-void dws_targets_resolve(void);
-void *dws_target_find(struct dws_wrapped *wrapped);
-static inline void *dws_target(struct dws_wrapped *wrapped)
-{
-	void *target = __atomic_load_n(&wrapped->target, __ATOMIC_RELAXED);
-
-	return DWELL_LIKELY(target != NULL) ? target : dws_target_find(wrapped);
-}
 /* Says once in the trace how samples are taken. False: nothing can be recorded now, or nothing of this process is in the
  * trace yet, and it is not worth a place there: it has used no CPU, as shells and launchers that wait. The program that
  * `dwell run` started always is. */
@@ -192,15 +173,13 @@ void dws_signals_show(bool show);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 
-/* ---- threads.c ------------------------------------------------------------------------- */
-
-bool dws_threads_prepare(void);
-
 /* ---- timers.c -------------------------------------------------------------------------- */
 
 /* Starts the calling thread's timer; `function` is the one that the thread executes. */
 void dws_timers_start(uintptr_t function);
 bool dws_timers_run(void);
+/* The timer of the calling thread, which begins, ends with it. */
+void dws_timers_watch(void);
 void dws_timers_stop(void *unused);
 /* The same at the end of a thread, whose CPU time the recorder notes. */
 void dws_timers_end(void *unused);

@@ -31,6 +31,13 @@ static void sandbox_note(void *unused)
 		dws_recorder->account_close(true);
 }
 
+static void sandbox_refused(void *unused)
+{
+	(void)unused;
+	if (dws_recorder->account_close)
+		dws_recorder->account_close(false);
+}
+
 static long sandbox_begin(long number, long a, long b, long c, long d, long e, long f)
 {
 	long period_ns, result;
@@ -43,8 +50,7 @@ static long sandbox_begin(long number, long a, long b, long c, long d, long e, l
 	if (dw_system_failed(result)) {
 		if (dws_recorder->sandbox)
 			dws_recorder->sandbox(false);
-		if (dws_recorder->account_close)
-			dws_recorder->account_close(false);
+		dws_apart(sandbox_refused, NULL);
 		dws_timers_return(period_ns);
 	}
 	return dw_system_errno(result);

@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 
 #include "base/system.h"
+#include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))

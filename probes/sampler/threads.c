@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "wrapped.h"
+
 #define PUBLIC __attribute__((__visibility__("default")))
 #define BEGINS 1024u
 #define STACK_MOST ((uintptr_t)1 << 40)
@@ -24,8 +26,6 @@ struct begin {
 
 static struct begin begins[BEGINS];
 static uint32_t next_begin; /* atomic; where to look for a free one */
-static pthread_key_t at_end;
-static bool has_key;
 
 static struct dws_wrapped wrapped_create DWS_WRAPPED = { "pthread_create", NULL, NULL, 0 };
 static struct dws_wrapped wrapped_c11 DWS_WRAPPED = { "thrd_create", NULL, NULL, 0 };
@@ -37,7 +37,7 @@ static struct begin *threads_take(void *function, void *argument, const pthread_
 	struct begin *begin = &begins[at % BEGINS];
 	pthread_attr_t defaults;
 
-	if (!has_key || __atomic_exchange_n(&begin->taken, 1, __ATOMIC_ACQUIRE))
+	if (__atomic_exchange_n(&begin->taken, 1, __ATOMIC_ACQUIRE))
 		return NULL;
 	begin->function = function;
 	begin->argument = argument;
@@ -67,8 +67,7 @@ static struct begin threads_begin(struct begin *given)
 	if (high > here && high - here < begin.stack_bytes && begin.stack_bytes < STACK_MOST)
 		dws_take_stack(high - begin.stack_bytes, high);
 	dws_timers_start((uintptr_t)begin.function);
-	if (dws_timers_run())
-		pthread_setspecific(at_end, begin.function);
+	dws_timers_watch();
 	return begin;
 }
 
@@ -120,10 +119,4 @@ PUBLIC int thrd_create(thrd_t *thread, int (*function)(void *), void *argument)
 		threads_return(begin);
 	dws_timers_keep();
 	return code;
-}
-
-bool dws_threads_prepare(void)
-{
-	has_key = pthread_key_create(&at_end, dws_timers_end) == 0;
-	return has_key;
 }

@@ -29,6 +29,7 @@
 
 #include "base/system.h"
 #include "format/keys.h"
+#include "wrapped.h"
 
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define FIRST_CREDIT_NS 5000000
@@ -55,6 +56,7 @@ struct kernel_action {
 
 static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
 static bool wants_perf;
+static pthread_key_t at_end; /* its destructor runs at the end of a thread */
 static struct kernel_action glibcs; /* what was there before this library's handler */
 
 /* CPU time that ended threads have used since their last tick, by the thread's function. Atomic. */
@@ -144,6 +146,12 @@ static int64_t timers_left_ns(void)
 	int64_t left = mine.before_ns + timers_used_ns() - (int64_t)mine.periods * dws_process.period_ns;
 
 	return left > 0 && left < MOST_PERIODS * dws_process.period_ns ? left : 0;
+}
+
+void dws_timers_watch(void)
+{
+	if (dws_timers_run())
+		pthread_setspecific(at_end, &mine);
 }
 
 void dws_timers_pause(void)
@@ -398,6 +406,7 @@ static void timers_in_child(void)
 	memset(handed_on, 0, sizeof handed_on);
 	timers_seed(0);
 	dws_timers_start(0);
+	dws_timers_watch();
 }
 
 __attribute__((constructor)) static void timers_begin(void)
@@ -407,7 +416,7 @@ __attribute__((constructor)) static void timers_begin(void)
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
 	dws_targets_resolve();
-	if (period < 1000000 || period > 10000000000 || !dws_threads_prepare() || !timers_install())
+	if (period < 1000000 || period > 10000000000 || pthread_key_create(&at_end, dws_timers_end) != 0 || !timers_install())
 		return;
 	dws_prepare();
 	pthread_atfork(NULL, NULL, timers_in_child);
@@ -417,4 +426,5 @@ __attribute__((constructor)) static void timers_begin(void)
 	dws_waits_set_period(period);
 	timers_seed(0);
 	dws_timers_start(0);
+	dws_timers_watch();
 }

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "wrapped.h"
+
 #define PUBLIC __attribute__((__visibility__("default")))
 
 PUBLIC int dlclose(void *handle)

@@ -47,6 +47,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "wrapped.h"
 
 /* Calls by these functions are the program's; all other calls of this library are its own (sample.c). */
 #define PUBLIC __attribute__((__visibility__("default"), section("dws_fronts")))
@@ -205,7 +206,7 @@ uint64_t dws_waits_calls(bool thread_ends)
 }
 
 /* The mask of a function that sets one while it waits. */
-static inline const sigset_t *mask_of(const sigset_t *mask, sigset_t *held)
+static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 {
 	return DWELL_UNLIKELY(dws_process.has_perf) && mask ? dws_perf_mask(mask, held) : mask;
 }
@@ -259,18 +260,18 @@ WAITS(unsigned, sleep, (unsigned seconds), (seconds))
 WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 MASKED(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
-      (fds, count, timeout, mask_of(mask, &held)))
+      (fds, count, timeout, waits_mask(mask, &held)))
 WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct timeval *timeout),
       (count, in, out, errors, timeout))
 MASKED(int, pselect,
       (int count, fd_set *in, fd_set *out, fd_set *errors, const struct timespec *timeout, const sigset_t *mask),
-      (count, in, out, errors, timeout, mask_of(mask, &held)))
+      (count, in, out, errors, timeout, waits_mask(mask, &held)))
 WAITS(int, epoll_wait, (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
 MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
-      (epoll, events, most, timeout, mask_of(mask, &held)))
+      (epoll, events, most, timeout, waits_mask(mask, &held)))
 MASKED(int, epoll_pwait2,
        (int epoll, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
-       (epoll, events, most, timeout, mask_of(mask, &held)))
+       (epoll, events, most, timeout, waits_mask(mask, &held)))
 WAITS(ssize_t, read, (int file, void *to, size_t bytes), (file, to, bytes))
 WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
 WAITS(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
@@ -316,7 +317,7 @@ WAITS(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int flags), (kind, 
 WAITS(int, system, (const char *command), (command))
 WAITS(int, pclose, (FILE * stream), (stream))
 WAITS(int, pause, (void), ())
-MASKED(int, sigsuspend, (const sigset_t *mask), (mask_of(mask, &held)))
+MASKED(int, sigsuspend, (const sigset_t *mask), (waits_mask(mask, &held)))
 WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number))
 WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
 WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
@@ -382,7 +383,7 @@ WAITS(ssize_t, __recvfrom_chk,
 WAITS(int, __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
 MASKED(int, __ppoll_chk,
        (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size),
-       (fds, count, timeout, mask_of(mask, &held), size))
+       (fds, count, timeout, waits_mask(mask, &held), size))
 WAITS(int, __open_2, (const char *path, int flags), (path, flags))
 WAITS(int, __open64_2, (const char *path, int flags), (path, flags))
 

@@ -87,7 +87,10 @@ bool dw_layers_fit(const char *list, struct dwell_error *error)
 
 void dw_layers_fill(struct dw_control *control, const char *list)
 {
-	snprintf(control->layers, sizeof control->layers, "%s", list);
+	size_t bytes = strnlen(list, sizeof control->layers - 1);
+
+	memcpy(control->layers, list, bytes);
+	control->layers[bytes] = '\0';
 	control->layers_generation += 2;
 	control->mask |= DWELL_DETAIL_LAYERS;
 }
