@@ -23,6 +23,8 @@
 #define OWNER_THREAD 0                 /* as the kernel numbers them; libc may have no names */
 #define SET_SIGNAL 10
 #define SET_OWNER 15
+#define LIMIT_QUEUED 11  /* RLIMIT_SIGPENDING */
+#define LEAST_QUEUED 64u
 
 /* The first of two pages: positions in the second one. */
 struct dws_ring {
@@ -35,11 +37,19 @@ static long perf_control(int fd, int what, long argument)
 	return dw_system(SYS_fcntl, fd, what, argument, 0, 0, 0);
 }
 
+/* Where the queue of signals is full, the kernel sends SIGIO in place of this one, which would end the program. */
+static bool perf_has_queue(void)
+{
+	uint64_t limits[2] = { 0, 0 };
+
+	return !dw_call(SYS_prlimit64, 0, LIMIT_QUEUED, 0, limits) && limits[0] >= LEAST_QUEUED;
+}
+
 bool dws_perf_start(struct dws_perf *perf, long period_ns)
 {
 	const size_t page = getauxval(AT_PAGESZ);
 	const int owner[2] = { OWNER_THREAD, (int)dw_system(SYS_gettid, 0, 0, 0, 0, 0, 0) };
-	int fd = dw_perf_event_open_samples((uint64_t)period_ns);
+	int fd = perf_has_queue() ? dw_perf_event_open_samples((uint64_t)period_ns) : -1;
 	long ring = fd < 0 ? -1 : dw_system(SYS_mmap, 0, (long)(2 * page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	perf->ring = NULL;
