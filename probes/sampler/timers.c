@@ -48,9 +48,7 @@ struct kernel_event {
 struct kernel_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;
-#ifdef __x86_64__
-	void (*restorer)(void);
-#endif
+	void (*restorer)(void); /* x86-64 needs one; other processors return by the kernel's own code */
 	uint64_t mask;
 };
 

@@ -1,9 +1,10 @@
 /*
- * What samples must reach. usage: sampler_reach short MILLISECONDS | c11 | deep FRAMES | waits
+ * What samples must reach. usage: sampler_reach short MILLISECONDS | c11 | deep FRAMES | hidden | waits
  *
  * short  burns 1.2 s of CPU time in threads that use so much each, and 0.3 s in the first thread
  * c11    burns half a second in each of three threads of C11
  * deep   burns 0.3 s at the end of so many calls, from each of two functions
+ * hidden waits for half a second by a system call of its own, and as long in libc
  * waits  waits for a fifth of a second in each of many functions of libc, and prints their names
  */
 #define _GNU_SOURCE
@@ -324,7 +325,10 @@ int main(int count, char **arguments)
 		c11_threads();
 	else if (strcmp(mode, "waits") == 0)
 		waits();
-	else if (strcmp(mode, "deep") == 0) {
+	else if (strcmp(mode, "hidden") == 0) {
+		syscall(SYS_nanosleep, &(struct timespec){ 0, 500000000 }, NULL);
+		usleep(500000);
+	} else if (strcmp(mode, "deep") == 0) {
 		entry_a(atoi(arguments[2]));
 		entry_b(atoi(arguments[2]));
 	}

@@ -192,6 +192,10 @@ def reach(folder):
         if int(frames) < 1000:  # of a deeper stack the outer end is not reached
             check(f"the roots of {frames} frames", 0.35 < a < 0.65 and 0.35 < b < 0.65 and below > 0.95, a, b, below)
         check(f"a gap in {frames} frames is marked", ("[frames left out]" in hot) == (int(frames) > 128), list(hot))
+    run(trace, program, "hidden")
+    text = subprocess.run([DWELL, "report", "--view", "waits", trace], capture_output=True, text=True).stdout
+    said = re.search(r"(\d+) ms of the ([\d.]+) s that the main thread waited are in no row", text)
+    check("waits that are not seen are said", said and 400 < int(said[1]) < 700, text)
     done = run(trace, program, "waits", options=["--sample", "1000"])
     found = rows(trace, "waits", "--limit", "all")
     for name in done.stdout.split():

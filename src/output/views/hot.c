@@ -5,6 +5,7 @@
  * Shares are of the CPU time that was sampled in scope. Their interval is for independent samples:
  * few samples have wide ones. Samples are no ranges: times of other views do not contain them.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -28,6 +29,8 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("line", "line", NONE, INT, .data_only = true),
 	DW_COLUMN("module", "library", NONE, TEXT, .data_only = true),
 };
+#define LEAST_UNSEEN 0.05    /* of the run: less is not worth a sentence, */
+#define LEAST_UNSEEN_NS 50e6 /* nor is a shorter time */
 #define COLUMNS (sizeof columns / sizeof *columns)
 
 static const struct { const char *name; enum dw_hot_by by; struct dw_column column; } groups[] = {
@@ -145,6 +148,42 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 			dw_table_note(table, "Names of code made at run time: %s.", source->metas[i].value);
 }
 
+/* The first thread of the program that `dwell run` started, if it has ended and its CPU time is known. */
+static const struct dw_source_thread *hot_main_thread(const struct dw_source *source)
+{
+	const struct dw_source_thread *found = NULL;
+
+	for (size_t i = 0; i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		const struct dw_source_process *process = &source->processes[thread->process];
+
+		if (thread->tid == process->pid && thread->cpu_ns && thread->end &&
+		    (!found || process->start_ns < source->processes[found->process].start_ns))
+			found = thread;
+	}
+	return found;
+}
+
+/* Time off the CPU that no row of waits has. */
+static void hot_note_unseen(struct dwell_table *table, struct dw_model *model, const struct dw_samples *samples)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_source_thread *thread = dw_model_is_partial(model) ? NULL : hot_main_thread(source);
+	double wall = dw_view_meta_number(source, DW_KEY_WALL_NS), delay = dw_view_meta_number(source, DW_KEY_DELAY_NS);
+	double off, waited = 0;
+
+	if (!thread || !isfinite(wall) || dw_model_scope(model)->thread)
+		return;
+	off = wall - (double)thread->cpu_ns - (isfinite(delay) ? delay : 0);
+	for (size_t i = 0; i < samples->count; i++)
+		if (&source->threads[samples->rows[i].thread] == thread)
+			waited += (double)samples->rows[i].cpu_ns;
+	if (off - waited >= LEAST_UNSEEN * wall && off - waited >= LEAST_UNSEEN_NS)
+		dw_table_note(table, "%s of the %s that the main thread waited are in no row: waits for pages of memory, within libc or "
+		                     "other libraries that wait without it, and in system calls that the program makes itself.",
+		              dw_text_ns(off - waited, " ").at, dw_text_ns(off, " ").at);
+}
+
 /* What the rows do not contain. */
 static void hot_add_account(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
 {
@@ -203,6 +242,8 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin until other threads are ready.",
 			              dw_text_ns((double)hot.spun_ns, " ").at, dw_text_count((int64_t)hot.spun_samples).at);
 		hot_note_holder(table, model, samples);
+		if (waits)
+			hot_note_unseen(table, model, samples);
 		hot_note_lacks(table, model, samples, waits);
 	}
 	dw_hot_reset(&hot);
