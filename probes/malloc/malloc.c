@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,7 +33,7 @@
 #include "sampler.h"
 #include "wrapped.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define CALLER __builtin_return_address(0)
 #define EARLY_BYTES 4096u
@@ -198,6 +199,8 @@ static void *malloc_first_realloc(void *old, size_t bytes);
 static int malloc_first_posix_memalign(void **address, size_t alignment, size_t bytes);
 static void *malloc_first_aligned_alloc(size_t alignment, size_t bytes);
 static void *malloc_first_memalign(size_t alignment, size_t bytes);
+static void *malloc_first_valloc(size_t bytes);
+static void *malloc_first_pvalloc(size_t bytes);
 
 static struct {
 	void *(*malloc)(size_t);
@@ -207,8 +210,10 @@ static struct {
 	int (*posix_memalign)(void **, size_t, size_t);
 	void *(*aligned_alloc)(size_t, size_t);
 	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
 } next = { malloc_first, malloc_first_free, malloc_first_calloc, malloc_first_realloc, malloc_first_posix_memalign,
-	       malloc_first_aligned_alloc, malloc_first_memalign };
+	       malloc_first_aligned_alloc, malloc_first_memalign, malloc_first_valloc, malloc_first_pvalloc };
 
 static _Alignas(16) char early[EARLY_BYTES]; /* never returned */
 static size_t early_used;
@@ -241,6 +246,8 @@ static bool malloc_is_finding(void)
 	*(void **)&next.posix_memalign = dws_next("posix_memalign");
 	*(void **)&next.aligned_alloc = dws_next("aligned_alloc");
 	*(void **)&next.memalign = dws_next("memalign");
+	*(void **)&next.valloc = dws_next("valloc");
+	*(void **)&next.pvalloc = dws_next("pvalloc");
 	*(void **)&next.malloc = dws_next("malloc");
 	*(void **)&next.free = dws_next("free");
 	finding = false;
@@ -281,6 +288,16 @@ static void *malloc_first_aligned_alloc(size_t alignment, size_t bytes)
 static void *malloc_first_memalign(size_t alignment, size_t bytes)
 {
 	return malloc_is_finding() ? NULL : next.memalign(alignment, bytes);
+}
+
+static void *malloc_first_valloc(size_t bytes)
+{
+	return malloc_is_finding() ? NULL : next.valloc(bytes);
+}
+
+static void *malloc_first_pvalloc(size_t bytes)
+{
+	return malloc_is_finding() ? NULL : next.pvalloc(bytes);
 }
 
 /* ---- the functions of malloc ------------------------------------------------------------------------- */
@@ -359,6 +376,22 @@ PUBLIC void *memalign(size_t alignment, size_t bytes)
 	return address;
 }
 
+PUBLIC void *valloc(size_t bytes)
+{
+	void *address = next.valloc(bytes);
+
+	malloc_count(address, bytes, CALLER);
+	return address;
+}
+
+PUBLIC void *pvalloc(size_t bytes)
+{
+	void *address = next.pvalloc(bytes);
+
+	malloc_count(address, bytes, CALLER);
+	return address;
+}
+
 /* ---- mappings ---------------------------------------------------------------------------------- */
 
 /* Not those that reserve addresses, and not those of an allocator whose blocks are recorded. */
@@ -389,6 +422,23 @@ PUBLIC int munmap(void *address, size_t bytes)
 	if (DWELL_UNLIKELY(dwm_blocks_may_have(address)))
 		malloc_removed(address);
 	return (int)dw_system_errno(dw_system(SYS_munmap, (long)(uintptr_t)address, (long)bytes, 0, 0, 0, 0));
+}
+
+/* What was recorded of a mapping that moves or changes its size goes with it, as a new one. */
+PUBLIC void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+{
+	bool was = DWELL_UNLIKELY(dwm_blocks_may_have(old)) && malloc_removed(old);
+	void *wanted = NULL, *address;
+	va_list list;
+
+	va_start(list, flags);
+	if (flags & MREMAP_FIXED)
+		wanted = va_arg(list, void *);
+	va_end(list);
+	address = (void *)dw_system_errno(dw_call(SYS_mremap, old, old_bytes, bytes, flags, wanted));
+	if (was)
+		malloc_reached(address == MAP_FAILED ? old : address, address == MAP_FAILED ? old_bytes : bytes, CALLER);
+	return address;
 }
 
 /* ---- the start ---------------------------------------------------------------------------------- */

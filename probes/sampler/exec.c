@@ -15,7 +15,7 @@
 #include "base/system.h"
 #include "wrapped.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 
 extern char **environ;
 

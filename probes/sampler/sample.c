@@ -344,8 +344,7 @@ extern const char __stop_dws_fronts[] __attribute__((weak, visibility("hidden"))
 
 enum { NOT_OWN, FRONT, OWN_WORK };
 
-/* Whether a frame is of this library: a function in front of libc's, between the program's function and libc's, or
- * the library's own work, as all is that it calls. */
+/* Whether a frame is of this library: one of DWS_FRONT, between the program's functions, or the library's own work. */
 static int sample_is_own(uintptr_t pc)
 {
 	if (DWELL_LIKELY(pc - (uintptr_t)__ehdr_start >= (uintptr_t)(_end - __ehdr_start)))

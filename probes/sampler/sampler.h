@@ -34,6 +34,10 @@
 #include "dwell/probe.h"
 #include "format/sampler_calls.h"
 
+/* Functions that call the program, or are in front of a function that it calls: what they call is the program's, and all other
+ * calls of this library are its own. */
+#define DWS_FRONT __attribute__((section("dws_fronts")))
+
 #define DWS_FRAMES 128u /* most frames of a stored stack; of a deeper one both ends are kept */
 #define DWS_WALKED 1024u /* most frames of each kind that are looked at */
 

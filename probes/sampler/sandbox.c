@@ -12,7 +12,7 @@
 
 #include "base/system.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 
 /* Rules without a filter begin nothing: programs ask in this way whether the kernel knows them. */
 static bool sandbox_begins(long number, long a, long b, long c)

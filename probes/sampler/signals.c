@@ -25,7 +25,7 @@
 #include "base/system.h"
 #include "wrapped.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define STACK_BYTES ((size_t)64 << 10)
 #define SIGNALS 64
@@ -187,7 +187,7 @@ static uintptr_t signals_sp(const ucontext_t *context)
 }
 
 /* Runs the handler where the kernel would have run it, had the program's stack been the thread's. */
-static void signals_deliver_there(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
+DWS_FRONT static void signals_deliver_there(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
 {
 	const stack_t before = context->uc_stack;
 	stack_t program = mine.program, kernels = before;
@@ -238,7 +238,7 @@ static void signals_read(int number, struct sigaction *action)
 }
 
 /* All handlers with SA_ONSTACK begin here, and those of SIGBUS. The kernel passes all three arguments to each. */
-static void signals_deliver(int number, siginfo_t *info, void *context)
+DWS_FRONT static void signals_deliver(int number, siginfo_t *info, void *context)
 {
 	struct sigaction action;
 

@@ -13,7 +13,7 @@
 
 #include "wrapped.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 #define BEGINS 1024u
 #define STACK_MOST ((uintptr_t)1 << 40)
 
@@ -71,7 +71,7 @@ static struct begin threads_begin(struct begin *given)
 	return begin;
 }
 
-static void *threads_run(void *given)
+DWS_FRONT static void *threads_run(void *given)
 {
 	struct begin begin = threads_begin(given);
 	void *(*function)(void *);
@@ -80,7 +80,7 @@ static void *threads_run(void *given)
 	return function(begin.argument);
 }
 
-static int threads_run_c11(void *given)
+DWS_FRONT static int threads_run_c11(void *given)
 {
 	struct begin begin = threads_begin(given);
 	int (*function)(void *);

@@ -9,7 +9,7 @@
 
 #include "wrapped.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 
 PUBLIC int dlclose(void *handle)
 {

@@ -49,8 +49,7 @@
 #include "base/system.h"
 #include "wrapped.h"
 
-/* Calls by these functions are the program's; all other calls of this library are its own (sample.c). */
-#define PUBLIC __attribute__((__visibility__("default"), section("dws_fronts")))
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 
 THREAD_LOCAL struct {
@@ -548,7 +547,7 @@ bool dws_waits_is_futex(long number, long operation)
 	return number == SYS_futex && period && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
 }
 
-long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller)
+DWS_FRONT long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller)
 {
 	static struct dws_wrapped wrapped DWS_WRAPPED = { "futex", NULL, NULL, 0 };
 	struct wait measured = waits_begin();

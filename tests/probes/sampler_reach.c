@@ -1,9 +1,10 @@
 /*
- * What samples must reach. usage: sampler_reach short MILLISECONDS | c11 | deep FRAMES | hidden | waits
+ * What samples must reach. usage: sampler_reach short MILLISECONDS | c11 | deep FRAMES | heap | hidden | waits
  *
  * short  burns 1.2 s of CPU time in threads that use so much each, and 0.3 s in the first thread
  * c11    burns half a second in each of three threads of C11
  * deep   burns 0.3 s at the end of so many calls, from each of two functions
+ * heap   allocates and frees for half a second of CPU time
  * hidden waits for half a second by a system call of its own, and as long in libc
  * waits  waits for a fifth of a second in each of many functions of libc, and prints their names
  */
@@ -98,6 +99,19 @@ __attribute__((noinline)) static void entry_a(int frames)
 __attribute__((noinline)) static void entry_b(int frames)
 {
 	sink -= down(frames);
+}
+
+static void use_heap(void)
+{
+	void *blocks[64];
+
+	for (double end = cpu_s() + 0.5; cpu_s() < end;)
+		for (int turn = 0; turn < 200; turn++) {
+			for (int i = 0; i < 64; i++)
+				blocks[i] = malloc((size_t)(i + 1) * 700);
+			for (int i = 0; i < 64; i++)
+				free(blocks[i]);
+		}
 }
 
 /* ---- waits --------------------------------------------------------------------------------------- */
@@ -325,6 +339,8 @@ int main(int count, char **arguments)
 		c11_threads();
 	else if (strcmp(mode, "waits") == 0)
 		waits();
+	else if (strcmp(mode, "heap") == 0)
+		use_heap();
 	else if (strcmp(mode, "hidden") == 0) {
 		syscall(SYS_nanosleep, &(struct timespec){ 0, 500000000 }, NULL);
 		usleep(500000);

@@ -192,6 +192,11 @@ def reach(folder):
         if int(frames) < 1000:  # of a deeper stack the outer end is not reached
             check(f"the roots of {frames} frames", 0.35 < a < 0.65 and 0.35 < b < 0.65 and below > 0.95, a, b, below)
         check(f"a gap in {frames} frames is marked", ("[frames left out]" in hot) == (int(frames) > 128), list(hot))
+    for options in ([], ["--memory=malloc"]):
+        run(trace, program, "heap", options=options)
+        inside = sum(row["self_share"] for row in rows(trace, "hot", "--limit", "all").values()
+                     if "libc.so" in (row["module"] or ""))
+        check(f"time within the allocator is libc's {options}", inside > 0.6, inside)
     run(trace, program, "hidden")
     text = subprocess.run([DWELL, "report", "--view", "waits", trace], capture_output=True, text=True).stdout
     said = re.search(r"(\d+) ms of the ([\d.]+) s that the main thread waited are in no row", text)
