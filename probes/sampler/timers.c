@@ -37,7 +37,7 @@
 #define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
 #define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */
-#define HANDED_ON 64u          /* functions of threads that are told apart */
+#define HANDED_ON 64u          /* places for functions of threads; functions may share one */
 #define RESTORER 0x04000000ul  /* SA_RESTORER */
 
 /* The kernel's structures, because libc's differ between C libraries. */
@@ -57,11 +57,8 @@ static bool wants_perf;
 static pthread_key_t at_end; /* its destructor runs at the end of a thread */
 static struct kernel_action glibcs; /* what was there before this library's handler */
 
-/* CPU time that ended threads have used since their last tick, by the thread's function. Atomic. */
-static struct {
-	uintptr_t function;
-	int64_t ns;
-} handed_on[HANDED_ON];
+/* CPU time in ns that ended threads have used since their last tick, by the thread's function. Atomic. */
+static int64_t handed_on[HANDED_ON];
 
 THREAD_LOCAL struct {
 	int timer;       /* one more than the kernel's number; 0: none */
@@ -88,10 +85,9 @@ static int64_t timers_used_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The place of a function; functions whose places are the same share it. */
 static int64_t *timers_place(uintptr_t function)
 {
-	return &handed_on[dws_sampler_hash(7, function) % HANDED_ON].ns;
+	return &handed_on[dws_sampler_hash(7, function) % HANDED_ON];
 }
 
 /* Sets the timer so that the first tick comes when a period is full. Returns the system's error, or 0. */
