@@ -88,7 +88,7 @@ AROUND = {
     "ulimit -v 250000": "(ulimit -v 250000; RUN HARM limits '.space 250'); echo $?",
     "ulimit -v 150000": "(ulimit -v 150000; RUN HARM limits '.space 150'); echo $?",
     "ulimit -s 80": "(ulimit -s 80; RUN HARM limits .compute); echo $?",
-    "ulimit -f 1": "(ulimit -f 1; RUN HARM limits .compute); echo $?",
+    "ulimit -f 1000": "(ulimit -f 1000; RUN HARM limits .compute); echo $?",
     "ulimit -i 0": "(ulimit -i 0; RUN HARM limits .compute); echo $?",
     "ulimit -t 2": "(ulimit -t 2; RUN HARM limits .compute); echo $?",
     "limits as they are": "RUN bash -c 'ulimit -a'",

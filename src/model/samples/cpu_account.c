@@ -263,7 +263,7 @@ static void account_process(struct account *account, uint32_t process)
 	double ns = account_process_ns(source, process), others,
 		   asked = account_number(source, process, DW_KEY_SAMPLE_ASKED_NS);
 	struct kind *kinds = NULL;
-	size_t kind_count = 0;
+	size_t kind_capacity = 0, kind_count;
 
 	account->process = process;
 	account->first = account->to->count;
@@ -276,7 +276,8 @@ static void account_process(struct account *account, uint32_t process)
 	if (!account->to->period_ns)
 		account->to->period_ns = (uint64_t)account->period_ns;
 	account->to->open += ns <= 0;
-	account_add_threads(account, &kinds, &kind_count);
+	account_add_threads(account, &kinds, &kind_capacity);
+	kind_count = account->to->count - account->first; /* later rows are of no thread */
 	others = account_add_others(account, ns);
 	if (!account->failed)
 		account_judge(account, kinds, kind_count, others);

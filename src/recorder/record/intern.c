@@ -165,7 +165,7 @@ uint32_t dw_intern_op_of(uint32_t category, const char *name, uint32_t name_id, 
 	    (!file || (op.file = dw_intern_text(file)) != 0))
 		id = dw_intern(&op.entry);
 
-	if (category == DWELL_CATEGORY_LAYER)
+	if (category == DWELL_CATEGORY_LAYER && name)
 		dw_layers_remember(id, name);
 	return id;
 }
