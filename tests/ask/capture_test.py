@@ -176,12 +176,13 @@ class Job(unittest.TestCase):
 
     def test_ranks_that_do_not_answer(self):
         program = program_of(self.ranks[0])
-        self.ranks[0].kill()  # dwell run itself: its program goes on
-        self.ranks[0].wait()
+        os.kill(program, signal.SIGSTOP)
         found, printed = self.captured("job", "--steps", "2", "--duration", "3s", status=1)
         self.assertEqual(sorted(found), [1, 2])
         self.assertRegex(printed, r"rank 0 on \S+: no answer: ")
         os.kill(program, signal.SIGKILL)
+        self.ranks[0].send_signal(signal.SIGCONT)  # dwell run stopped with its program
+        self.ranks[0].wait()
         self.assertIn("has ended", self.captured("job", "--ranks", "0", "--duration", "1s", status=1)[1])
 
     def test_a_rank_that_is_killed_meanwhile(self):

@@ -115,6 +115,7 @@ class Alone(unittest.TestCase):
             self.assertEqual([line for line in plain if line not in other], expected)
             self.assertEqual([line for line in other if line not in plain], [line.replace("1", "0") for line in expected])
 
+    @unittest.skipIf(SANITIZED, "a sanitizer ends by its own handlers, and needs a larger stack and descriptors")
     def test_how_it_ends(self):
         for words in (["true"], ["sh", "-c", "exit 255"], *([ALONE, "die", str(number)] for number in (2, 6, 9, 11, 13, 14, 24, 31, 37, 64))):
             with self.subTest(words):
@@ -216,6 +217,7 @@ class Alone(unittest.TestCase):
             self.assertEqual(run.stdout.readline(), "18 0\n")
             self.assertEqual(self.end(run), [])
 
+    @unittest.skipIf(SANITIZED, "a sanitizer ends by its own handlers, and needs a larger stack and descriptors")
     def test_little(self):
         """With limits that the program itself is content with."""
         for name, limit, value in (("stack", resource.RLIMIT_STACK, 80 << 10), ("files", resource.RLIMIT_NOFILE, 5), ("files", resource.RLIMIT_NOFILE, 4)):

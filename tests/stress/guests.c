@@ -92,6 +92,8 @@ static void limit_descriptors(void)
 
 static void guests_with_few_descriptors(void)
 {
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers need descriptors");
 	guests_prepare = limit_descriptors;
 	guests_record("all-descriptors", 4, 400010);
 }

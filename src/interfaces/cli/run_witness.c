@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "top/top.h"
+
 #define WITNESS_LOOK_MS 100   /* between two looks whether `dwell run` is stopped */
 #define WITNESS_ANSWER_MS 500 /* for an answer; on a busy machine another process gets the CPU late */
 #define WITNESS_CONTINUED_MS 20
@@ -83,6 +85,7 @@ static void witness_work(int socket, pid_t runner, pid_t program)
 	int stat_fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, DW_TOP_WITNESS);
 	sigfillset(&signals);
 	sigprocmask(SIG_SETMASK, &signals, NULL);
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)runner);

@@ -88,7 +88,7 @@ static bool find_children(struct find *find, size_t from)
 
 		parent = pid ? dw_top_use_parent(pid) : 0;
 		for (size_t i = from; parent && i < to; i++)
-			if (find->pids[i] == parent)
+			if (find->pids[i] == parent && !dw_top_use_is_witness(pid))
 				good = find_add(find, pid);
 	}
 	if (processes)

@@ -18,6 +18,9 @@
 /* The path of the trace that the process or one of its descendants writes. Errors:
  * DWELL_E_NO_DATA, DWELL_E_IO; the message says what to do. */
 int dw_top_find(uint32_t pid, char *path, size_t size, struct dwell_error *error);
+/* The name of the process that `dwell run` has beside itself, which is of no interest to anybody who looks at the program. */
+#define DW_TOP_WITNESS "dwell-witness"
+
 /* The process and all its descendants, parents first. The caller frees the array. */
 int dw_top_find_processes(uint32_t pid, uint32_t **pids, size_t *count, struct dwell_error *error);
 

@@ -57,3 +57,11 @@ uint32_t dw_top_use_parent(uint32_t pid)
 
 	return use_read(pid, line, sizeof line, &fields) ? (uint32_t)use_field(fields, 4) : 0;
 }
+
+bool dw_top_use_is_witness(uint32_t pid)
+{
+	char line[1024];
+	const char *fields;
+
+	return use_read(pid, line, sizeof line, &fields) && strstr(line, "(" DW_TOP_WITNESS ")") != NULL;
+}
