@@ -59,7 +59,7 @@ __asm__(".pushsection .text\n"
 /* The program's own action: one of two copies, so that a handler never finds one half written. */
 static struct fault_action fault_programs[2];
 static uint32_t fault_current; /* atomic */
-static uintptr_t fault_page;   /* bytes of a page */
+static uintptr_t fault_page;   /* atomic; bytes of a page */
 
 static const struct fault_action *fault_program(void)
 {
@@ -118,7 +118,7 @@ static uintptr_t fault_find_end(uintptr_t at)
 /* A file ends at one place: from the address on, nothing of the mapping is left. */
 static bool fault_mend(uintptr_t at)
 {
-	uintptr_t end = fault_find_end(at), page = at & ~(fault_page - 1);
+	uintptr_t end = fault_find_end(at), page = at & ~(DW_LOAD(fault_page) - 1);
 
 	if (!end)
 		return false;
@@ -154,16 +154,16 @@ void dw_fault_watch(void)
 {
 	static const struct { void (*restorer)(void); unsigned long flag; } restore = { FAULT_RESTORE };
 	const struct fault_action ours = { fault_handle, SA_SIGINFO | SA_ONSTACK | restore.flag, restore.restorer, 0 };
-	static bool installed;
+	static bool installed; /* atomic */
 	struct fault_action now = { 0 };
 
-	if (!fault_page)
-		fault_page = getauxval(AT_PAGESZ);
+	if (!DW_LOAD(fault_page))
+		DW_STORE(fault_page, getauxval(AT_PAGESZ));
 	if (fault_is_watched(&now) || (void (*)(int))(uintptr_t)now.handler == SIG_IGN)
 		return;
-	if (installed && now.handler != fault_program()->handler)
+	if (DW_LOAD(installed) && now.handler != fault_program()->handler)
 		return; /* the program has replaced the recorder's */
-	installed = true;
+	DW_STORE(installed, true);
 	fault_keep(&now);
 	fault_action(&ours, NULL);
 }
