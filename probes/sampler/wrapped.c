@@ -30,7 +30,9 @@ extern struct dws_wrapped __stop_dws_wrapped[] __attribute__((weak, visibility("
 /* A function that this libc lacks is called by no program. The message that the search leaves is removed. */
 void dws_targets_resolve(void)
 {
-	for (struct dws_wrapped *at = __start_dws_wrapped; at < __stop_dws_wrapped; at++)
-		dws_target_find(at);
+	size_t count = ((uintptr_t)__stop_dws_wrapped - (uintptr_t)__start_dws_wrapped) / sizeof(struct dws_wrapped);
+
+	for (size_t i = 0; i < count; i++)
+		dws_target_find(&__start_dws_wrapped[i]);
 	dlerror();
 }

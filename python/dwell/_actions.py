@@ -30,7 +30,10 @@ class _Options(ctypes.Structure):
 class Core(native.Owned):
     """A struct dwell_lightning_profiler."""
     __slots__ = ()
-    _destroy = staticmethod(lambda address: actions().dwell_lightning_destroy(address))
+
+    @staticmethod
+    def _destroy(address):
+        actions().dwell_lightning_destroy(address)
 
 
 _error_p = ctypes.POINTER(native._Error)

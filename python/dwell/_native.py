@@ -199,7 +199,11 @@ class Owned:
     it is checked: an object of another kind would be another structure there."""
 
     __slots__ = ("_address", "lock", "_keeps", "__weakref__")
-    _destroy = None  # the function of C, of a derived class
+
+    @staticmethod
+    def _destroy(address):
+        """The function of C, of a derived class."""
+        raise NotImplementedError
 
     def __init__(self, address, keeps=None):
         if hasattr(self, "_address") or not isinstance(address, pointer):
@@ -232,13 +236,19 @@ class Owned:
 class ProfileHandle(Owned):
     """A struct dwell_profile."""
     __slots__ = ()
-    _destroy = staticmethod(lambda address: record.dwell_profile_destroy(address))
+
+    @staticmethod
+    def _destroy(address):
+        record.dwell_profile_destroy(address)
 
 
 class Table(Owned):
     """A struct dwell_table."""
     __slots__ = ()
-    _destroy = staticmethod(lambda address: read().dwell_table_destroy(address))
+
+    @staticmethod
+    def _destroy(address):
+        read().dwell_table_destroy(address)
 
     def text(self, form, width=0, utf8=True):
         """The table as "text", "csv", "json", "md" or "html"."""
@@ -250,7 +260,10 @@ class Table(Owned):
 class Trace(Owned):
     """A trace of this process, opened on a part of it. Closed with its last reference, or by close()."""
     __slots__ = ()
-    _destroy = staticmethod(lambda address: read().dwell_trace_close(address))
+
+    @staticmethod
+    def _destroy(address):
+        read().dwell_trace_close(address)
 
     @classmethod
     def opened(cls, function, *arguments):
