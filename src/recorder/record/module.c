@@ -115,15 +115,15 @@ static struct {
 	ElfW(Ehdr) elf;
 	ElfW(Phdr) segments[MOST_SEGMENTS];
 	unsigned count;
-} head;
+} module_head;
 
 static size_t module_read_head_bytes(void *to, uint64_t offset, size_t bytes)
 {
 	long got;
 
-	if (head.base)
-		return dw_read_memory(to, head.base + (uintptr_t)offset, bytes);
-	got = dw_system(SYS_pread64, head.fd, (long)to, (long)bytes, (long)offset, 0, 0);
+	if (module_head.base)
+		return dw_read_memory(to, module_head.base + (uintptr_t)offset, bytes);
+	got = dw_system(SYS_pread64, module_head.fd, (long)to, (long)bytes, (long)offset, 0, 0);
 	return dw_system_failed(got) ? 0 : (size_t)got;
 }
 
@@ -131,13 +131,13 @@ static void module_read_head(void)
 {
 	size_t bytes;
 
-	head.count = 0;
-	if (module_read_head_bytes(&head.elf, 0, sizeof head.elf) != sizeof head.elf ||
-	    memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || head.elf.e_phoff > 4096 || head.elf.e_phnum > MOST_SEGMENTS)
+	module_head.count = 0;
+	if (module_read_head_bytes(&module_head.elf, 0, sizeof module_head.elf) != sizeof module_head.elf ||
+	    memcmp(module_head.elf.e_ident, ELFMAG, SELFMAG) != 0 || module_head.elf.e_phoff > 4096 || module_head.elf.e_phnum > MOST_SEGMENTS)
 		return;
-	bytes = head.elf.e_phnum * sizeof *head.segments;
-	if (module_read_head_bytes(head.segments, head.elf.e_phoff, bytes) == bytes)
-		head.count = head.elf.e_phnum;
+	bytes = module_head.elf.e_phnum * sizeof *module_head.segments;
+	if (module_read_head_bytes(module_head.segments, module_head.elf.e_phoff, bytes) == bytes)
+		module_head.count = module_head.elf.e_phnum;
 }
 
 /* How far the file's own addresses of a mapping are below the addresses in memory. A file may be mapped in part, or
@@ -145,14 +145,14 @@ static void module_read_head(void)
 static uintptr_t module_find_bias(const struct mapping *mapping)
 {
 	const uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ) - 1;
-	uintptr_t first = head.base ? head.base : mapping->low - (uintptr_t)mapping->offset, bias = first;
+	uintptr_t first = module_head.base ? module_head.base : mapping->low - (uintptr_t)mapping->offset, bias = first;
 	bool found = false;
 
-	for (unsigned i = 0; i < head.count; i++)
-		if (head.base && head.segments[i].p_type == PT_LOAD && head.segments[i].p_offset == 0)
-			bias = first = head.base - head.segments[i].p_vaddr;
-	for (unsigned i = 0; i < head.count; i++) {
-		const ElfW(Phdr) *segment = &head.segments[i];
+	for (unsigned i = 0; i < module_head.count; i++)
+		if (module_head.base && module_head.segments[i].p_type == PT_LOAD && module_head.segments[i].p_offset == 0)
+			bias = first = module_head.base - module_head.segments[i].p_vaddr;
+	for (unsigned i = 0; i < module_head.count; i++) {
+		const ElfW(Phdr) *segment = &module_head.segments[i];
 		uintptr_t here = mapping->low - (uintptr_t)mapping->offset - (segment->p_vaddr - segment->p_offset);
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || mapping->offset < (segment->p_offset & ~page) ||
@@ -194,16 +194,16 @@ static bool module_read_build_id(struct dw_entry_module *entry, uintptr_t bias)
 {
 	char notes[512];
 
-	for (unsigned i = 0; i < head.count; i++) {
-		const ElfW(Phdr) *segment = &head.segments[i];
+	for (unsigned i = 0; i < module_head.count; i++) {
+		const ElfW(Phdr) *segment = &module_head.segments[i];
 		size_t bytes = segment->p_filesz < sizeof notes ? segment->p_filesz : sizeof notes;
 
 		if (segment->p_type != PT_NOTE)
 			continue;
-		bytes = head.base ? dw_read_memory(notes, bias + segment->p_vaddr, bytes)
+		bytes = module_head.base ? dw_read_memory(notes, bias + segment->p_vaddr, bytes)
 		                  : module_read_head_bytes(notes, segment->p_offset, bytes);
 		if (module_copy_build_id(entry, notes, bytes))
-			return head.base && segment->p_offset + bytes <= FIRST_BYTES;
+			return module_head.base && segment->p_offset + bytes <= FIRST_BYTES;
 	}
 	return false;
 }
@@ -371,12 +371,12 @@ static int module_open_file(const struct mapping *mapping)
 /* Reads the head of the mapping's file, and fills in what it says. */
 static void module_read_file(struct module *module, struct dw_entry_module *entry, const struct mapping *mapping)
 {
-	head.base = module->base;
-	head.fd = head.base ? -1 : module_open_file(mapping);
+	module_head.base = module->base;
+	module_head.fd = module_head.base ? -1 : module_open_file(mapping);
 	module_read_head();
 	module->bias = module_find_bias(mapping);
 	module->identified = module_read_build_id(entry, module->bias);
-	dw_descriptor_close(head.fd);
+	dw_descriptor_close(module_head.fd);
 }
 
 static void module_add_file(const struct mapping *mapping, uintptr_t base)
