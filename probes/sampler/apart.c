@@ -20,7 +20,7 @@ static uint32_t used;        /* atomic; a bit for each stack */
 /* dws_call_on(top, function, a, b, c): calls function(a, b, c) with the stack pointer at `top`, which is a multiple of 16.
  * The frame pointer leads back, so debuggers and exceptions find the caller. */
 #ifdef __x86_64__
-__asm__(".text\n"
+__asm__(".pushsection dws_fronts, \"ax\", %progbits\n"
         ".p2align 4\n"
         ".globl dws_call_on\n"
         ".hidden dws_call_on\n"
@@ -44,9 +44,10 @@ __asm__(".text\n"
         "	.cfi_def_cfa 7, 8\n"
         "	ret\n"
         "	.cfi_endproc\n"
-        ".size dws_call_on, . - dws_call_on\n");
+        ".size dws_call_on, . - dws_call_on\n"
+        ".popsection\n");
 #else
-__asm__(".text\n"
+__asm__(".pushsection dws_fronts, \"ax\", %progbits\n"
         ".p2align 4\n"
         ".globl dws_call_on\n"
         ".hidden dws_call_on\n"
@@ -74,7 +75,8 @@ __asm__(".text\n"
         "	.cfi_restore 30\n"
         "	ret\n"
         "	.cfi_endproc\n"
-        ".size dws_call_on, . - dws_call_on\n");
+        ".size dws_call_on, . - dws_call_on\n"
+        ".popsection\n");
 #endif
 
 bool dws_is_apart(void)

@@ -7,10 +7,10 @@
  * which the kernel starts on this library's stack, goes to where it would have run: to the program's stack for signals,
  * or to the interrupted stack if the thread has none.
  *
- * While the program's handler runs, the kernel's frame and the caller's variables lie on this library's stack. The
- * part below them is the kernel's stack for signals meanwhile, so that signals in between cannot reach them.
- * SS_AUTODISARM (Linux 4.7) makes that possible: the kernel lets a thread change its stack while it uses it. Where it
- * is missing, as under some emulators, the kernel knows the program's stacks alone, and a thread that has none gets one.
+ * While the program's handler runs, the kernel's frame and the caller's variables lie on this library's stack. A free part
+ * of it is the kernel's stack for signals meanwhile, so that signals in between cannot reach them. It is set from the
+ * program's stack, with all signals blocked: the kernel does not let a thread change a stack that it uses.
+ * (SS_AUTODISARM would permit that, but runtimes such as Go's see it, and end the program.)
  *
  * Programs that use the system calls themselves see what the kernel knows.
  */
@@ -31,7 +31,7 @@
 #define SIGNALS 64
 #define RED_ZONE 128u          /* below the stack pointer, where a function may keep variables */
 #define HANDLER_BYTES 4096u    /* of this library's stack that a handler needs below the kernel's frame */
-#define AUTODISARM (1u << 31)  /* SS_AUTODISARM; older headers lack it */
+#define AUTODISARM (1u << 31)  /* SS_AUTODISARM, of the program; older headers lack it */
 #define FRAME_BYTES 3072u      /* of the kernel, where it does not say */
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -45,8 +45,7 @@ struct delivery {
 
 THREAD_LOCAL struct {
 	char *stack;     /* of this library; NULL: the thread has none */
-	bool hidden;     /* the kernel knows it, and the program does not see it */
-	stack_t program; /* what the program set, if it is hidden */
+	stack_t program; /* what the program set */
 	stack_t kernels; /* what the kernel had before dws_signals_show() */
 	struct delivery *innermost;
 } mine;
@@ -89,25 +88,24 @@ static uint64_t signals_block(uint64_t blocked)
 
 void dws_signals_begin(void)
 {
-	stack_t ours = { .ss_size = STACK_BYTES, .ss_flags = (int)AUTODISARM }, now;
+	stack_t ours = { .ss_size = STACK_BYTES }, now;
 	long memory;
 
 	if (mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
 		return;
-	memory = dw_system(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = dw_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (dw_system_failed(memory))
 		return;
 	ours.ss_sp = (void *)memory;
-	mine.hidden = !dw_system_failed(signals_set_stack(&ours, NULL));
-	if (!mine.hidden && now.ss_flags & SS_DISABLE) {
-		ours.ss_flags = 0;
-		signals_set_stack(&ours, NULL);
+	if (dw_system_failed(signals_set_stack(&ours, NULL))) { /* the thread is on the program's stack for signals now */
+		dw_call(SYS_munmap, memory, STACK_BYTES);
+		return;
 	}
 	mine.program = now;
 	mine.program.ss_flags &= ~SS_ONSTACK;
 	if (now.ss_flags & SS_DISABLE)
 		mine.program = (stack_t){ .ss_flags = SS_DISABLE };
-	if (mine.hidden && !(now.ss_flags & SS_DISABLE))
+	else
 		__atomic_store_n(&has_stacks, true, __ATOMIC_RELAXED);
 	mine.stack = ours.ss_sp;
 }
@@ -120,8 +118,6 @@ void dws_signals_end(void)
 	if (!mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
 		return;
 	if (now.ss_sp >= (void *)mine.stack && now.ss_sp < (void *)(mine.stack + STACK_BYTES)) {
-		if (!mine.hidden)
-			mine.program = (stack_t){ .ss_flags = SS_DISABLE };
 		if (dw_system_failed(signals_set_stack(&mine.program, NULL)))
 			return;
 	}
@@ -132,7 +128,7 @@ void dws_signals_end(void)
 
 void dws_signals_show(bool show)
 {
-	if (!mine.stack || !mine.hidden)
+	if (!mine.stack)
 		return;
 	if (show && dw_system_failed(signals_set_stack(NULL, &mine.kernels)))
 		return;
@@ -161,11 +157,11 @@ static void signals_drop_left(uintptr_t sp)
 
 /* The kernel's stack from now on: what is free of this library's below this frame, or above the kernel's frame, which
  * began at the end of `before`. Above it there is something free if other handlers were left by a jump. */
-static void signals_divide(uintptr_t frame, const stack_t *before)
+static stack_t signals_divide(uintptr_t frame, const stack_t *before)
 {
 	uintptr_t low = (uintptr_t)mine.stack, upper = (uintptr_t)before->ss_sp + before->ss_size;
 	size_t least = getauxval(AT_MINSIGSTKSZ), above = mine.innermost->outer ? 0 : low + STACK_BYTES - upper;
-	stack_t part = { .ss_sp = mine.stack, .ss_flags = (int)AUTODISARM };
+	stack_t part = { .ss_sp = mine.stack };
 
 	part.ss_size = frame > low + 1024 ? (frame - low - 1024) & ~(uintptr_t)63 : 0;
 	if (signals_is_ours(upper) && above > part.ss_size) {
@@ -173,8 +169,9 @@ static void signals_divide(uintptr_t frame, const stack_t *before)
 		part.ss_size = above;
 	}
 	least = HANDLER_BYTES + (least > FRAME_BYTES ? least : FRAME_BYTES);
-	if (!dws_process.in_sandbox && part.ss_size >= least)
-		signals_set_stack(&part, NULL);
+	if (part.ss_size < least)
+		part = (stack_t){ .ss_flags = SS_DISABLE };
+	return part;
 }
 
 static uintptr_t signals_sp(const ucontext_t *context)
@@ -186,6 +183,29 @@ static uintptr_t signals_sp(const ucontext_t *context)
 #endif
 }
 
+/* A call of a handler on the program's stack. */
+struct run {
+	const struct sigaction *action;
+	siginfo_t *info;
+	ucontext_t *context;
+	stack_t part;     /* the kernel's stack for signals meanwhile */
+	uint64_t blocked; /* signals, when the kernel began the handler */
+};
+
+/* Begins and ends with all signals blocked. In a sandbox the kernel's stack stays as it is. */
+DWS_FRONT static void signals_run(long number, long given)
+{
+	struct run *run = (struct run *)given;
+
+	if (!dws_process.in_sandbox) {
+		signals_set_stack(&run->part, NULL);
+		signals_block(run->blocked);
+	}
+	run->action->sa_sigaction((int)number, run->info, run->context);
+	if (!dws_process.in_sandbox)
+		signals_block(DWS_ALL_SIGNALS);
+}
+
 /* Runs the handler where the kernel would have run it, had the program's stack been the thread's. */
 DWS_FRONT static void signals_deliver_there(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
 {
@@ -193,6 +213,7 @@ DWS_FRONT static void signals_deliver_there(const struct sigaction *action, int 
 	stack_t program = mine.program, kernels = before;
 	uintptr_t sp = signals_sp(context), top = (sp - RED_ZONE) & ~(uintptr_t)63;
 	struct delivery delivery = { top, top > (8u << 20) ? top - (8u << 20) : 0, NULL };
+	struct run run = { .action = action, .info = info, .context = context };
 
 	if (!(program.ss_flags & SS_DISABLE) && action->sa_flags & SA_ONSTACK) {
 		if (!signals_is_in(&program, sp) || program.ss_flags & (int)AUTODISARM)
@@ -210,8 +231,10 @@ DWS_FRONT static void signals_deliver_there(const struct sigaction *action, int 
 	delivery.outer = mine.innermost;
 	mine.innermost = &delivery;
 	context->uc_stack = program;
-	signals_divide((uintptr_t)__builtin_frame_address(0), &before);
-	dws_call_on((char *)top, (void *)(uintptr_t)action->sa_sigaction, number, (long)(uintptr_t)info, (long)(uintptr_t)context);
+	run.part = signals_divide((uintptr_t)__builtin_frame_address(0), &before);
+	if (!dws_process.in_sandbox)
+		run.blocked = signals_block(DWS_ALL_SIGNALS);
+	dws_call_on((char *)top, (void *)(uintptr_t)signals_run, number, (long)(uintptr_t)&run, 0);
 	mine.innermost = delivery.outer;
 	mine.program = context->uc_stack; /* the program may have changed it, as the kernel permits */
 	context->uc_stack = kernels;
@@ -219,11 +242,11 @@ DWS_FRONT static void signals_deliver_there(const struct sigaction *action, int 
 
 void dws_signals_mend(ucontext_t *context)
 {
-	if (!mine.stack || !mine.hidden || (context->uc_stack.ss_sp == mine.stack && context->uc_stack.ss_size == STACK_BYTES))
+	if (!mine.stack || (context->uc_stack.ss_sp == mine.stack && context->uc_stack.ss_size == STACK_BYTES))
 		return;
 	signals_drop_left(signals_sp(context));
 	if (!mine.innermost && (signals_is_ours((uintptr_t)context->uc_stack.ss_sp) || context->uc_stack.ss_flags & SS_DISABLE))
-		context->uc_stack = (stack_t){ .ss_sp = mine.stack, .ss_size = STACK_BYTES, .ss_flags = (int)AUTODISARM };
+		context->uc_stack = (stack_t){ .ss_sp = mine.stack, .ss_size = STACK_BYTES };
 }
 
 static void signals_read(int number, struct sigaction *action)
@@ -243,7 +266,7 @@ DWS_FRONT static void signals_deliver(int number, siginfo_t *info, void *context
 	struct sigaction action;
 
 	signals_read(number, &action);
-	if (mine.hidden && signals_is_ours((uintptr_t)__builtin_frame_address(0)))
+	if (signals_is_ours((uintptr_t)__builtin_frame_address(0)))
 		signals_deliver_there(&action, number, info, context);
 	else
 		action.sa_sigaction(number, info, context);
@@ -419,7 +442,7 @@ PUBLIC int sigaltstack(const stack_t *stack, stack_t *before)
 	bool on = signals_is_in(&old, (uintptr_t)__builtin_frame_address(0)) && !(old.ss_flags & (int)AUTODISARM);
 	int saved = errno;
 
-	if (!mine.stack || !mine.hidden)
+	if (!mine.stack)
 		return (int)dw_system_errno(signals_set_stack(stack, before));
 	if (stack && on) {
 		errno = EPERM;

@@ -38,6 +38,7 @@
 #define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */
 #define HANDED_ON 64u          /* places for functions of threads; functions may share one */
+#define TIMERS 65536u          /* the kernel numbers them from 0 */
 #define RESTORER 0x04000000ul  /* SA_RESTORER */
 
 /* The kernel's structures, because libc's differ between C libraries. */
@@ -56,6 +57,8 @@ static long share;     /* a sample may take this part of a period: 1/share; 0: n
 static bool wants_perf;
 static pthread_key_t at_end; /* its destructor runs at the end of a thread */
 static struct kernel_action glibcs; /* what was there before this library's handler */
+
+static uint64_t timers[TIMERS / 64]; /* atomic; a bit for each timer of this library, by the kernel's number */
 
 /* CPU time in ns that ended threads have used since their last tick, by the thread's function. Atomic. */
 static int64_t handed_on[HANDED_ON];
@@ -90,6 +93,18 @@ static int64_t *timers_place(uintptr_t function)
 	return &handed_on[dws_sampler_hash(7, function) % HANDED_ON];
 }
 
+static void timers_mark(int timer, bool runs)
+{
+	uint64_t bit = (uint64_t)1 << (timer & 63);
+
+	if (timer < 0 || timer >= (int)TIMERS)
+		return;
+	if (runs)
+		__atomic_fetch_or(&timers[timer / 64], bit, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&timers[timer / 64], ~bit, __ATOMIC_RELAXED);
+}
+
 /* Sets the timer so that the first tick comes when a period is full. Returns the system's error, or 0. */
 static long timers_set(void)
 {
@@ -106,6 +121,7 @@ static long timers_set(void)
 	if (dw_system_failed(result))
 		return -result;
 	mine.timer = timer + 1;
+	timers_mark(timer, true);
 	dw_system(SYS_timer_settime, timer, 0, (long)(uintptr_t)&times, 0, 0, 0);
 	return 0;
 }
@@ -150,8 +166,10 @@ void dws_timers_watch(void)
 
 void dws_timers_pause(void)
 {
-	if (mine.timer)
+	if (mine.timer) {
+		timers_mark(mine.timer - 1, false);
 		dw_system(SYS_timer_delete, mine.timer - 1, 0, 0, 0, 0, 0);
+	}
 	mine.timer = 0;
 	dws_perf_stop(&mine.perf);
 }
@@ -355,7 +373,17 @@ void dws_timers_keep(void)
 		timers_install();
 }
 
-/* The other threads' timers go on, and their handler does nothing more. */
+/* Those of other threads, too: a tick would return from its handler by a system call. */
+static void timers_delete_all(void)
+{
+	for (unsigned word = 0; word < TIMERS / 64; word++) {
+		uint64_t bits = __atomic_exchange_n(&timers[word], 0, __ATOMIC_RELAXED);
+
+		for (; bits; bits &= bits - 1)
+			dw_call(SYS_timer_delete, word * 64 + (unsigned)__builtin_ctzll(bits));
+	}
+}
+
 long dws_timers_leave(void)
 {
 	long period_ns = dws_process.period_ns;
@@ -363,6 +391,8 @@ long dws_timers_leave(void)
 	dws_timers_stop(NULL);
 	dws_process.in_sandbox = true;
 	dws_process.period_ns = 0;
+	dws_waits_set_period(0);
+	timers_delete_all();
 	return period_ns;
 }
 
@@ -372,6 +402,7 @@ void dws_timers_return(long period_ns)
 
 	dws_process.in_sandbox = false;
 	dws_process.period_ns = period_ns;
+	dws_waits_set_period(period_ns);
 	dws_timers_start(mine.function);
 	errno = saved;
 }
@@ -398,6 +429,7 @@ static void timers_in_child(void)
 	dws_apart_forked();
 	dws_sample_forked();
 	memset(handed_on, 0, sizeof handed_on);
+	memset(timers, 0, sizeof timers);
 	timers_seed(0);
 	dws_timers_start(0);
 	dws_timers_watch();
