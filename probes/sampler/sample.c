@@ -25,6 +25,7 @@
 #define MOST_STACKS 65536u     /* of a process that are told apart by all of their frames; later ones by the inner frames */
 #define LATER_FRAMES 12u
 #define SEARCHED_WORDS 256u
+#define CALL_ON_BYTES 64u      /* of dws_call_on(), at most */
 #define GAP 1u                 /* in place of an address: frames that were left out */
 #define INNER_OF_DEEP 64u      /* frames of a deep stack before the gap */
 
@@ -150,6 +151,12 @@ static void sample_registers(struct walk *walk, const ucontext_t *context)
 #endif
 }
 
+/* Whether it is dws_call_on(), whose caller is on another stack. */
+static bool sample_changes_stack(uintptr_t pc)
+{
+	return pc - (uintptr_t)dws_call_on < CALL_ON_BYTES;
+}
+
 /* Goes to the caller by the rule of the frame's code. False: the rule does not lead there. */
 static bool sample_step(struct walk *walk, struct dws_rule rule, uintptr_t *end)
 {
@@ -164,7 +171,7 @@ static bool sample_step(struct walk *walk, struct dws_rule rule, uintptr_t *end)
 		break;
 	default: return false;
 	}
-	if (*end <= walk->sp && !rule.returns_in_register)
+	if (*end <= walk->sp && !rule.returns_in_register && !sample_changes_stack(walk->pc))
 		return false;
 	at = (rule.fp_at_fp ? walk->fp : *end) + (uintptr_t)(intptr_t)rule.fp_offset;
 	if (rule.saves_fp && !sample_word(walk, at, &next_fp))
@@ -194,6 +201,32 @@ static bool sample_step_return(struct walk *walk, uintptr_t *end)
 	*end = walk->sp + at[3] + sizeof address;
 	walk->sp = *end;
 	walk->pc = address;
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* Goes to what a signal interrupted: the kernel has stored the registers above the handler's frame, and the handler returns to
+ * instructions that are always the same. */
+static bool sample_step_signal(struct walk *walk, uintptr_t *end)
+{
+#ifdef __x86_64__
+	static const uint8_t returns[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }; /* rt_sigreturn() */
+	uintptr_t at = walk->sp + offsetof(ucontext_t, uc_mcontext.gregs), pc, sp, fp;
+	uint8_t code[sizeof returns];
+
+	if (dws_copy(&walk->memory, code, walk->pc, sizeof code) < sizeof code || memcmp(code, returns, sizeof code) != 0)
+		return false;
+	walk->own = false; /* the interrupted function may be on any stack */
+	if (!sample_word(walk, at + REG_RIP * sizeof pc, &pc) || !sample_word(walk, at + REG_RSP * sizeof sp, &sp) ||
+	    !sample_word(walk, at + REG_RBP * sizeof fp, &fp) || pc < 4096)
+		return false;
+	*end = walk->sp;
+	walk->pc = pc + 1; /* of other callers it is where they go on */
+	walk->sp = sp;
+	walk->fp = fp;
+	walk->link = 0;
 	return true;
 #else
 	return false;
@@ -283,7 +316,7 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 			break;
 		moved = sample_step(walk, rule, &frame->end);
 		if (!moved && rule.end == DWS_END_UNKNOWN)
-			moved = (count > 1 && sample_step_return(walk, &frame->end)) || sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
+			moved = (count > 1 && (sample_step_signal(walk, &frame->end) || sample_step_return(walk, &frame->end))) || sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
 		if (!moved || walk->pc < 4096)
 			break;
 		pc = walk->pc - 1;

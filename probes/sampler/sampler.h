@@ -261,7 +261,8 @@ void dws_prepare(void);
 void dws_waits_prepare(void); /* after dws_cfi_prepare() */
 /* Whether the recorder called, if it is a library of its own. */
 bool dws_is_recorder(const void *caller);
-void dws_waits_set_period(long period_ns); /* 0: nothing is measured from now on */
+void dws_waits_set_period(long period_ns);
+void dws_waits_stop(bool stop); /* nothing is measured until it is called with false */
 /* How many calls were measured in threads that have ended and in this one, which ends now if `thread_ends`. */
 uint64_t dws_waits_calls(bool thread_ends);
 /* syscall(): whether it is a wait, and that wait. The result is the kernel's. */

@@ -17,6 +17,7 @@
 #include "sampler.h"
 
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -29,6 +30,8 @@
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define STACK_BYTES ((size_t)64 << 10)
 #define SIGNALS 64
+#define MOST_NOTES 8u
+#define NOTE_MOST 4096u
 #define RED_ZONE 128u          /* below the stack pointer, where a function may keep variables */
 #define HANDLER_BYTES 4096u    /* of this library's stack that a handler needs below the kernel's frame */
 #define AUTODISARM (1u << 31)  /* SS_AUTODISARM, of the program; older headers lack it */
@@ -55,8 +58,6 @@ static struct {
 	uint32_t version; /* atomic; odd while the action is being changed */
 	struct sigaction action;
 } handlers[SIGNALS + 1];
-
-static bool has_stacks; /* atomic; the program has set a stack for signals in some thread */
 
 static struct dws_wrapped next_sigaction DWS_WRAPPED = { "sigaction", NULL, NULL, 0 };
 
@@ -105,8 +106,6 @@ void dws_signals_begin(void)
 	mine.program.ss_flags &= ~SS_ONSTACK;
 	if (now.ss_flags & SS_DISABLE)
 		mine.program = (stack_t){ .ss_flags = SS_DISABLE };
-	else
-		__atomic_store_n(&has_stacks, true, __ATOMIC_RELAXED);
 	mine.stack = ours.ss_sp;
 }
 
@@ -274,6 +273,41 @@ DWS_FRONT static void signals_deliver(int number, siginfo_t *info, void *context
 
 /* ---- sigaction() and sigaltstack() --------------------------------------------------------------- */
 
+/* Whether the caller is code of Go, which sets handlers by libc and stacks by system calls: it knows the kernel's stack, takes
+ * it for its own, and ends the program if a handler runs elsewhere. Its linker marks each file. */
+static bool signals_is_go(const void *caller)
+{
+	struct dws_memory memory = { 0, 0, { 0 }, 0 };
+	struct dws_stack file = { 0, 0 };
+	ElfW(Ehdr) head;
+	uint32_t note[4];
+	uintptr_t first = UINTPTR_MAX, notes[MOST_NOTES];
+	unsigned count = 0;
+
+	if (!dws_cfi_module((uintptr_t)caller, &file) || dws_copy(&memory, &head, file.low, sizeof head) < sizeof head ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	for (unsigned i = 0; i < head.e_phnum; i++) {
+		ElfW(Phdr) part;
+
+		if (dws_copy(&memory, &part, file.low + head.e_phoff + i * sizeof part, sizeof part) < sizeof part)
+			return false;
+		if (part.p_type == PT_LOAD && part.p_vaddr - part.p_offset < first)
+			first = part.p_vaddr - part.p_offset;
+		if (part.p_type == PT_NOTE && count < MOST_NOTES)
+			notes[count++] = part.p_vaddr;
+	}
+	while (count-- > 0)
+		for (uintptr_t at = file.low - first + notes[count]; dws_copy(&memory, note, at, sizeof note) == sizeof note && note[0];) {
+			if (note[0] == 4 && memcmp(&note[3], "Go", 3) == 0)
+				return true;
+			if (note[0] > NOTE_MOST || note[1] > NOTE_MOST)
+				break;
+			at += 12 + ((note[0] + 3) & ~3u) + ((note[1] + 3) & ~3u);
+		}
+	return false;
+}
+
 static bool signals_wraps(int number, const struct sigaction *action)
 {
 	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN &&
@@ -310,8 +344,6 @@ static void signals_unlock(int number)
 	__atomic_fetch_add(&handlers[number].version, 1, __ATOMIC_RELEASE);
 }
 
-/* The kernel begins such a handler on its stack for signals only if the program has one somewhere: else it would run on
- * the interrupted stack in any case. */
 static int signals_change(int number, struct sigaction *action)
 {
 	int code;
@@ -320,14 +352,12 @@ static int signals_change(int number, struct sigaction *action)
 	handlers[number].action = *action;
 	action->sa_sigaction = signals_deliver;
 	action->sa_flags |= SA_SIGINFO;
-	if (!__atomic_load_n(&has_stacks, __ATOMIC_RELAXED))
-		action->sa_flags &= ~SA_ONSTACK;
 	code = signals_next(number, action, NULL); /* fails for signals that never have a handler */
 	signals_unlock(number);
 	return code;
 }
 
-static int signals_action(int number, const struct sigaction *action, struct sigaction *before)
+static int signals_action(int number, const struct sigaction *action, struct sigaction *before, bool wraps)
 {
 	struct sigaction old, wanted;
 	uint64_t blocked;
@@ -340,7 +370,7 @@ static int signals_action(int number, const struct sigaction *action, struct sig
 	if (!code)
 		signals_answer(number, &old);
 	if (!code && action)
-		code = signals_wraps(number, &wanted) ? signals_change(number, &wanted) : signals_next(number, &wanted, NULL);
+		code = wraps ? signals_change(number, &wanted) : signals_next(number, &wanted, NULL);
 	signals_block(blocked);
 	if (!code && before)
 		*before = old;
@@ -354,7 +384,8 @@ PUBLIC int sigaction(int number, const struct sigaction *action, struct sigactio
 	if (!dws_process.pid || number < 1 || number > SIGNALS)
 		return signals_next(number, action, before);
 	if (!dws_process.in_sandbox)
-		return signals_action(number, action, before);
+		return signals_action(number, action, before,
+		                      action && signals_wraps(number, action) && !signals_is_go(__builtin_return_address(0)));
 	code = signals_next(number, action, before); /* the program's own call alone */
 	if (!code && before)
 		signals_answer(number, before);
@@ -400,21 +431,6 @@ SIGNAL_FUNCTION(ssignal, SA_RESTART)
 SIGNAL_FUNCTION(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 SIGNAL_FUNCTION(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 
-/* A thread has a stack for signals for the first time: handlers that were set before may run there. */
-static void signals_need_stacks(void)
-{
-	struct sigaction now;
-
-	if (__atomic_exchange_n(&has_stacks, true, __ATOMIC_RELAXED))
-		return;
-	for (int number = 1; number <= SIGNALS; number++)
-		if (handlers[number].version && signals_next(number, NULL, &now) == 0 && now.sa_sigaction == signals_deliver &&
-		    !(now.sa_flags & SA_ONSTACK)) {
-			now.sa_flags |= SA_ONSTACK;
-			signals_next(number, &now, NULL);
-		}
-}
-
 /* The kernel checks what the program asks for. Signals are blocked until its own stack is the kernel's again. */
 static long signals_try_stack(const stack_t *stack)
 {
@@ -450,8 +466,6 @@ PUBLIC int sigaltstack(const stack_t *stack, stack_t *before)
 	}
 	if (stack && dw_system_errno(signals_try_stack(stack)) != 0)
 		return -1;
-	if (stack && !(mine.program.ss_flags & SS_DISABLE))
-		signals_need_stacks();
 	if (before) {
 		*before = old;
 		before->ss_flags |= on ? SS_ONSTACK : 0;

@@ -14,7 +14,8 @@
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
-#define BEGINS 1024u
+#define BEGINS 16384u
+#define TRIES 16u
 #define STACK_MOST ((uintptr_t)1 << 40)
 
 /* What a new thread is to do. Taken by the thread that creates it, returned by the new one. */
@@ -33,11 +34,15 @@ static struct dws_wrapped wrapped_c11 DWS_WRAPPED = { "thrd_create", NULL, NULL,
 /* NULL: as many threads begin at this moment as there are places; this one is not sampled. */
 static struct begin *threads_take(void *function, void *argument, const pthread_attr_t *attributes)
 {
-	uint32_t at = __atomic_fetch_add(&next_begin, 1, __ATOMIC_RELAXED);
-	struct begin *begin = &begins[at % BEGINS];
+	struct begin *begin = NULL;
 	pthread_attr_t defaults;
 
-	if (__atomic_exchange_n(&begin->taken, 1, __ATOMIC_ACQUIRE))
+	for (unsigned i = 0; i < TRIES && !begin; i++) {
+		begin = &begins[__atomic_fetch_add(&next_begin, 1, __ATOMIC_RELAXED) % BEGINS];
+		if (__atomic_exchange_n(&begin->taken, 1, __ATOMIC_ACQUIRE))
+			begin = NULL;
+	}
+	if (!begin)
 		return NULL;
 	begin->function = function;
 	begin->argument = argument;

@@ -391,7 +391,7 @@ long dws_timers_leave(void)
 	dws_timers_stop(NULL);
 	dws_process.in_sandbox = true;
 	dws_process.period_ns = 0;
-	dws_waits_set_period(0);
+	dws_waits_stop(true);
 	timers_delete_all();
 	return period_ns;
 }
@@ -402,7 +402,7 @@ void dws_timers_return(long period_ns)
 
 	dws_process.in_sandbox = false;
 	dws_process.period_ns = period_ns;
-	dws_waits_set_period(period_ns);
+	dws_waits_stop(false);
 	dws_timers_start(mine.function);
 	errno = saved;
 }

@@ -85,12 +85,18 @@ void dws_waits_set_period(long period_ns)
 {
 	uint64_t rate = dws_recorder->counter_rate ? dws_recorder->counter_rate() : 0;
 
-	if (!period_ns) { /* a strict sandbox ends a thread that reads the counter */
-		period = 0;
-		return;
-	}
 	dws_process.has_counter = rate != 0;
 	period = rate ? (int64_t)((double)period_ns * 1e-9 * (double)rate) : period_ns;
+}
+
+/* A strict sandbox ends a thread that reads the counter. */
+void dws_waits_stop(bool stop)
+{
+	static int64_t before;
+
+	if (stop)
+		before = period;
+	period = stop ? 0 : before;
 }
 
 /* ---- points ------------------------------------------------------------------------------------ */
