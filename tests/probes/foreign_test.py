@@ -132,6 +132,8 @@ def run_case(folder, name, how="1000"):
         check(f"{label}: {function}", max(found.values(), default=0) >= share, found, text)
         # A sample of a thread that is about to get its stream is lost. On a busy machine 10,000 threads wait for that.
         known = name == "10,000 threads" and re.search(r"Lost: [\d,]+ records?: a signal handler interrupted the recorder twice\.", text)
+        # Of so many threads that begin at once, some use the CPU before they can be sampled, which is said.
+        known = known or (name == "10,000 threads" and "Not recorded: " in text and "Lost: " not in text)
         check(f"{label}: nothing is lost", "Lost: nothing." in text or known, text[-500:])
     if "PerfMap" in " ".join(words):
         for path in glob.glob("/tmp/perf-*.map"):
