@@ -284,7 +284,7 @@ static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id, size_t build_id_bytes,
                 const uint64_t *near, size_t near_count)
 {
-	struct elf_table tables[2] = { { NULL } };
+	struct elf_table tables[2] = { { 0 } };
 	unsigned count = 0;
 	Elf64_Shdr *all;
 	bool right = !build_id_bytes;
