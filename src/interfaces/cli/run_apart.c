@@ -14,7 +14,7 @@
 #include "format/keys.h"
 
 #define APART_CPU_NS 20000000u       /* of a program in a process, from which on it is looked at */
-#define APART_PLACES 1024u           /* processes; of two at the same place the later one is looked at */
+#define APART_PLACES 1024u /* entries of the table of processes; of two processes in one entry only the later one is looked at */
 #define APART_PROGRAMS 64u           /* by name and reason */
 #define APART_NAMED 6u               /* of these, in the text */
 #define APART_SHORT_NS 100000000u    /* what processes that were not seen used together: less is not said, */
