@@ -1,0 +1,112 @@
+/*
+ * What code does, by its name: functions, libraries, and the operators of frameworks. The lists are in activity.def, and
+ * nothing else in dwell has such a list.
+ *
+ * A name says something only if somebody else than the program gave it. A function of the program's own does what its
+ * samples show: free_from_median() frees nothing. Its activity is "own", except for names that C and C++ reserve, which a
+ * program that was linked statically contains too.
+ *
+ * Pure functions of their arguments: thread-safe, without allocation. A look-up compares with some dozen rows, so the reader
+ * makes it once for each frame (struct dw_source_frame).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/* What a function does: X(NAME, words). */
+#define DW_ACTIVITIES(X)                                                                                     \
+	X(UNKNOWN, "unknown")                     /* code of others that no row knows, or without a name */       \
+	X(OWN, "own")                             /* code of the program */                                       \
+	X(ALLOCATES, "allocates") X(FREES, "frees")                                                               \
+	X(RETURNS, "returns memory")              /* to the system */                                             \
+	X(FAULT, "page fault")                                                                                    \
+	X(COPIES, "copies") X(CLEARS, "clears")                                                                   \
+	X(FILE, "file")                           /* opens, closes, or uses a stream */                           \
+	X(DESCRIPTOR, "reads or writes")          /* a file, a socket or a pipe, nobody knows which */            \
+	X(DISK, "disk")                           /* waits until a disk has what was written */                   \
+	X(SOCKET, "socket")                       /* or a wait for any of several descriptors */                  \
+	X(LOCK, "lock") X(BARRIER, "barrier")                                                                     \
+	X(THREAD, "thread")                       /* waits for what another thread does: a condition, its end */  \
+	X(CHILD, "child process") X(SPIN, "spins") X(SLEEP, "sleeps")                                             \
+	X(TEXT, "text")                           /* makes or reads it */                                         \
+	X(ALGEBRA, "algebra")                     /* computes with arrays of numbers */                           \
+	X(COMPRESSION, "compression") X(RANDOM, "random numbers")                                                 \
+	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
+	X(INTERPRETER, "interpreter") X(COLLECTOR, "collector") X(LOGS, "logs")                                   \
+	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */
+
+#define DW_ACTIVITY_ID(name, words) DW_ACTIVITY_##name,
+enum dw_activity { DW_ACTIVITIES(DW_ACTIVITY_ID) DW_ACTIVITY_COUNT };
+#undef DW_ACTIVITY_ID
+
+/* A set of activities, and whether one is in it. */
+#define DW_ACTIVITY_SET(name) (1u << DW_ACTIVITY_##name)
+#define DW_ACTIVITIES_OF_MEMORY (DW_ACTIVITY_SET(ALLOCATES) | DW_ACTIVITY_SET(FREES))
+#define DW_ACTIVITIES_OF_COPIES (DW_ACTIVITY_SET(COPIES) | DW_ACTIVITY_SET(CLEARS))
+#define DW_ACTIVITIES_OF_FILES (DW_ACTIVITY_SET(FILE) | DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(DISK))
+#define DW_ACTIVITIES_OF_THREADS (DW_ACTIVITY_SET(LOCK) | DW_ACTIVITY_SET(BARRIER) | DW_ACTIVITY_SET(THREAD))
+
+static inline bool dw_activity_in(enum dw_activity activity, unsigned set)
+{
+	return set >> activity & 1;
+}
+
+/* Whose code a library has. Of Python code, the file is its library. */
+enum dw_library_role {
+	DW_LIBRARY_OWN,         /* the program's, or not known */
+	DW_LIBRARY_KERNEL,
+	DW_LIBRARY_SYSTEM,      /* of C and C++ */
+	DW_LIBRARY_TEAM,        /* runs a team of threads: OpenMP */
+	DW_LIBRARY_ALLOCATOR,
+	DW_LIBRARY_RECORDER,    /* dwell itself */
+	DW_LIBRARY_ALGEBRA,
+	DW_LIBRARY_ARRAY,       /* arrays of Python: NumPy */
+	DW_LIBRARY_INTERPRETER, /* and Python's own modules */
+	DW_LIBRARY_FRAMEWORK,   /* of training and inference */
+	DW_LIBRARY_DEVICE,      /* calls of an accelerator */
+	DW_LIBRARY_CODEC,
+	DW_LIBRARY_PACKAGE,     /* any other that was installed for Python */
+	DW_LIBRARY_ANY,         /* in rows of the table: the library does not matter */
+};
+
+/* What an operator of a framework does. */
+enum dw_operator_family {
+	DW_OPERATOR_OTHER,
+	DW_OPERATOR_SYNC,       /* waits for a result */
+	DW_OPERATOR_LAYOUT,     /* copies into another layout */
+	DW_OPERATOR_COPY,
+	DW_OPERATOR_VIEW,       /* moves nothing */
+	DW_OPERATOR_EMPTY,      /* only allocates */
+	DW_OPERATOR_CONVERSION,
+	DW_OPERATOR_ELEMENTWISE,
+	DW_OPERATOR_PRODUCT,    /* of matrices, convolutions, attention, one step of a recurrent layer */
+	DW_OPERATOR_RECURRENT,  /* a recurrent layer over all steps of a sequence */
+	DW_OPERATOR_DECOMPOSITION,
+	DW_OPERATOR_ORDER,      /* sorts, or compares all with all */
+	DW_OPERATOR_FUSED,      /* an optimizer's, over all parameters */
+	DW_OPERATOR_FOREACH,    /* over a list of tensors */
+	DW_OPERATOR_COMPILED,   /* a call of code that torch.compile made */
+	DW_OPERATOR_RUNTIME,    /* a range of a framework's own runtime or compiler */
+};
+
+/* Frameworks that give ranges their names. */
+enum dw_known_framework { DW_KNOWN_NONE, DW_KNOWN_LIGHTNING, DW_KNOWN_PYTORCH, DW_KNOWN_JAX };
+
+/* The module of functions that CPython recorded by its own names: "posix.read", "Logger.info". */
+#define DW_MODULE_CPYTHON "libpython"
+
+/* `module`: the path of a library, a program or a file of Python; NULL: not known. */
+enum dw_library_role dw_library_role_of(const char *module);
+/* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
+bool dw_code_is_own(enum dw_library_role role, const char *name);
+/* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */
+enum dw_activity dw_activity_of(const char *module, const char *name, bool own);
+/* The same where the role is known. */
+enum dw_activity dw_activity_in_role(enum dw_library_role role, const char *module, const char *name, bool own);
+/* Whether the name is only a place, as "libx.so+0x12f0", or that of no function. */
+bool dw_code_is_nameless(const char *name);
+const char *dw_activity_name(enum dw_activity activity);
+
+enum dw_operator_family dw_operator_family_of(const char *name);
+/* The framework that gives ranges such names. */
+enum dw_known_framework dw_known_framework_of(const char *name);
