@@ -5,7 +5,6 @@
  * A share is of the CPU time that was sampled in that part. Its interval is that of the samples. With
  * fewer than DW_FACTS_LEAST_SAMPLES samples it is not measured. The function is named only if it certainly has NAMED.
  */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,84 +67,33 @@ static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, stru
 	dw_hot_reset(&hot);
 }
 
-/* PyTorch's functions that run the engine of autograd; from 2.2 on they have one name. */
+/* A function of Python that runs the engine of autograd. */
 static bool samples_is_engine(const struct dw_hot_row *row)
 {
-	static const char file[] = "torch/autograd/__init__.py";
-	size_t length = row->file ? strlen(row->file) : 0;
-
-	return strcmp(row->name, "_engine_run_backward") == 0 ||
-	       (length >= sizeof file - 1 && strcmp(row->file + length - (sizeof file - 1), file) == 0 &&
-	        (strcmp(row->name, "backward") == 0 || strcmp(row->name, "grad") == 0));
+	return row->file && dw_activity_of(row->file, row->name, dw_library_role_of(row->file) == DW_LIBRARY_OWN) == DW_ACTIVITY_ALGEBRA;
 }
 
-static bool samples_starts(const char *name, const char *const *starts)
+/* Whether a sample lies in libraries of linear algebra or their teams of threads, in NumPy's loops over the elements of
+ * arrays, in a copy for these in the C library, or in a call that returns memory, as when Python drops a large tensor. */
+static bool samples_is_native(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	bool is = false;
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	enum dw_library_role role = dw_sample_role(&stack, 0);
+	unsigned copies = DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(UNKNOWN); /* some of its functions have no names */
 
-	for (; *starts; starts++)
-		is |= strncmp(name, *starts, strlen(*starts)) == 0;
-	return is;
+	return dw_activity_in(row->activity, DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(RETURNS)) || role == DW_LIBRARY_TEAM ||
+	       (role == DW_LIBRARY_SYSTEM && dw_activity_in(row->activity, copies) && dw_sample_role(&stack, 1) == DW_LIBRARY_ARRAY);
 }
 
-/* Whether a frame's innermost function is one of `names` or a variant of one, as __memcpy_avx or _int_free_merge_chunk. A
- * function of the program, which malloc is in a static program, needs the whole name: free_from_median() frees nothing. */
-static bool samples_is_one(const struct dw_source_frame *frame, const char *const *names)
-{
-	const char *name = frame && frame->count ? frame->functions[0].name : "";
-	bool is = false;
-
-	if (name[0] == '_' || !*name || !dw_sample_is_own(frame, &frame->functions[0])) /* "_": a name that C reserves */
-		return samples_starts(name, names);
-	for (; *names; names++) {
-		size_t length = strlen(*names);
-
-		is |= strncmp(name, *names, length) == 0 && !isalnum((unsigned char)name[length]) && name[length] != '_';
-	}
-	return is;
-}
-
-/* A loop of NumPy over the elements of arrays, as FLOAT_add, or a copy that NumPy calls in the C library, whose functions
- * for it have no symbols. */
-static bool samples_is_array_loop(const struct dw_sample_stack *stack)
-{
-	static const char *const numpy[] = { "_multiarray_umath", NULL }, *const libc[] = { "libc.so", "libc-", NULL };
-	static const char *const copies[] = { "mem", "__mem", "libc.so", "libc-", NULL };
-	static const char *const loops[] = { "_contig_to_", "_strided_to_", "_aligned_", "simd_", "_cast_", "npyv_", "quicksort_",
-		"introsort_", "heapsort_", "mergesort_", "timsort_", "radixsort_", NULL };
-	const struct dw_source_frame *frame = dw_sample_stack_at(stack, 0);
-	const char *name = frame && frame->count ? frame->functions[0].name : "";
-
-	if (stack->count > 1 && dw_sample_frame_is_of(frame, libc))
-		return samples_starts(name, copies) && dw_sample_frame_is_of(dw_sample_stack_at(stack, 1), numpy);
-	return dw_sample_frame_is_of(frame, numpy) &&
-	       ((isupper((unsigned char)name[0]) && isupper((unsigned char)name[1])) || samples_starts(name, loops));
-}
-
-/* A call of the kernel by which free() returns memory, as when Python drops a large tensor. */
-static bool samples_is_return(const struct dw_source_frame *frame)
-{
-	static const char *const calls[] = { "brk", "__brk", "munmap", "__munmap", "madvise", "__madvise", NULL };
-
-	return samples_is_one(frame, calls);
-}
-
-/* Weight of the samples in libraries of linear algebra, in their teams of threads, in NumPy's loops, and in calls that
- * return memory. */
+/* The weight of these samples. */
 static double samples_in_native(const struct dw_facts_work *work, struct samples_part part)
 {
-	static const char *const libraries[] = { "libopenblas", "libscipy_openblas", "libmkl", "libblas", "libcblas", "liblapack", "libblis", "libgomp", "libiomp", "libomp", NULL };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	double weight = 0;
 
-	for (size_t i = 0; samples && i < samples->count; i++) {
-		const struct dw_sample_stack stack = dw_sample_stack_of(work->source, &samples->rows[i]);
-		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-
-		if (stack.count && dw_facts_sample_wanted(&part, &samples->rows[i]) &&
-		    (dw_sample_frame_is_of(frame, libraries) || samples_is_array_loop(&stack) || samples_is_return(frame)))
+	for (size_t i = 0; samples && i < samples->count; i++)
+		if (dw_facts_sample_wanted(&part, &samples->rows[i]) && samples_is_native(work, &samples->rows[i]))
 			weight += (double)samples->rows[i].weight;
-	}
 	return weight;
 }
 
@@ -205,31 +153,14 @@ static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, con
 
 static bool samples_copies(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-
-	return samples_is_one(dw_sample_stack_at(&stack, 0), copies);
+	return dw_activity_in(row->activity, DW_ACTIVITIES_OF_COPIES);
 }
-
-static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "cfree",
-	"__libc_malloc", "__libc_calloc", "__libc_free", "operator new", "operator delete", NULL };
 
 /* Whether the program's innermost function has called one that allocates or frees memory. What these call to get pages
  * from the system and to return them is part of the page faults. */
 static bool samples_allocates(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame;
-
-	if (samples_is_return(dw_sample_stack_at(&stack, 0)))
-		return false;
-	for (uint32_t i = 0; i < stack.count && (frame = dw_sample_stack_at(&stack, i)) != NULL && frame->count; i++) {
-		if (samples_is_one(frame, allocators))
-			return true;
-		if (dw_sample_is_own(frame, &frame->functions[0]))
-			return false;
-	}
-	return false;
+	return row->activity != DW_ACTIVITY_RETURNS && dw_sample_activities(work->source, row) & DW_ACTIVITIES_OF_MEMORY;
 }
 
 static bool samples_want_allocation(void *context, const struct dw_sample_row *row)

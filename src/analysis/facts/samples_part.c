@@ -17,11 +17,10 @@ bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row)
 
 bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libgcc_s", "libpthread", "ld-linux", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+	enum dw_library_role role = dw_sample_role(&stack, 0);
 
-	return dw_sample_frame_is_of(frame, libraries) || (frame && frame->count && strcmp(frame->functions[0].name, "[vdso]") == 0);
+	return (role == DW_LIBRARY_SYSTEM || role == DW_LIBRARY_ALLOCATOR) && row->activity != DW_ACTIVITY_ALGEBRA;
 }
 
 bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row)

@@ -19,8 +19,7 @@ struct samples_part {
 
 /* `context` is a struct samples_part. For dw_hot_make(), too. */
 bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row);
-/* Whether the innermost function is one of the libraries of C and C++, with what unwinds exceptions. Functions of mathematics have
- * a library of their own. */
+/* Whether the innermost function is one of the libraries of C and C++, without those of mathematics. */
 bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row);
 /* Whether the innermost function is in a loop that only moves data. */
 bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row);

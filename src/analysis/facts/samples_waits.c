@@ -7,27 +7,17 @@
 
 #include "facts/samples_part.h"
 
-static bool waits_is_call(const struct dw_facts_work *work, const struct dw_sample_row *row, const char *const *names)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+#define ANY_WAIT UINT32_MAX
 
-	for (; frame && frame->count && *names; names++)
-		if (strcmp(frame->functions[0].name, *names) == 0)
-			return true;
-	return false;
-}
-
-/* For how long the loop's thread waits in a part, in functions of these names; NULL: in any. *samples: their number. */
-static double waits_sampled_ns(const struct dw_facts_work *work, struct samples_part part, const char *const *names,
-                             double *samples)
+/* For how long the loop's thread waits in a part in functions of these activities. *samples: their number. */
+static double waits_sampled_ns(const struct dw_facts_work *work, struct samples_part part, unsigned activities, double *samples)
 {
 	const struct dw_samples *waits = dw_model_wait_samples(work->model, NULL);
 	double ns = 0;
 	uint64_t count = 0;
 
 	for (size_t i = 0; waits && i < waits->count; i++)
-		if (dw_facts_sample_wanted(&part, &waits->rows[i]) && (!names || waits_is_call(work, &waits->rows[i], names))) {
+		if (dw_facts_sample_wanted(&part, &waits->rows[i]) && dw_activity_in(waits->rows[i].activity, activities)) {
 			ns += (double)waits->rows[i].cpu_ns;
 			count += waits->rows[i].count;
 		}
@@ -42,11 +32,6 @@ static double waits_sampled_ns(const struct dw_facts_work *work, struct samples_
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
-static const char *const barriers[] = { "pthread_barrier_wait", NULL };
-static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
-
-static const char *const disks[] = { "fsync", "fdatasync", "msync", NULL };
-
 double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
@@ -54,7 +39,7 @@ double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low)
 
 	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
 		return *low = 0;
-	share = fmin(1, waits_sampled_ns(work, loop, disks, &samples) / work->loop_ns);
+	share = fmin(1, waits_sampled_ns(work, loop, DW_ACTIVITY_SET(DISK), &samples) / work->loop_ns);
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
 	return share;
 }
@@ -67,12 +52,12 @@ double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 	*low = 0;
 	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
 		return 0;
-	share = waits_sampled_ns(work, loop, mutexes, &samples) / work->loop_ns;
+	share = waits_sampled_ns(work, loop, DW_ACTIVITY_SET(LOCK), &samples) / work->loop_ns;
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
 	spun = dw_facts_spun(work, DW_SPIN_OWN) / work->loop_ns;
 	share += spun;
 	*low += spun / 2;
-	met = waits_sampled_ns(work, loop, barriers, NULL) / work->loop_ns;
+	met = waits_sampled_ns(work, loop, DW_ACTIVITY_SET(BARRIER), NULL) / work->loop_ns;
 	spun = dw_facts_spun(work, DW_SPIN_TEAM) / work->loop_ns + (met >= LEAST_MET ? met : 0);
 	/* Another program may have the CPU of the thread that is waited for. */
 	if (work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)
@@ -88,52 +73,22 @@ double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 
 #define LEAST_OPENED 0.1 /* of the time in these calls: without it, they may read and write sockets */
 
-static const char *const file_calls[] = { "read", "write", "pread64", "pwrite64", "lseek64", "fstat64", "fstatat64", "unlink",
-	"rename", "fsync", "fdatasync", NULL };
-static const char *const open_calls[] = { "open", "open64", "openat", "openat64", "close", "__close_nocancel", NULL };
-/* These read and write text or bytes by a FILE. What they call counts, too: making text takes longer than writing it. */
-static const char *const stream_calls[] = { "printf", "fprintf", "vprintf", "vfprintf", "__printf_chk", "__fprintf_chk",
-	"__vprintf_chk", "__vfprintf_chk", "fputs", "fputc", "puts", "putchar", "fflush", "fwrite", "fread", "fgets", "getline",
-	"fscanf", "__isoc99_fscanf", "__isoc23_fscanf", "fopen", "fopen64", "fclose", NULL };
-
-static bool waits_is_of_stream(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-
-	for (uint32_t i = 0; i < stack.count; i++) {
-		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
-
-		for (const char *const *name = stream_calls; frame && frame->count && *name; name++)
-			if (strcmp(frame->functions[0].name, *name) == 0)
-				return true;
-	}
-	return false;
-}
-
-static bool waits_opens(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	return waits_is_call(work, row, open_calls) || waits_is_of_stream(work, row);
-}
-
-/* Whether a thread runs in a call of libc for files. */
+/* Whether the program's function has called one for files. What a stream calls counts, too: making text takes longer than
+ * writing it. */
 static bool waits_is_of_files(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	return dw_facts_sample_in_library(work, row) && (waits_is_call(work, row, file_calls) || waits_opens(work, row));
+	return dw_facts_sample_in_library(work, row) && dw_sample_activities(work->source, row) & DW_ACTIVITIES_OF_FILES;
 }
 
-/* Functions of libc in which a thread waits, by what it waits for. */
-static const char *const others[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_cond_wait",
-	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "sem_clockwait", "pthread_join", "pthread_barrier_wait",
-	"pthread_mutex_timedlock", "pthread_mutex_clocklock", "mtx_lock", "mtx_timedlock", "cnd_wait", "cnd_timedwait", "thrd_join", "futex", NULL };
-static const char *const files[] = { "read", "write", "pread", "pread64", "pwrite", "pwrite64", "fsync", "fdatasync", "msync", "open",
-	"open64", "close", "readv", "writev", "preadv", "pwritev", "preadv64", "pwritev64", "sendfile", "sendfile64", "flock", "fgets",
-	"fread", "getline", "getdelim", "fflush", "fclose", "__read_chk", "__pread_chk", "__pread64_chk", "__fread_chk", "__fgets_chk",
-	"__getdelim", "__open_2", "__open64_2", NULL };
+/* The same, and certainly not for a socket. */
+static bool waits_opens(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	return dw_sample_activities(work->source, row) & (DW_ACTIVITY_SET(FILE) | DW_ACTIVITY_SET(DISK));
+}
 
-/* Names the function of the program that calls most of the waits of the loop's thread in functions of these names, or if
- * `except`, in all others; and most of the CPU time that `ran` counts as such waits, if it is not NULL. */
-static void waits_name(struct dw_facts_work *work, struct dw_fact *fact, const char *const *names, bool except,
-                              bool (*ran)(const struct dw_facts_work *work, const struct dw_sample_row *row))
+/* Names the function of the program that calls most of the waits of the loop's thread in functions of these activities; and most of the CPU time that `ran` counts as such waits, if it is not NULL. */
+static void waits_name(struct dw_facts_work *work, struct dw_fact *fact, unsigned activities,
+                       bool (*ran)(const struct dw_facts_work *work, const struct dw_sample_row *row))
 {
 	const struct dw_samples *of[2] = { dw_model_wait_samples(work->model, NULL), ran ? dw_model_samples(work->model, NULL) : NULL };
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
@@ -149,7 +104,7 @@ static void waits_name(struct dw_facts_work *work, struct dw_fact *fact, const c
 				const struct dw_source_function *function;
 
 				if (!dw_facts_sample_wanted((void *)&loop, row) ||
-				    !(kind ? ran(work, row) : waits_is_call(work, row, names) != except))
+				    !(kind ? ran(work, row) : dw_activity_in(row->activity, activities)))
 					continue;
 				function = dw_sample_own_function(work->source, row, kind == 0);
 				all += pass ? 0 : (double)row->cpu_ns;
@@ -169,7 +124,7 @@ double dw_facts_waited_between(const struct dw_facts_work *work)
 {
 	const struct samples_part between = { work, false, true, ~EXPLAINED, DW_NO_INDEX };
 
-	return dw_source_has_samples(work->source) ? waits_sampled_ns(work, between, NULL, NULL) : 0;
+	return dw_source_has_samples(work->source) ? waits_sampled_ns(work, between, ANY_WAIT, NULL) : 0;
 }
 
 double dw_facts_ran_between(const struct dw_facts_work *work)
@@ -208,9 +163,9 @@ static void waits_put_named(struct dw_facts_work *work, struct samples_part name
 		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
 		return;
 	}
-	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, waits_sampled_ns(work, data, others, NULL), work->loop_ns, 1);
-	in_it = named.named == DW_NO_INDEX ? 0 : waits_sampled_ns(work, named, NULL, NULL) / steps_ns;
-	elsewhere = waits_sampled_ns(work, steps, NULL, NULL) / steps_ns - in_it;
+	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, waits_sampled_ns(work, data, DW_ACTIVITIES_OF_THREADS, NULL), work->loop_ns, 1);
+	in_it = named.named == DW_NO_INDEX ? 0 : waits_sampled_ns(work, named, ANY_WAIT, NULL) / steps_ns;
+	elsewhere = waits_sampled_ns(work, steps, ANY_WAIT, NULL) / steps_ns - in_it;
 	fact = dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
 	                   fmin(facts[DW_FACT_STEP_NAMED_PART].value,
 	                        fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
@@ -311,7 +266,7 @@ void dw_facts_of_sampled_waits(struct dw_facts_work *work, const struct dw_sampl
 		ns = fmin(waits_spun_ns(work, samples, named, &count), facts[DW_FACT_WAIT_LOCK].value * work->loop_ns);
 		waits_add_named(work, ns, count, DW_FACT_WAIT_LOCK);
 	}
-	waits_name(work, &facts[DW_FACT_WAIT_LOCK], others, false, dw_facts_team_waits);
-	waits_name(work, &facts[DW_FACT_WAIT_FILE], files, false, waits_is_of_files);
-	waits_name(work, &facts[DW_FACT_WAIT_OTHER], others, true, NULL);
+	waits_name(work, &facts[DW_FACT_WAIT_LOCK], DW_ACTIVITIES_OF_THREADS, dw_facts_team_waits);
+	waits_name(work, &facts[DW_FACT_WAIT_FILE], DW_ACTIVITIES_OF_FILES, waits_is_of_files);
+	waits_name(work, &facts[DW_FACT_WAIT_OTHER], ~DW_ACTIVITIES_OF_THREADS, NULL);
 }

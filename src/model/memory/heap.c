@@ -31,15 +31,7 @@ double dw_memory_error(double variance)
 /* Libraries between a program and malloc. */
 static bool heap_is_runtime(const struct dw_source_frame *frame)
 {
-	static const char *const names[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libc++abi.so", "ld-linux",
-		                                 "ld-musl", "libdwell" };
-	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
-	const char *name = slash ? slash + 1 : frame->module ? frame->module : "";
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return frame->role == DW_LIBRARY_SYSTEM || frame->role == DW_LIBRARY_ALLOCATOR || frame->role == DW_LIBRARY_RECORDER;
 }
 
 enum wanted { WITH_LINES, OUTSIDE_RUNTIME, ANY };

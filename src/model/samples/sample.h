@@ -19,6 +19,7 @@ struct dw_sample_row {
 	enum dw_share share; /* the part of the step, as in struct dw_step, or of the time outside */
 	enum dw_sample_where where;
 	uint32_t holder;   /* of waits: the thread that had the lock; DW_NO_INDEX: none, or not known */
+	enum dw_activity activity; /* of the innermost function; of waits, which are in functions of libc, for what they wait */
 	uint64_t count;    /* samples */
 	uint64_t weight, squares; /* sums of their weights, and of the squares of these */
 	uint64_t cpu_ns;   /* 0 if the period is not known */

@@ -266,7 +266,7 @@ static bool samples_walk_all(struct all *all, unsigned count)
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
 			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE,
-			                                     all->nested[i].holder, 1, all->nested[i].weight,
+			                                     all->nested[i].holder, DW_ACTIVITY_UNKNOWN, 1, all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
 		const struct table *table = &all->workers[i].table;
@@ -295,32 +295,15 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 	return stack;
 }
 
-bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *const *libraries)
+unsigned dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
 {
-	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+	unsigned set = frame ? 1u << row->activity : 0;
 
-	for (; file && *libraries; libraries++)
-		if (strncmp(file + 1, *libraries, strlen(*libraries)) == 0)
-			return true;
-	return false;
-}
-
-static bool sample_is_kernel(const struct dw_source_frame *frame)
-{
-	return frame && frame->module && strcmp(frame->module, DW_KERNEL) == 0;
-}
-
-bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function)
-{
-	static const char *const starts[] = { "std::", "__gnu_cxx::", "__gthread", "operator new", "operator delete", "[vdso]", NULL };
-	static const char *const libraries[] = { "libc.so", "libc-", "libm.so", "libm-", "libstdc++.so", "libc++.so", "libc++abi.so",
-		"libgcc_s", "libpthread", "librt", "libdl", "ld-linux", "ld-musl", "libgomp", "libomp", "libiomp5", "libdwell", "libtcmalloc",
-		"libjemalloc", NULL };
-
-	for (const char *const *start = starts; *start; start++)
-		if (strncmp(function->name, *start, strlen(*start)) == 0)
-			return false;
-	return !sample_is_kernel(frame) && !dw_sample_frame_is_of(frame, libraries);
+	for (uint32_t i = 1; frame && !dw_sample_is_own(frame, frame->functions) && (frame = dw_sample_stack_at(&stack, i)); i++)
+		set |= 1u << frame->activity;
+	return set;
 }
 
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
@@ -340,25 +323,23 @@ const struct dw_source_function *dw_sample_own_function(const struct dw_source *
 
 enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row, uint32_t *within)
 {
-	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	const struct dw_source_frame *frame;
 	uint32_t outside = 0, end;
-	const char *name;
 
-	while (outside < stack.count && sample_is_kernel(dw_sample_stack_at(&stack, outside)))
+	while (dw_sample_role(&stack, outside) == DW_LIBRARY_KERNEL)
 		outside++;
 	frame = dw_sample_stack_at(&stack, outside);
-	name = frame && frame->count ? frame->functions[0].name : "";
 	*within = outside;
-	if (frame && frame->loop == DW_CODE_SPINS && !dw_sample_frame_is_of(frame, runtimes)) {
+	if (frame && frame->loop == DW_CODE_SPINS && frame->role != DW_LIBRARY_TEAM) {
 		const struct dw_source_function *own = dw_sample_own_function(source, row, outside);
 
 		return own >= frame->functions && own < frame->functions + frame->count ? DW_SPIN_OWN : DW_SPIN_NONE;
 	}
-	outside += strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0;
+	/* sched_yield() and syscall() */
+	outside += frame && frame->role == DW_LIBRARY_SYSTEM && dw_activity_in(frame->activity, DW_ACTIVITY_SET(SPIN) | DW_ACTIVITY_SET(UNKNOWN));
 	end = outside;
-	while (end < stack.count && dw_sample_frame_is_of(dw_sample_stack_at(&stack, end), runtimes))
+	while (dw_sample_role(&stack, end) == DW_LIBRARY_TEAM)
 		end++;
 	*within = end;
 	return end > outside ? DW_SPIN_TEAM : DW_SPIN_NONE;
@@ -391,7 +372,18 @@ static double samples_period(const struct dw_source *source, uint32_t process)
 	return period > 0 && period < 1e12 ? period : 0;
 }
 
-static bool samples_put(struct dw_model *model, struct dw_samples *samples, struct table *from)
+/* A wait is in a function of libc, whose module is not recorded. */
+static enum dw_activity samples_activity(const struct dw_source *source, const struct dw_sample_row *row, bool waits)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+
+	if (!frame)
+		return DW_ACTIVITY_UNKNOWN;
+	return waits ? dw_activity_of(frame->module, frame->functions->name, false) : frame->activity;
+}
+
+static bool samples_put(struct dw_model *model, struct dw_samples *samples, struct table *from, bool waits)
 {
 	samples->rows = dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *samples->rows);
 	if (!samples->rows)
@@ -403,6 +395,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 		double period = samples_period(model->source, model->source->threads[row->thread].process);
 
 		row->cpu_ns = dw_whole((double)row->weight * period);
+		row->activity = samples_activity(model->source, row, waits);
 		samples->has_periods &= period > 0;
 		samples->samples += row->count;
 		samples->weight += row->weight;
@@ -428,7 +421,7 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 		return true;
 	good = count && (all.leaders || !team) && dw_sample_places_init(&all.places, model);
 	all.workers = calloc(count + 1, sizeof *all.workers);
-	good = good && all.workers && samples_walk_all(&all, count) && samples_put(model, result, &all.workers[0].table);
+	good = good && all.workers && samples_walk_all(&all, count) && samples_put(model, result, &all.workers[0].table, ext == WAIT_EXT);
 	for (unsigned i = 0; all.workers && i < count; i++) {
 		free(all.workers[i].table.rows);
 		dw_map_reset(&all.workers[i].table.map);

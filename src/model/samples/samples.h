@@ -48,10 +48,21 @@ static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_s
 	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
 }
 
-/* Whether a frame is code of a library whose file name begins with one of these. The last one is NULL. */
-bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *const *libraries);
 /* Whether a function of a frame is the program's own: of no library of the system, also not by its headers. */
-bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function);
+static inline bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function)
+{
+	return dw_code_is_own(frame->role, function->name);
+}
+
+/* What the innermost functions do, up to the first one of the program's own: a set, see base/activity.h. */
+unsigned dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row);
+/* The role of the library of the i-th frame. */
+static inline enum dw_library_role dw_sample_role(const struct dw_sample_stack *stack, uint32_t i)
+{
+	const struct dw_source_frame *frame = dw_sample_stack_at(stack, i);
+
+	return frame ? frame->role : DW_LIBRARY_OWN;
+}
 /* The innermost one behind `skipped` frames: 1 of waits, whose first frame is a function of libc. NULL: there is none. */
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
                                                         uint32_t skipped);

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/activity.h"
 #include "base/code_loop.h"
 #include "dwell/dwell.h"
 #include "format/layout.h"
@@ -162,6 +163,8 @@ struct dw_source_frame {
 	bool nameless;      /* the module has no symbol there: the name is a place, as "libx.so+0x12f0" */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
 	enum dw_code_loop loop; /* what the code there does, if it is a loop */
+	enum dw_library_role role; /* of the module; of Python code, of its file */
+	enum dw_activity activity; /* of the innermost function */
 };
 
 /* Frame ids, innermost first, in the file: another process may change them. So each is loaded once, then checked. */

@@ -196,6 +196,18 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
 	return failed ? -1 : 0;
 }
 
+/* Looks up what the code of a frame does, once its functions have names. */
+static void stacks_judge_frame(struct dw_source_frame *frame)
+{
+	const struct dw_source_function *innermost = frame->functions;
+	const char *module = frame->module ? frame->module : innermost->file ? innermost->file : innermost->name; /* "[vdso]" */
+	bool own;
+
+	frame->role = dw_library_role_of(module);
+	own = frame->role == DW_LIBRARY_OWN && dw_code_is_own(frame->role, innermost->name);
+	frame->activity = dw_activity_in_role(frame->role, module, innermost->name, own);
+}
+
 static bool stacks_unnamed;
 
 void dw_source_leave_stacks_unnamed(void)
@@ -218,7 +230,7 @@ static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_fil
 
 	if (wanted && file->module_count && !file->symbol_count && stacks_find_functions(reader, file, frames))
 		return -1;
-	for (size_t i = 0; i < file->frame_count; i++)
+	for (size_t i = 0; i < file->frame_count; i++) {
 		for (uint32_t f = 0; f < frames[i].count; f++) {
 			struct dw_source_function *function = (struct dw_source_function *)&frames[i].functions[f];
 
@@ -227,6 +239,8 @@ static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_fil
 			if (!function->name)
 				return -1;
 		}
+		stacks_judge_frame(&frames[i]);
+	}
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static const uint64_t ms = 1000000;
 #define CLOSE(value, expected) CHECK_NEAR(value, expected, 0.005)
 
 struct plan {
-	const char *library;     /* of the function in the second range, or NULL: the program */
+	const char *library;     /* of the function in the second range; NULL: the program; "": it has no module */
 	const char *wait;        /* function in which the thread waits for the last 10 ms of the second range, or NULL */
 	uint32_t category;       /* of the second range */
 	uint64_t elsewhere_ms;   /* the thread waits between the ranges */
@@ -33,7 +33,9 @@ static const struct dw_facts *facts_of(struct plan plan)
 	solve = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
 	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, plan.name ? plan.name : "exchange");
 	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
-	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", plan.call ? plan.call : "print");
+	other = plan.library && !*plan.library
+	            ? dw_encode_frame(&made.process, plan.call, NULL, 0)
+	            : dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", plan.call ? plan.call : "print");
 	if (plan.loop) {
 		struct dw_entry_symbol *symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, other, 0, sizeof *symbol);
 
@@ -109,7 +111,7 @@ TEST(a_range_in_the_library_of_c_counts_first)
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
 	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 1);
 	made_close(&made);
-	facts = facts_of((struct plan){ .call = "[vdso]" }); /* a loop that reads the clock */
+	facts = facts_of((struct plan){ .library = "", .call = "[vdso]" }); /* a loop that reads the clock */
 	REQUIRE(facts != NULL);
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
 	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 1);
