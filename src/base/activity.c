@@ -172,11 +172,13 @@ static struct piece activity_cut_begin(struct piece name)
 	return name;
 }
 
-/* Cuts what it puts behind one: "pread64", "memcpy_avx_unaligned", "read_chk", "fwrite_unlocked". */
-static struct piece activity_cut_end(struct piece name)
+/* Cuts what it puts behind one: "pread64"; if it is `reserved`, "__memcpy_avx_unaligned", "__read_chk". */
+static struct piece activity_cut_end(struct piece name, bool reserved)
 {
 	if (name.length > 2 && strncmp(name.text + name.length - 2, "64", 2) == 0)
 		name.length -= 2;
+	else if (!reserved)
+		name.length = 0;
 	else
 		for (name.length -= name.length > 0; name.length && name.text[name.length] != '_'; name.length--)
 			;
@@ -187,8 +189,9 @@ static struct piece activity_cut_end(struct piece name)
 static enum dw_activity activity_of_form(enum dw_library_role role, struct piece name)
 {
 	enum dw_activity found = DW_ACTIVITY_UNKNOWN;
+	bool reserved = *name.text == '_';
 
-	for (name = activity_cut_begin(name); name.length && !found; name = activity_cut_end(name))
+	for (name = activity_cut_begin(name); name.length && !found; name = activity_cut_end(name, reserved))
 		found = activity_find(role, name, false);
 	return found;
 }

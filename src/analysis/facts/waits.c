@@ -1,7 +1,6 @@
 /*
  * Facts of functions, if they were recorded: those that wait for files or for
- * locks, those that log, and what recording functions costs. They are found by their names in
- * CPython and in libc. Their times cover the loop, in the threads with steps. Also the function that
+ * locks, those that log, and what recording functions costs. Their times cover the loop, in the threads with steps. Also the function that
  * takes most of making a batch.
  */
 #include <math.h>
@@ -16,41 +15,13 @@
 
 #define NO_FUNCTIONS "record with dwell run --functions"
 
-/* A name matches if it begins with the first text and ends with the second one. */
-static const struct {
-	const char *begin, *end;
-	enum dw_fact_id id;
-} known[] = {
-	{ "posix.", "sync", DW_FACT_WAIT_FILE },      { "posix.", "read", DW_FACT_WAIT_FILE },
-	{ "posix.", "write", DW_FACT_WAIT_FILE },     { "posix.", "open", DW_FACT_WAIT_FILE },
-	{ "posix.sendfile", "", DW_FACT_WAIT_FILE },  { "io.open", "", DW_FACT_WAIT_FILE },
-	{ "_io.", "", DW_FACT_WAIT_FILE },            { "Buffered", "read", DW_FACT_WAIT_FILE },
-	{ "Buffered", "read1", DW_FACT_WAIT_FILE },   { "Buffered", "readinto", DW_FACT_WAIT_FILE },
-	{ "Buffered", "write", DW_FACT_WAIT_FILE },   { "Buffered", "flush", DW_FACT_WAIT_FILE },
-	{ "Buffered", "close", DW_FACT_WAIT_FILE },   { "TextIOWrapper.", "", DW_FACT_WAIT_FILE },
-	{ "FileIO.", "", DW_FACT_WAIT_FILE },
-	{ "", "lock.acquire", DW_FACT_WAIT_LOCK },    { "", "Lock.acquire", DW_FACT_WAIT_LOCK },
-	{ "", "lock.__enter__", DW_FACT_WAIT_LOCK },  { "", "Lock.__enter__", DW_FACT_WAIT_LOCK },
-	{ "", "SemLock.acquire", DW_FACT_WAIT_LOCK }, { "SimpleQueue.get", "", DW_FACT_WAIT_LOCK },
-	{ "select.", "", DW_FACT_WAIT_LOCK },         { "poll.poll", "", DW_FACT_WAIT_LOCK },
-	{ "epoll.poll", "", DW_FACT_WAIT_LOCK },      { "posix.wait", "", DW_FACT_WAIT_LOCK },
-	{ "fsync", "", DW_FACT_WAIT_FILE },           { "fdatasync", "", DW_FACT_WAIT_FILE },
-	{ "pthread_mutex_lock", "", DW_FACT_WAIT_LOCK }, { "pthread_join", "", DW_FACT_WAIT_LOCK },
-	{ "pthread_cond_", "wait", DW_FACT_WAIT_LOCK }, { "sem_wait", "", DW_FACT_WAIT_LOCK },
-};
-
-/* Functions that log. They do not call each other. */
-static const char *const loggers[] = {
-	"Logger.debug", "Logger.info", "Logger.warning", "Logger.error", "Logger.log",
-	"Logger.critical", "Logger.exception", "SummaryWriter.add_", "builtins.print", NULL,
-};
-
-static bool waits_is_logger(const char *name)
+/* What a recorded function does. In Python, functions of C have no file, and names that CPython gives, as "posix.read". */
+static enum dw_activity waits_activity(const struct dw_facts_work *work, uint32_t symbol)
 {
-	for (const char *const *logger = loggers; *logger; logger++)
-		if (strncmp(name, *logger, strlen(*logger)) == 0)
-			return true;
-	return false;
+	const char *file = work->symbols[symbol].file;
+	bool own = (file || !work->python) && dw_library_role_of(file) == DW_LIBRARY_OWN;
+
+	return dw_activity_of(work->python ? DW_MODULE_CPYTHON : file, work->symbols[symbol].name, own);
 }
 
 /* The time in the steps of ranges that the program named after logging. *largest: the name with the longest one. */
@@ -102,7 +73,7 @@ static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *
 	for (size_t i = 0; flat && i < flat->count; i++) {
 		double total_ns = (double)flat->rows[i].stat.total_ns;
 
-		if (!waits_is_logger(work->symbols[flat->rows[i].symbol].name))
+		if (waits_activity(work, flat->rows[i].symbol) != DW_ACTIVITY_LOGS)
 			continue;
 		ns += total_ns;
 		if (total_ns > largest_ns) {
@@ -176,20 +147,6 @@ static void waits_put_loader_part(struct dw_facts_work *work, const struct dw_fl
 	dw_fact_name(work, fact, found->symbol);
 }
 
-static enum dw_fact_id waits_find(const char *name)
-{
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		size_t begin = strlen(known[i].begin), end = strlen(known[i].end);
-
-		if (length >= begin + end && strncmp(name, known[i].begin, begin) == 0 &&
-		    strcmp(name + length - end, known[i].end) == 0)
-			return known[i].id;
-	}
-	return DW_FACT_COUNT;
-}
-
 struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, uint64_t end_ns,
                                      struct dwell_error *error)
 {
@@ -202,6 +159,8 @@ struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, 
 void dw_facts_of_waits(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[2] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK };
+	/* In Python a wait for another process is one for its socket. */
+	const unsigned others = DW_ACTIVITIES_OF_THREADS | DW_ACTIVITY_SET(SOCKET) | DW_ACTIVITY_SET(CHILD);
 	uint32_t largest[2] = { DW_NO_INDEX, DW_NO_INDEX };
 	double ns[2] = { 0 }, counts[2] = { 0 };
 	const struct dw_flat *flat = NULL;
@@ -214,14 +173,15 @@ void dw_facts_of_waits(struct dw_facts_work *work)
 		work->failed |= !flat;
 	}
 	for (size_t i = 0; flat && i < flat->count; i++) {
-		enum dw_fact_id id = waits_find(work->symbols[flat->rows[i].symbol].name);
+		enum dw_activity activity = waits_activity(work, flat->rows[i].symbol);
+		bool other = dw_activity_in(activity, others);
 
-		if (id == DW_FACT_COUNT)
+		if (!other && !dw_activity_in(activity, DW_ACTIVITIES_OF_FILES))
 			continue;
-		ns[id == ids[1]] += (double)flat->rows[i].stat.self_ns;
-		counts[id == ids[1]] += (double)flat->rows[i].stat.count;
-		if (largest[id == ids[1]] == DW_NO_INDEX) /* rows are sorted by descending self time */
-			largest[id == ids[1]] = flat->rows[i].symbol;
+		ns[other] += (double)flat->rows[i].stat.self_ns;
+		counts[other] += (double)flat->rows[i].stat.count;
+		if (largest[other] == DW_NO_INDEX) /* rows are sorted by descending self time */
+			largest[other] = flat->rows[i].symbol;
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		if (flat)

@@ -208,6 +208,31 @@ TEST(time_outside_steps_is_divided)
 	made_close(&made);
 }
 
+/* A class Lock, or Logger, of the program's own: what they do is the program's. */
+TEST(methods_of_the_program_with_names_of_python_are_its_work)
+{
+	static const char *const files[] = { "/srv/canal.py", "/usr/lib/python3.11/logging/__init__.py" };
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		const struct dw_facts *facts;
+		uint32_t acquire, info;
+
+		begin_trace(DW_PROCESS_PYTHON);
+		acquire = dw_encode_op(&made.process, DWELL_CATEGORY_FUNCTION, "Lock.acquire", NULL, 0, files[i], 7);
+		info = dw_encode_op(&made.process, DWELL_CATEGORY_FUNCTION, "Logger.info", NULL, 0, files[i], 9);
+		for (uint64_t s = 0; s < 20; s++) {
+			range(100 + s * 10, 103 + s * 10, acquire);
+			range(103 + s * 10, 105 + s * 10, info);
+			step(s, 100 + s * 10, 110 + s * 10, 10);
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, WAIT_LOCK), i ? 0.3 : 0);
+		CLOSE(VALUE(facts, LOOP_LOGGING_ALL), i ? 0.2 : 0);
+		made_close(&made);
+	}
+}
+
 /* Functions that wait count in the loop: not at start-up, and not those that only look alike. */
 TEST(functions_that_wait)
 {
