@@ -30,6 +30,7 @@
 	X(CHILD, "child process") X(SPIN, "spins") X(SLEEP, "sleeps")                                             \
 	X(TEXT, "text")                           /* makes or reads it */                                         \
 	X(ALGEBRA, "algebra")                     /* computes with arrays of numbers */                           \
+	X(DEVICE, "device")                       /* asks an accelerator, or waits for it */                      \
 	X(COMPRESSION, "compression") X(RANDOM, "random numbers")                                                 \
 	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
 	X(INTERPRETER, "interpreter") X(COLLECTOR, "collector") X(LOGS, "logs")                                   \

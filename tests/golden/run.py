@@ -56,6 +56,7 @@ CASES = {
        ("hot.80", 80, ["--view", "hot"]), ("overview.text", 0, []), ("facts.text", 0, ["--view", "facts"])],
     "samples_alone": [("overview.text", 0, []), ("overview.json", 0, ["--format", "json"]), ("overview.80", 80, []),
                       ("hot.text", 0, ["--view", "hot"])],
+    "samples_of_names": [("overview.text", 0, [])],
     "nosteps": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS]
     + [("handlers.text", 0, ["--view", "handlers"])]
     + [("overview.json", 0, ["--format", "json"]), ("actions.csv", 0, ["--view", "actions", "--format", "csv"]),

@@ -24,8 +24,8 @@
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS | alloc-is CATEGORY ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
- *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
- *                                    FUNCTION@FILE:LINE
+ *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION,
+ *                                    FUNCTION@FILE:LINE or FUNCTION@LIBRARY
  *   sample WEIGHT [FRAME...]         the thread is found here; frames as above
  *   heap BYTES [FRAME...]            a block of malloc is recorded, at a new address; frames as above
  *   heap-free N                      the N-th of these is freed, counted from the last one = 0
@@ -505,6 +505,8 @@ static uint32_t frame_of(char *text)
 	}
 	if (colon)
 		*colon++ = '\0';
+	if (file && !colon)
+		return dw_encode_frame_in(here(), file, text);
 	return dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
 }
 

@@ -277,6 +277,11 @@ void dw_hot_reset(struct dw_hot *hot)
 	*hot = (struct dw_hot){ .rows = NULL };
 }
 
+bool dw_hot_is_function(const struct dw_hot_row *row)
+{
+	return row->name != unread.name && row->name != no_python.name && row->name != spins;
+}
+
 const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size)
 {
 	const char *slash = row->module ? strrchr(row->module, '/') : NULL;

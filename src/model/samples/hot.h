@@ -51,6 +51,8 @@ struct dw_hot {
 bool dw_hot_make(struct dw_hot *hot, struct dw_model *model, const struct dw_hot_ask *ask);
 void dw_hot_reset(struct dw_hot *hot);
 
+/* Whether the row is of a function, and not of samples in none that is known. */
+bool dw_hot_is_function(const struct dw_hot_row *row);
 /* The name as people read it: short, and with its library if that distinguishes it, as "update (libnet.so)". */
 const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size);
 /* "net.c:120", or the file alone, or "": the place of a row, without folders. */

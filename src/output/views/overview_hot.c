@@ -4,7 +4,6 @@
  *
  * A share is named only if its interval keeps it above the least share of the sentence.
  */
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/demangle.h"
@@ -60,22 +59,15 @@ long dw_overview_cpus(const struct dw_source *source)
 	return cpus;
 }
 
-static bool hot_is_one_of(const char *name, const char *const *names)
-{
-	while (*names && strncmp(name, *names, strlen(*names)) != 0)
-		names++;
-	return *names != NULL;
-}
-
-/* The share of functions whose names begin with one of a list. */
-static double hot_share_of(const struct dw_hot *hot, const char *const *names)
+/* The share of samples in which the program's functions called others that do one of these. */
+static double hot_share_of(const struct dw_samples *samples, const struct dw_source *source, unsigned activities)
 {
 	uint64_t weight = 0;
 
-	for (size_t i = 0; i < hot->count; i++)
-		if (hot_is_one_of(hot->rows[i].name, names))
-			weight += hot->rows[i].self;
-	return hot->weight ? (double)weight / (double)hot->weight : 0;
+	for (size_t i = 0; i < samples->count; i++)
+		if (dw_sample_activities(source, &samples->rows[i]) & activities)
+			weight += samples->rows[i].weight;
+	return samples->weight ? (double)weight / (double)samples->weight : 0;
 }
 
 /* Of a Python program, the functions of Python are shown. */
@@ -110,36 +102,43 @@ static void hot_write_function(char *to, size_t size, const struct dw_hot_row *r
 	snprintf(to, size, "%.200s%s%s%s", hot_short_name(row->name, name), *place ? " (" : "", place, *place ? ")" : "");
 }
 
-/* The largest function. Rows in parentheses are of what has no function. NULL: there is none. */
+/* The largest function. NULL: there is none. */
 static const struct dw_hot_row *hot_largest(const struct dw_hot *hot)
 {
 	size_t i = 0;
 
-	while (i < hot->count && hot->rows[i].name[0] == '(')
+	while (i < hot->count && !dw_hot_is_function(&hot->rows[i]))
 		i++;
 	return i < hot->count ? &hot->rows[i] : NULL;
 }
 
 /* `own`: time of the system's libraries is that of the functions that call them. */
-static void hot_head_functions(struct dwell_table *table, const struct dw_hot *own, const struct dw_hot *hot)
+static void hot_head_function(struct dwell_table *table, const struct dw_hot *own)
 {
-	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free",
-		"cfree", "__libc_malloc", "__libc_calloc", "malloc_consolidate", "operator new", "operator delete", NULL };
-	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	const struct dw_hot_row *top = hot_largest(own);
-	double share = top ? (double)top->self / (double)hot->weight : 0;
-	double error = dw_samples_error(share, hot->weight, hot->squares);
-	double allocation = hot_share_of(hot, allocators), copying = hot_share_of(hot, copies);
+	double share = top ? (double)top->self / (double)own->weight : 0;
+	double error = dw_samples_error(share, own->weight, own->squares);
 	char name[420];
 
 	if (top && share - error >= LARGE_SHARE) {
 		hot_write_function(name, sizeof name, top);
 		dw_table_head(table, "%s takes %.0f%% of the CPU time (+- %.0f%%).", name, share * 100, error * 100);
 	}
-	if (allocation - dw_samples_error(allocation, hot->weight, hot->squares) >= KIND_SHARE)
-		dw_table_head(table, "Allocating and freeing memory takes %.0f%% of the CPU time.", allocation * 100);
-	if (copying - dw_samples_error(copying, hot->weight, hot->squares) >= KIND_SHARE)
-		dw_table_head(table, "Copying and clearing memory takes %.0f%% of the CPU time.", copying * 100);
+}
+
+/* In Python the interpreter allocates and copies for whatever it does. */
+static void hot_head_memory(struct dwell_table *table, const struct dw_overview *overview, const struct dw_samples *samples, const struct dw_hot *all)
+{
+	static const struct { unsigned activities; const char *words; } kinds[] = {
+		{ DW_ACTIVITIES_OF_MEMORY, "Allocating and freeing" }, { DW_ACTIVITIES_OF_COPIES, "Copying and clearing" },
+	};
+
+	for (size_t i = 0; !hot_python(overview->source) && i < sizeof kinds / sizeof *kinds; i++) {
+		double share = hot_share_of(samples, overview->source, kinds[i].activities);
+
+		if (share - dw_samples_error(share, all->weight, all->squares) >= KIND_SHARE)
+			dw_table_head(table, "%s memory takes %.0f%% of the CPU time.", kinds[i].words, share * 100);
+	}
 }
 
 struct hot_spin {
@@ -215,22 +214,15 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 
 static bool hot_is_lock(void *context, const struct dw_sample_row *row)
 {
-	static const char *const locks[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock" };
-	const struct dw_sample_stack stack = dw_sample_stack_of(context, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-
-	for (size_t i = 0; frame && frame->count && i < sizeof locks / sizeof *locks; i++)
-		if (strcmp(frame->functions->name, locks[i]) == 0)
-			return true;
-	return false;
+	return row->activity == DW_ACTIVITY_LOCK;
 }
 
 /* Waits of all threads for locks: the function with most of them, and the thread that held the locks, if one held them for most of
  * the time. */
 static void hot_head_locks(struct dwell_table *table, const struct dw_overview *overview)
 {
-	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_OWN, .wants = hot_is_lock, .context = (void *)(uintptr_t)overview->source };
-	struct dw_hot_ask by_holder = { .waits = true, .by = DW_HOT_OWN | DW_HOT_HOLDERS, .wants = hot_is_lock, .context = ask.context };
+	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_OWN, .wants = hot_is_lock };
+	struct dw_hot_ask by_holder = { .waits = true, .by = DW_HOT_OWN | DW_HOT_HOLDERS, .wants = hot_is_lock };
 	struct dw_hot hot = { .rows = NULL }, held = { .rows = NULL };
 	char function[420], name[256], holder[300] = "";
 
@@ -247,23 +239,15 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 	dw_hot_reset(&held);
 }
 
-/* Whether the function is of an interpreter, a framework, or the runtime of a device: none of them is an iteration
- * of the program. */
+/* Whether the function is of a library, an interpreter or a framework, or calls the program: none of them is an iteration. */
 static bool hot_is_machinery(const struct dw_hot_row *row)
 {
-	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
-		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", "cuda", "libcu", "cublas",
-		"cudnn", "nccl", "_dl_", "dl_", "dlopen", NULL };
-	static const char *const folders[] = { DW_KERNEL, "<frozen", "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
+	const char *from = row->module ? row->module : row->file;
+	enum dw_library_role role = dw_library_role_of(from);
+	unsigned calls = DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(DEVICE);
 
-	for (size_t i = 0; row->file && folders[i]; i++)
-		if (strstr(row->file, folders[i]))
-			return true;
-	/* "cuCtxCreate", "hipMalloc" */
-	if ((strncmp(row->name, "cu", 2) == 0 && isupper((unsigned char)row->name[2])) ||
-	    (strncmp(row->name, "hip", 3) == 0 && isupper((unsigned char)row->name[3])))
-		return true;
-	return strstr(row->name, "+0x") || hot_is_one_of(row->name, starts);
+	return role != DW_LIBRARY_OWN || !dw_hot_is_function(row) || dw_code_is_nameless(row->name) ||
+	       dw_activity_in(dw_activity_of(from, row->name, true), calls);
 }
 
 /* Whether the function is called somewhere. --step-on finds no function that is inlined everywhere. */
@@ -293,7 +277,7 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 	for (size_t i = 0; i < hot->count; i++) {
 		const struct dw_hot_row *row = &hot->rows[i];
 
-		if (row->file && (strstr(row->file, "/site-packages/") || strstr(row->file, "/dist-packages/")) && strchr(row->name, '.') &&
+		if (dw_library_role_of(row->file) == DW_LIBRARY_PACKAGE && strchr(row->name, '.') &&
 		    !strchr(row->name, '<') && (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
 			least = row;
 	}
@@ -335,8 +319,9 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
-	struct dw_hot_ask ask = { .by = hot_python(overview->source) }, own_ask = { .by = ask.by ? ask.by : DW_HOT_OWN };
-	struct dw_hot hot = { .rows = NULL }, own = { .rows = NULL };
+	unsigned python = hot_python(overview->source);
+	struct dw_hot_ask own_ask = { .by = python ? python : DW_HOT_OWN };
+	struct dw_hot own = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
 	long allowed = dw_overview_cpus(overview->source);
 	uint64_t missing_ns = hot_missing_ns(overview);
@@ -357,9 +342,10 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (missing_ns)
 		dw_table_head(table, "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
 		              dw_text_ns((double)missing_ns, " ").at);
-	if (dw_hot_make(&hot, overview->model, &ask) && dw_hot_make(&own, overview->model, &own_ask))
-		hot_head_functions(table, &own, &hot);
-	dw_hot_reset(&hot);
+	if (dw_hot_make(&own, overview->model, &own_ask)) {
+		hot_head_function(table, &own);
+		hot_head_memory(table, overview, samples, &own);
+	}
 	dw_hot_reset(&own);
 	shares = hot_thread_shares(samples, overview->source);
 	table->failed |= !shares;
