@@ -4,13 +4,14 @@
  * Times by name cover the loop's usual steps (struct dw_loop). Names of PyTorch and oneDNN show
  * which operators wait for a result, copy or change a layout.
  */
-#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"
 #include "base/order.h"
 #include "facts/parts.h"
+#include "facts/samples_part.h"
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/core/product.h"
@@ -20,82 +21,62 @@
 
 enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
 
-static const struct {
-	const char *name;
-	enum group group;
-} known[] = {
-	{ "item", SYNCHRONISING },           { "_local_scalar_dense", SYNCHRONISING },
-	{ "nonzero", SYNCHRONISING },        { "is_nonzero", SYNCHRONISING },
-	{ "masked_select", SYNCHRONISING },  { "unique", SYNCHRONISING },
-	{ "_unique2", SYNCHRONISING },       { "equal", SYNCHRONISING },
-	{ "cudaStreamSynchronize", SYNCHRONISING }, { "cudaDeviceSynchronize", SYNCHRONISING },
-	{ "contiguous", LAYOUT },            { "reorder", LAYOUT },
-	{ "to_mkldnn", LAYOUT },             { "to_dense", LAYOUT },
-	{ "copy_", COPY },                   { "clone", COPY },
-	{ "_to_copy", COPY },                { "to", COPY },
-	{ "cat", COPY },                     { "stack", COPY },
-	{ "add", ELEMENTWISE },              { "add_", ELEMENTWISE },
-	{ "sub", ELEMENTWISE },              { "sub_", ELEMENTWISE },
-	{ "mul", ELEMENTWISE },              { "mul_", ELEMENTWISE },
-	{ "div", ELEMENTWISE },              { "div_", ELEMENTWISE },
-	{ "relu", ELEMENTWISE },             { "relu_", ELEMENTWISE },
-	{ "clamp_min", ELEMENTWISE },        { "clamp_min_", ELEMENTWISE },
-	{ "threshold_backward", ELEMENTWISE }, { "gelu", ELEMENTWISE },
-	{ "gelu_backward", ELEMENTWISE },    { "silu", ELEMENTWISE },
-	{ "sigmoid", ELEMENTWISE },          { "tanh", ELEMENTWISE },
-	{ "sigmoid_backward", ELEMENTWISE }, { "tanh_backward", ELEMENTWISE },
-	{ "exp", ELEMENTWISE },              { "sqrt", ELEMENTWISE },
-	{ "pow", ELEMENTWISE },              { "neg", ELEMENTWISE },
-	{ "dropout", ELEMENTWISE },          { "native_dropout", ELEMENTWISE },
-	{ "addcmul_", ELEMENTWISE },         { "addcdiv_", ELEMENTWISE },
-	{ "lerp_", ELEMENTWISE },            { "where", ELEMENTWISE },
+static const char *operators_name(const struct dw_facts_work *work, const struct dw_loop_row *row)
+{
+	return work->symbols[row->symbol].name;
+}
+
+static enum dw_operator_family operators_family(const struct dw_facts_work *work, const struct dw_loop_row *row)
+{
+	return dw_operator_family_of(operators_name(work, row));
+}
+
+/* Samples in an operator. */
+struct sampled {
+	uint64_t count, weight, moves;
 };
 
-static const char *operators_plain(const char *name)
+/* By row of the model: samples in operators, in the steps of a program in C. NULL: there are none. The caller frees it. */
+static struct sampled *operators_sampled(struct dw_facts_work *work)
 {
-	return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
+	const struct samples_part steps = { work, true, false, UINT32_MAX, DW_NO_INDEX };
+	const struct dw_samples *samples = dw_source_has_samples(work->source) ? dw_model_samples(work->model, NULL) : NULL;
+	struct sampled *sampled = NULL;
+	size_t symbols;
+
+	if (!samples || work->facts->framework != DW_FACTS_C)
+		return NULL;
+	dw_model_symbols(work->model, &symbols);
+	sampled = calloc(symbols + 1, sizeof *sampled);
+	work->failed |= !sampled;
+	for (size_t i = 0; sampled && i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		struct sampled *to;
+
+		if (row->range == DW_NO_INDEX || !dw_facts_sample_wanted((void *)&steps, row))
+			continue;
+		to = &sampled[dw_model_symbol_row(work->model, row->range)];
+		to->count += row->count;
+		to->weight += row->weight;
+		to->moves += dw_facts_sample_moves(work, row) ? row->weight : 0;
+	}
+	return sampled;
 }
 
-/* Whether a word of the name begins with one of these; with `whole`, is one of them. Words begin after '_', '.' and the
- * like, at a capital after a small letter, and after a digit. */
-static bool operators_has_word(const char *name, const char *const *words, bool whole)
+/* Of an operator to which the program gave a name, the samples say whether it only moves data. */
+static enum group operators_group(enum dw_operator_family family, const struct sampled *sampled)
 {
-	for (; *words; words++)
-		for (const char *at = name; (at = strcasestr(at, *words)); at++) {
-			bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
-			              (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
-
-			if (begins && !(whole && islower((unsigned char)at[strlen(*words)])))
-				return true;
-		}
-	return false;
-}
-
-/* A name of a C program, or of its engine, that says that a layout changes: "nchw_to_nhwc", "Transpose", "reorder_weights";
- * no product with a transposed factor. PyTorch's views of another layout move nothing. */
-static bool operators_moves(const char *name)
-{
-	static const char *const moves[] = { "transpose", "permute", "reorder", "relayout", "layout", NULL };
-	static const char *const layouts[] = { "nchw", "nhwc", "ncdhw", "ndhwc", "chw", "hwc", "aos", "soa", NULL };
-	static const char *const computes[] = { "conv", "deconv", "mul", "matmul", "matvec", "mm", "gemm", "linear", "dot", "product", "attention", NULL };
-	static const char *const converts[] = { "convert", NULL };
-	const char *to = strcasestr(name, "to");
-
-	if (strncmp(name, "aten::", 6) == 0 || (operators_has_word(name, computes, false) && !operators_has_word(name, converts, false)))
-		return false;
-	if (!to)
-		to = strchr(name, '2');
-	return operators_has_word(name, moves, true) || (to && operators_has_word(name, layouts, false) && operators_has_word(to, layouts, false));
-}
-
-static enum group operators_group(const char *name)
-{
-	const char *plain = operators_plain(name);
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(plain, known[i].name) == 0)
-			return known[i].group;
-	return operators_moves(name) ? LAYOUT : OTHER;
+	switch (family) {
+	case DW_OPERATOR_SYNC: return SYNCHRONISING;
+	case DW_OPERATOR_LAYOUT: return LAYOUT;
+	case DW_OPERATOR_COPY: return COPY;
+	case DW_OPERATOR_ELEMENTWISE: return ELEMENTWISE;
+	case DW_OPERATOR_OTHER:
+		return sampled && sampled->count >= DW_FACTS_LEAST_SAMPLES &&
+		               (double)sampled->moves >= DW_FACTS_LEAST_MOVES * (double)sampled->weight
+		           ? LAYOUT : OTHER;
+	default: return OTHER;
+	}
 }
 
 static const struct dw_loop_row *operators_find(const struct dw_facts_work *work, const char *name)
@@ -106,18 +87,26 @@ static const struct dw_loop_row *operators_find(const struct dw_facts_work *work
 	return NULL;
 }
 
-/* contiguous() is implemented by a clone, which is implemented by a copy. Moves their self times
- * from the copies to the layout, in proportion to the calls. */
+/* contiguous() is implemented by a clone, which is implemented by a copy. */
+struct copies {
+	const struct dw_loop_row *contiguous, *clone, *copy;
+};
+
+static struct copies operators_copies(const struct dw_facts_work *work)
+{
+	return (struct copies){ operators_find(work, "aten::contiguous"), operators_find(work, "aten::clone"), operators_find(work, "aten::copy_") };
+}
+
+/* Moves their self times from the copies to the layout, in proportion to the calls. */
 static double operators_layout_copies(const struct dw_facts_work *work)
 {
-	const struct dw_loop_row *contiguous = operators_find(work, "aten::contiguous");
-	const struct dw_loop_row *of[2] = { operators_find(work, "aten::clone"),
-		                                operators_find(work, "aten::copy_") };
+	const struct copies copies = operators_copies(work);
+	const struct dw_loop_row *of[2] = { copies.clone, copies.copy };
 	double ns = 0;
 
-	for (unsigned i = 0; contiguous && i < 2; i++)
+	for (unsigned i = 0; copies.contiguous && i < 2; i++)
 		if (of[i] && of[i]->count)
-			ns += (double)of[i]->ns * fmin(1, (double)contiguous->count / (double)of[i]->count);
+			ns += (double)of[i]->ns * fmin(1, (double)copies.contiguous->count / (double)of[i]->count);
 	return ns;
 }
 
@@ -126,14 +115,6 @@ struct sums {
 	uint32_t largest[GROUPS];
 	double small_ns, small_count, all_ns, all_count, fused_count, foreach_count, recurrent_count;
 };
-
-/* aten::lstm, aten::gru, aten::rnn_tanh and aten::rnn_relu, but no cell: a cell is one time step. */
-static bool operators_is_recurrent(const char *name)
-{
-	name = operators_plain(name);
-	return strcmp(name, "lstm") == 0 || strcmp(name, "gru") == 0 || strcmp(name, "rnn_tanh") == 0 ||
-	       strcmp(name, "rnn_relu") == 0;
-}
 
 /* The time by the clock of an operator that takes SMALL_NS of a CPU: it is longer if the thread loses its CPU while it
  * works, and does not give it up itself. */
@@ -147,22 +128,23 @@ static double operators_small_ns(const struct dw_facts_work *work)
 	return SMALL_NS / fmax(0.1, 1 - facts[DW_FACT_CPU_DELAY].value * lost / all);
 }
 
-static struct sums operators_sum(const struct dw_facts_work *work)
+static struct sums operators_sum(struct dw_facts_work *work)
 {
 	struct sums sums = { .ns = { 0 } };
 	double small_ns = operators_small_ns(work);
+	const struct copies copies = operators_copies(work);
+	struct sampled *sampled = operators_sampled(work);
 
 	for (unsigned g = 0; g < GROUPS; g++)
 		sums.largest[g] = DW_NO_INDEX;
 	for (size_t i = 0; i < work->loop->operator_count; i++) {
 		const struct dw_loop_row *row = &work->loop->operators[i];
-		const char *name = work->symbols[row->symbol].name;
-		enum group group = operators_group(name);
+		enum dw_operator_family family = operators_family(work, row);
+		enum group group = operators_group(family, sampled ? &sampled[dw_model_symbol_row(work->model, row->symbol)] : NULL);
 		double ns = (double)row->ns, count = (double)row->count;
 
 		/* Copies of a few bytes cost their call: they are small operators. */
-		if ((group == COPY || group == LAYOUT) && ns < small_ns * count &&
-		    strcmp(name, "aten::contiguous") != 0 && strcmp(name, "aten::clone") != 0)
+		if ((group == COPY || group == LAYOUT) && ns < small_ns * count && row != copies.contiguous && row != copies.clone)
 			group = OTHER;
 		sums.ns[group] += ns;
 		sums.counts[group] += count;
@@ -174,14 +156,11 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 			sums.small_ns += ns;
 			sums.small_count += count;
 		}
-		if ((strncmp(name, "aten::_fused_", 13) == 0 && strstr(name, "ad")) ||
-		    strncmp(name, "aten::_fused_sgd", 16) == 0)
-			sums.fused_count += count;
-		if (strncmp(name, "aten::_foreach_", 15) == 0)
-			sums.foreach_count += count;
-		if (operators_is_recurrent(name))
-			sums.recurrent_count += count;
+		sums.fused_count += family == DW_OPERATOR_FUSED ? count : 0;
+		sums.foreach_count += family == DW_OPERATOR_FOREACH ? count : 0;
+		sums.recurrent_count += family == DW_OPERATOR_RECURRENT ? count : 0;
 	}
+	free(sampled);
 	return sums;
 }
 
@@ -214,15 +193,12 @@ static void operators_put_groups(struct dw_facts_work *work, const struct sums *
 #define LEAST_UNCOMMON 0.25 /* of a step */
 
 /* Decompositions, orders of elements and distances of all pairs cost far more than what they are needed for. */
-static bool operators_is_uncommon(const char *name)
+static bool operators_is_uncommon(const struct dw_facts_work *work, const struct dw_loop_row *row)
 {
-	static const char *const parts[] = { "svd", "eig", "qr", "cholesky", "lu_", "linalg_inv", "inverse", "lstsq", "det", "matrix_exp",
-		                                 "sort", "topk", "unique", "kthvalue", "cdist", "histc", NULL };
+	enum dw_operator_family family = operators_family(work, row);
 
-	for (const char *const *part = parts; strncmp(name, "aten::", 6) == 0 && *part; part++)
-		if (strstr(name, *part))
-			return true;
-	return false;
+	return (family == DW_OPERATOR_DECOMPOSITION || family == DW_OPERATOR_ORDER) &&
+	       dw_known_framework_of(operators_name(work, row)) == DW_KNOWN_PYTORCH;
 }
 
 static void operators_put_uncommon(struct dw_facts_work *work, double whole_ns, double steps)
@@ -234,7 +210,7 @@ static void operators_put_uncommon(struct dw_facts_work *work, double whole_ns, 
 		const struct dw_loop_row *row = &work->loop->operators[i];
 
 		if ((double)row->ns >= LEAST_UNCOMMON * whole_ns && (!largest || row->ns > largest->ns) &&
-		    operators_is_uncommon(work->symbols[row->symbol].name))
+		    operators_is_uncommon(work, row))
 			largest = row;
 	}
 	if (!largest) {
@@ -331,14 +307,13 @@ static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
  */
 static void operators_put_compiled(struct dw_facts_work *work, double steps)
 {
-	static const char region[] = "Torch-Compiled Region: ";
 	const struct dw_fact *outliers = &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS];
 	double calls = 0, again = 0;
 	struct dw_fact *fact;
 	size_t count;
 
 	for (size_t i = 0; i < work->loop->operator_count; i++)
-		if (strncmp(work->symbols[work->loop->operators[i].symbol].name, region, sizeof region - 1) == 0)
+		if (operators_family(work, &work->loop->operators[i]) == DW_OPERATOR_COMPILED)
 			calls += (double)work->loop->operators[i].count;
 	dw_fact_set(work, DW_FACT_OPERATORS_COMPILED, calls / steps, work->loop->usual_count);
 	if (!(calls > 0)) {
@@ -351,7 +326,7 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	for (size_t i = 0; i < count; i++) {
 		const char *name = work->symbols[i].name, *slash = strchr(name, '/');
 
-		again += strncmp(name, region, sizeof region - 1) == 0 && slash && strcmp(slash, "/0") != 0;
+		again += dw_operator_family_of(name) == DW_OPERATOR_COMPILED && slash && strtol(slash + 1, NULL, 10) > 0;
 	}
 	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1), work->loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, again, 1);
@@ -398,21 +373,6 @@ static void operators_put_cost(struct dw_facts_work *work)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* Operators that compute the products themselves; those around them only call them. */
-static const char *const products[] = {
-	"mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "convolution_backward",
-	"mkldnn_convolution_backward", "thnn_conv2d", "_slow_conv2d_forward", "mkldnn_linear",
-	"_scaled_dot_product_flash_attention_for_cpu", NULL,
-};
-
-static bool operators_is_product(const char *name)
-{
-	for (const char *const *product = products; *product; product++)
-		if (strcmp(operators_plain(name), *product) == 0)
-			return true;
-	return false;
-}
-
 /* Of the recorded forms of an operator: the part whose first tensor is in 32-bit floating point. */
 static double operators_float32_part(const struct dw_facts_work *work, const char *name)
 {
@@ -449,7 +409,7 @@ static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
 	for (size_t i = 0; i < work->loop->operator_count; i++) {
 		const char *name = work->symbols[work->loop->operators[i].symbol].name;
 
-		if (operators_is_product(name))
+		if (dw_operator_family_of(name) == DW_OPERATOR_PRODUCT)
 			ns += (double)work->loop->operators[i].ns * operators_float32_part(work, name);
 	}
 	dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT32, ns, whole_ns, work->loop->usual_count);
@@ -502,9 +462,8 @@ static void operators_put_allocator(struct dw_facts_work *work, double whole_ns)
 
 	for (size_t i = 0; i < work->loop->operator_count; i++) {
 		const struct dw_loop_row *row = &work->loop->operators[i];
-		const char *name = operators_plain(work->symbols[row->symbol].name);
 
-		if (strncmp(name, "empty", 5) != 0 && strcmp(name, "resize_") != 0)
+		if (operators_family(work, row) != DW_OPERATOR_EMPTY)
 			continue;
 		ns += (double)row->ns;
 		calls += (double)row->count;
