@@ -109,5 +109,5 @@ bool dw_code_is_nameless(const char *name);
 const char *dw_activity_name(enum dw_activity activity);
 
 enum dw_operator_family dw_operator_family_of(const char *name);
-/* The framework that gives ranges such names. */
+/* The framework that gives ranges such names, or has a library with such a path. */
 enum dw_known_framework dw_known_framework_of(const char *name);

@@ -2,9 +2,7 @@
  * Facts of ranges under names that the program gave, other than those of forward, backward, data and so on: the name
  * that takes most of the steady steps. A program may use any number of names; a step keeps the time of each.
  */
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "facts/parts.h"
 #include "facts/work.h"
@@ -19,26 +17,10 @@ static bool named_by_framework(const struct dw_facts_work *work, uint32_t symbol
 	       category != DWELL_CATEGORY_ZONE && category != DWELL_CATEGORY_PHASE;
 }
 
-/* A word of the name says that the range prepares data, or only changes their layout. "Decode" is not one: language models
- * decode. */
-static bool named_for_data(const char *name)
-{
-	static const char *const words[] = { "tokeni", "parse", "parsing", "augment", "preprocess", "prepar", "collate", "read",
-		"fetch", "load", "resize", "crop", "shuffle", "csv", "json", "jpeg", "decompress", "arrange", "transpos", "repack", "reorder",
-		"permut", "convert", NULL };
-
-	for (const char *const *word = words; *word; word++)
-		for (const char *at = name; (at = strcasestr(at, *word)); at++)
-			if (at == name || !isalpha((unsigned char)at[-1]))
-				return true;
-	return false;
-}
-
 /* Names with most time in the steady steps; DW_NO_INDEX: there is none. */
 struct named {
 	uint32_t all;  /* of all names */
 	uint32_t own;  /* of those that no framework gave */
-	uint32_t data; /* of those that say that they prepare data */
 };
 
 static void named_find(struct dw_facts_work *work, struct named *named)
@@ -46,7 +28,7 @@ static void named_find(struct dw_facts_work *work, struct named *named)
 	size_t symbol_count;
 	uint64_t *ns;
 
-	*named = (struct named){ DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX };
+	*named = (struct named){ DW_NO_INDEX, DW_NO_INDEX };
 	dw_model_symbols(work->model, &symbol_count);
 	ns = calloc(symbol_count + 1, sizeof *ns);
 	work->failed |= !ns;
@@ -60,8 +42,6 @@ static void named_find(struct dw_facts_work *work, struct named *named)
 			named->all = symbol;
 		if (!named_by_framework(work, symbol) && (named->own == DW_NO_INDEX || ns[symbol] > ns[named->own]))
 			named->own = symbol;
-		if (named_for_data(work->symbols[symbol].name) && (named->data == DW_NO_INDEX || ns[symbol] > ns[named->data]))
-			named->data = symbol;
 	}
 	free(ns);
 }
@@ -83,22 +63,12 @@ struct dw_fact *dw_facts_put_named(struct dw_facts_work *work, enum dw_fact_id i
 	return fact;
 }
 
-#define LEAST_DATA 0.15 /* of a step in a range that prepares data: then it is less likely work than a larger one */
-
 void dw_facts_of_named(struct dw_facts_work *work)
 {
-	struct dw_fact *part = &work->facts->at[DW_FACT_STEP_NAMED_PART];
 	struct named named;
 
 	named_find(work, &named);
-	*part = *dw_facts_put_named(work, DW_FACT_STEP_NAMED_LARGEST, named.own);
-	if (!work->python && named.data != DW_NO_INDEX) {
-		struct dw_fact largest = *part, *data = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, named.data);
-
-		data->note = "its name says that it prepares data or moves them";
-		if (data->value < LEAST_DATA)
-			*data = largest;
-	}
+	work->facts->at[DW_FACT_STEP_NAMED_PART] = *dw_facts_put_named(work, DW_FACT_STEP_NAMED_LARGEST, named.own);
 	if (work->facts->at[DW_FACT_STEP_NAMED].value > 0)
 		dw_fact_name(work, &work->facts->at[DW_FACT_STEP_NAMED], named.all);
 }

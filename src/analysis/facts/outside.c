@@ -4,53 +4,13 @@
  * The division is that of the model (struct dw_loop). In a Python program the time between steps
  * that no range explains is the interpreter's.
  */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/time/outermost.h"
-
-/* Names of ranges that write progress: a name counts if it begins with one of them. Between steps, metrics and
- * summaries are made to be written too. */
-static const char *const logging[] = { "print", "tensorboard", "wandb", "progress", NULL };
-static const char *const written[] = { "metric", "summary", NULL };
-
-static bool outside_begins(const char *name, const char *const *prefix)
-{
-	while (*prefix && strncasecmp(name, *prefix, strlen(*prefix)) != 0)
-		prefix++;
-	return *prefix;
-}
-
-/* Whether a word of the name is "log", "logs", "logger" or "logging". Such a range computes a logarithm if the word
- * is followed by another one that says of what: "log softmax". */
-static bool outside_has_log(const char *name)
-{
-	static const char *const ends[] = { "s", "ger", "ging", NULL };
-	static const char *const of[] = { "soft", "prob", "lik", "sum", "sigm", "det", "loss", "dens", "mel", "odds", NULL };
-
-	for (const char *at = name; (at = strcasestr(at, "log")); at++) {
-		bool plain = !isalpha((unsigned char)at[3]);
-
-		if (at > name && isalpha((unsigned char)at[-1]))
-			continue;
-		for (const char *const *end = ends; *end && !plain; end++)
-			if (strncasecmp(at + 3, *end, strlen(*end)) == 0 && !isalpha((unsigned char)at[3 + strlen(*end)]))
-				return true;
-		if (plain && !(at[3] && outside_begins(at + 4, of)))
-			return true;
-	}
-	return false;
-}
-
-bool dw_facts_is_logging(const char *name)
-{
-	return outside_has_log(name) || outside_begins(name, logging);
-}
 
 /* Divides the named ranges between the steps into those of logging and others, and names the
  * largest of each and of the operators. */
@@ -64,8 +24,7 @@ static void outside_put_names(struct dw_facts_work *work, double named_ns)
 	for (size_t i = 0; i < loop->outside_row_count; i++) {
 		uint32_t symbol = loop->outside_rows[i].symbol;
 		bool is_operator = work->symbols[symbol].category == DWELL_CATEGORY_OPERATOR;
-		bool is_logging = !is_operator && (dw_facts_is_logging(work->symbols[symbol].name) ||
-		                                    outside_begins(work->symbols[symbol].name, written));
+		bool is_logging = !is_operator && dw_name_is_logging(work->symbols[symbol].name);
 		uint32_t *largest = is_operator  ? &largest_op
 		                    : is_logging ? &largest_log
 		                                 : &largest_name;
@@ -81,7 +40,7 @@ static void outside_put_names(struct dw_facts_work *work, double named_ns)
 	fact = dw_fact_set_share(work, DW_FACT_LOOP_NAMED, named_ns - logging_ns, work->loop_ns, 1);
 	dw_fact_name(work, fact, largest_name);
 	if (largest_log == DW_NO_INDEX) {
-		dw_fact_miss(work, DW_FACT_LOOP_LOGGING, "no range is named after logging");
+		dw_fact_miss(work, DW_FACT_LOOP_LOGGING, "no range is named log or logging");
 		return;
 	}
 	fact = dw_fact_set_share(work, DW_FACT_LOOP_LOGGING, logging_ns, work->loop_ns, 1);

@@ -9,17 +9,16 @@
 
 /* ---- how it was recorded ---------------------------------------------------------------------- */
 
-/* Whether a range of the category has one of the names, or any name if there are none. */
-static bool run_has_name(const struct dw_facts_work *work, const char *const *prefixes)
+/* The frameworks by whose names ranges are called: bits of enum dw_known_framework. */
+static unsigned run_known_frameworks(const struct dw_facts_work *work)
 {
+	unsigned known = 0;
 	size_t count;
 
 	dw_model_symbols(work->model, &count);
 	for (size_t i = 0; i < count; i++)
-		for (const char *const *prefix = prefixes; *prefix; prefix++)
-			if (strncmp(work->symbols[i].name, *prefix, strlen(*prefix)) == 0)
-				return true;
-	return false;
+		known |= 1u << dw_known_framework_of(work->symbols[i].name);
+	return known;
 }
 
 /* Whether samples lie in a library of JAX. */
@@ -29,7 +28,7 @@ static bool run_samples_jax(const struct dw_facts_work *work)
 		const struct dw_source_file *file = &work->source->files[f];
 
 		for (uint32_t id = 0; file->frames && id < file->symbol_count; id++)
-			if (file->frames[id] && file->frames[id]->module && strstr(file->frames[id]->module, "/jaxlib/"))
+			if (file->frames[id] && file->frames[id]->module && dw_known_framework_of(file->frames[id]->module) == DW_KNOWN_JAX)
 				return true;
 	}
 	return false;
@@ -48,11 +47,7 @@ static bool run_has_shapes(const struct dw_facts_work *work)
 
 static enum dw_facts_framework run_find_framework(const struct dw_facts_work *work, uint32_t categories, bool torch)
 {
-	static const char *const lightning[] = { "run_training_batch", "[Strategy]", "[Callback]",
-		                                     "[LightningModule]", NULL };
-	static const char *const pytorch[] = { "aten::", NULL };
-	static const char *const jax[] = { "PjitFunction", "PjRt", "XlaModule", "jit_", NULL };
-
+	unsigned ranges = run_known_frameworks(work);
 	const char *known = dw_facts_meta(work, DW_KEY_TORCH_FRAMEWORK);
 	bool is_python = work->python || torch; /* C programs may use libdwell-lightning, -ignite */
 
@@ -60,13 +55,13 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 		return DW_FACTS_LIGHTNING;
 	if (known && strcmp(known, "ignite") == 0)
 		return DW_FACTS_IGNITE;
-	if (is_python && categories & DW_FACTS_CATEGORY(ACTION) && run_has_name(work, lightning))
+	if (is_python && categories & DW_FACTS_CATEGORY(ACTION) && ranges >> DW_KNOWN_LIGHTNING & 1)
 		return DW_FACTS_LIGHTNING;
 	if (is_python && categories & (DW_FACTS_CATEGORY(EVENT) | DW_FACTS_CATEGORY(HANDLER)))
 		return DW_FACTS_IGNITE;
-	if (torch || run_has_name(work, pytorch)) /* traces of Kineto have no version */
+	if (torch || ranges >> DW_KNOWN_PYTORCH & 1) /* traces of Kineto have no version */
 		return DW_FACTS_PYTORCH;
-	if (run_has_name(work, jax) || run_samples_jax(work))
+	if (ranges >> DW_KNOWN_JAX & 1 || run_samples_jax(work))
 		return DW_FACTS_JAX;
 	return work->python ? DW_FACTS_PYTHON : DW_FACTS_C;
 }

@@ -200,7 +200,7 @@ static void samples_put_allocator(struct dw_facts_work *work, struct samples_par
 /* What samples show of the ranges under one name. */
 struct samples_loss {
 	double waited_ns;
-	uint64_t waits, samples, weight, in_library, moves;
+	uint64_t waits, samples, weight, in_library, moves, spins;
 	uint32_t symbol;
 };
 
@@ -212,6 +212,7 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 	for (size_t i = 0; samples && i < samples->count; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
 		struct samples_loss *loss;
+		uint32_t within;
 
 		if (row->named == DW_NO_INDEX || !dw_facts_sample_wanted((void *)&part, row))
 			continue;
@@ -226,10 +227,12 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 		loss->weight += row->weight;
 		loss->in_library += dw_facts_sample_in_library(work, row) ? row->weight : 0;
 		loss->moves += dw_facts_sample_moves(work, row) ? row->weight : 0;
+		loss->spins += dw_sample_spins(work->source, row, &within) == DW_SPIN_OWN ? row->weight : 0;
 	}
 }
 
-/* Replaces the largest named range by one that waits, calls the C library, moves data or leaves CPUs unused for more time. */
+/* Replaces the largest named range by one that waits, spins, calls the C library, moves data or leaves CPUs unused for more
+ * time. */
 static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples, const double *cpus, double most_cpus)
 {
 	double steps_ns = work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns, most = 0;
@@ -254,7 +257,7 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 			continue;
 		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
 		if (loss->samples >= DW_FACTS_LEAST_SAMPLES) {
-			rests = fmax(rests, (double)loss->in_library / (double)loss->weight);
+			rests = fmax(rests, (double)(loss->in_library + loss->spins) / (double)loss->weight);
 			rests = fmax(rests, loss->moves >= DW_FACTS_LEAST_MOVES * (double)loss->weight ? (double)loss->moves / (double)loss->weight : 0);
 		}
 		lost = waited + rests * fmax(0, part - waited);

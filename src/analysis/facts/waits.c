@@ -35,7 +35,7 @@ static double waits_named_logging(const struct dw_facts_work *work, uint32_t *la
 		for (uint32_t p = 0; p < work->all[i].part_count; p++) {
 			const struct dw_step_part *part = &work->all[i].parts[p];
 
-			if (!dw_facts_is_logging(work->symbols[part->symbol].name))
+			if (!dw_name_is_logging(work->symbols[part->symbol].name))
 				continue;
 			ns += (double)part->ns;
 			if (part->ns > largest_ns) {

@@ -89,9 +89,6 @@ double dw_facts_fast_gap(struct dw_facts_work *work);
  * so that other programs change for how long. False: not known. */
 bool dw_facts_one_thread_works(const struct dw_facts_work *work);
 
-/* outside.c: whether a range's name says that it logs. */
-bool dw_facts_is_logging(const char *name);
-
 /* named.c: fills the facts of the largest range under the program's own names. */
 void dw_facts_of_named(struct dw_facts_work *work);
 /* Sets a fact to the time of the steady steps under the name of a symbol. Returns it. */

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/activity.h"
 #include "rules/case.h"
 
 /* An optimizer that calls forward and backward itself, as LBFGS does, has no time of its own. */
@@ -137,26 +138,14 @@ static bool operators_training_is_named(const struct dw_rule_case *at)
 	               dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
 }
 
-/* Names of what trains, beside those of the passes: a program may name only its forward pass as such. */
-static bool operators_name_trains(const char *name)
-{
-	static const char *const words[] = { "learn", "train", "fit", "descen", "gradient", "backprop", "weights", NULL };
-
-	for (const char *const *word = words; name && *word; word++)
-		if (strstr(name, *word))
-			return true;
-	return false;
-}
-
+/* A program that names only its forward pass may call the rest of what trains by another name. */
 static bool operators_passes_are_named(const struct dw_rule_case *at)
 {
-	return operators_training_is_named(at) && (dw_case_part(at, DW_FACT_STEP_BACKWARD) >= OPERATORS_KNOWN ||
-	                                           !operators_name_trains(dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->name));
+	return operators_training_is_named(at) && dw_case_part(at, DW_FACT_STEP_BACKWARD) >= OPERATORS_KNOWN;
 }
 
 /* In the largest range of a program in C the thread computes: it seldom waits there, seldom calls the C library for text, memory
- * or files, does not only move data, and a team of threads does not rest. If nothing else is known to train, such a range is the work, unless its name says that it
- * prepares data. */
+ * or files, does not only move data, and a team of threads does not rest. If nothing else is known to train, such a range is the work. */
 static bool operators_named_computes(const struct dw_rule_case *at)
 {
 	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_PART), waiting = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING);
@@ -166,7 +155,7 @@ static bool operators_named_computes(const struct dw_rule_case *at)
 	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
 		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
 	return at->facts->framework == DW_FACTS_C && !operators_passes_are_named(at) &&
-	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->note && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
+	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
 	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2) &&
 	       !(moves->measured && moves->value >= OPERATORS_MOVES && moves->low >= OPERATORS_MOVES / 2);
 }
@@ -276,18 +265,12 @@ static bool operators_always(const struct dw_rule_case *at)
  * operators their names, which say nothing of that. */
 static bool operators_are_usual(const struct dw_rule_case *at)
 {
-	static const char *const usual[] = { "mm", "matmul", "linear", "dot", "einsum", "conv", "attention",
-		                                 "lstm", "gru", "rnn" };
 	const char *name = dw_case_fact(at, DW_FACT_OPERATORS_LARGEST)->name;
+	enum dw_operator_family family = name ? dw_operator_family_of(name) : DW_OPERATOR_OTHER;
 
 	if (dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON))
 		return false;
-	if (at->facts->framework == DW_FACTS_C || !name)
-		return true;
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (strstr(name, usual[i]))
-			return true;
-	return false;
+	return at->facts->framework == DW_FACTS_C || !name || family == DW_OPERATOR_PRODUCT || family == DW_OPERATOR_RECURRENT;
 }
 
 #define OPERATORS_MOST 0.40     /* of a step */
@@ -534,7 +517,7 @@ const struct dw_rule dw_rules_operators[] = {
 		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
 		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
 		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
-		          "quarter of the range, or spends 30% of its CPU time there in the C library, or the range's name says that it prepares data, or 60% of its CPU time is in loops that only move data. Waits in it have "
+		          "quarter of the range, or spends 30% of its CPU time there in the C library, or 60% of it in loops that only move data. Waits in it have "
 		          "rules of their own too, which come first if they are known.",
 		.applies = operators_no_team_rests,
 		.number = operators_all_named_percent,

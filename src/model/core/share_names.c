@@ -27,6 +27,11 @@ static enum dw_share share_of_name(const char *name)
 	return DW_SHARE_COUNT;
 }
 
+bool dw_name_is_logging(const char *name)
+{
+	return strcasecmp(name, "log") == 0 || strcasecmp(name, "logging") == 0;
+}
+
 enum dw_share dw_share_of(const struct dw_symbol *symbol)
 {
 	switch (symbol->category) {

@@ -27,3 +27,5 @@ enum dw_share {
 
 /* The share of a range with this symbol; DW_SHARE_COUNT: none. */
 enum dw_share dw_share_of(const struct dw_symbol *symbol);
+/* Whether a range has a name by which a program says that it logs: "log" or "logging", of which there is no share. */
+bool dw_name_is_logging(const char *name);

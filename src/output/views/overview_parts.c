@@ -140,7 +140,7 @@ static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t
 static bool overview_may_be_step(const struct dw_symbol *symbol, uint64_t count)
 {
 	return count >= STEP_RANGE_COUNT && symbol->category == DWELL_CATEGORY_ZONE &&
-	       (strncmp(symbol->name, "Xla", 3) != 0 || strncmp(symbol->name, "XlaModule ", 10) == 0);
+	       dw_operator_family_of(symbol->name) != DW_OPERATOR_RUNTIME;
 }
 
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error)

@@ -178,7 +178,7 @@ TEST(time_outside_steps_is_divided)
 	uint32_t valid = made_op(&made, DWELL_CATEGORY_EVALUATION, "validation");
 	uint32_t save = made_op(&made, DWELL_CATEGORY_CHECKPOINT, "torch.save");
 	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
-	uint32_t log = made_op(&made, DWELL_CATEGORY_ZONE, "log metrics");
+	uint32_t log = made_op(&made, DWELL_CATEGORY_ZONE, "log");
 
 	range(10, 90, valid);
 	for (uint64_t i = 0; i <= 20; i++) {
