@@ -15,7 +15,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/median.h"
 #include "facts/parts.h"
@@ -368,55 +367,20 @@ static void loader_put_production(struct dw_facts_work *work, const struct loade
 		else
 			dw_fact_miss(work, DW_FACT_LOADER_SAMPLE, "the number of samples is not in the trace");
 	} else {
-		for (unsigned id = DW_FACT_LOADER_PRODUCTION; id <= DW_FACT_LOADER_PART_COLLATE; id++)
+		for (unsigned id = DW_FACT_LOADER_PRODUCTION; id <= DW_FACT_LOADER_PART; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "no batch was seen being made");
 		dw_fact_miss(work, DW_FACT_LOADER_VARIATION, "no batch was seen being made");
 	}
 	free(lengths);
 }
 
-static bool loader_has_word(const char *name, const char *const *words)
-{
-	for (; *words; words++) {
-		size_t length = strlen(*words);
-
-		for (const char *at = name; *at; at++)
-			if (strncasecmp(at, *words, length) == 0)
-				return true;
-	}
-	return false;
-}
-
 static void loader_put_parts(struct dw_facts_work *work, const struct loader *loader)
 {
-	static const char *const words[3][6] = {
-		{ "read", "open", "fetch", "load", NULL },
-		{ "decode", "transform", "augment", "resize", "crop", NULL },
-		{ "collate", "aten::stack", "aten::cat", NULL },
-	};
-	static const enum dw_fact_id ids[3] = { DW_FACT_LOADER_PART_READ, DW_FACT_LOADER_PART_DECODE,
-		                                    DW_FACT_LOADER_PART_COLLATE };
-	double all = (double)loader->all->making_ns, sums[3] = { 0 };
+	double all = (double)loader->all->making_ns;
 	struct dw_fact *fact;
 
 	if (!loader->all->part_count)
 		return;
-	for (size_t i = 0; i < loader->all->part_count; i++) {
-		const struct dw_symbol *symbol = &work->symbols[loader->all->parts[i].symbol];
-
-		/* The self time of the range around a batch is the data set's own code, without a name. */
-		for (unsigned w = 0; w < 3 && symbol->category != DWELL_CATEGORY_DATA; w++)
-			if (loader_has_word(symbol->name, words[w])) {
-				sums[w] += (double)loader->all->parts[i].ns;
-				break;
-			}
-	}
-	for (unsigned w = 0; w < 3; w++)
-		if (sums[w] > 0)
-			dw_fact_set_share(work, ids[w], sums[w], all, loader->all->part_count);
-		else
-			dw_fact_miss(work, ids[w], "no range within a batch has such a name: record with "
-			                           "dwell run --functions, or name the parts");
 	/* The largest part may be code without a name: then only functions tell what it is. */
 	if (work->symbols[loader->all->parts[0].symbol].category == DWELL_CATEGORY_DATA &&
 	    !(work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0)) {
