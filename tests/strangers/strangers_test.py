@@ -68,6 +68,7 @@ def test_judging():
             ("a kind with another place", judging.OPEN, verdict("python", "Python takes 40%, in main")),
             ("a kind that the label does not have", judging.OPEN, verdict("device-communication")),
             ("a rule that the table does not have, by its words", judging.PLACE, verdict("new-rule", idle)),
+            ("a name that sounds like a forbidden kind", judging.PLACE, verdict("new-rule", idle + ", in DataLoaderish()")),
             ("no verdict", judging.NOTHING, None),
             ("a verdict that says nothing", judging.NOTHING, verdict("nameless"))):
         found = judging.judge(LABEL, said, KINDS)[0]
