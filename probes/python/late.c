@@ -128,6 +128,22 @@ static bool late_depends(const char *file, const void *caller)
 	return false;
 }
 
+/* Before main(), because the search takes the loader's lock and clears the message of dlerror(). A constructor of another
+ * library may call dlopen() earlier. */
+static late_open *late_find(void)
+{
+	late_open *real;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	__atomic_store_n(&late_real, real, __ATOMIC_RELAXED);
+	return real;
+}
+
+__attribute__((constructor)) static void late_begin(void)
+{
+	late_find();
+}
+
 /* Returns the function to which the call goes on. Called by dlopen() below. */
 __attribute__((used, visibility("hidden"))) late_open *dwp_late_choose(const char *file, int mode, const void *caller,
                                                                       uintptr_t stack);
@@ -136,10 +152,8 @@ late_open *dwp_late_choose(const char *file, int mode, const void *caller, uintp
 {
 	late_open *real = __atomic_load_n(&late_real, __ATOMIC_RELAXED);
 
-	if (!real) {
-		*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-		__atomic_store_n(&late_real, real, __ATOMIC_RELAXED);
-	}
+	if (!real)
+		real = late_find();
 	if (!__atomic_load_n(&late_loaded, __ATOMIC_RELAXED))
 		return real;
 	/* A call that was passed on may not have returned: this one may be of a constructor, if the stack has grown since. */
