@@ -92,6 +92,7 @@ void *dwg_find(struct dwg_function *function, const void *caller)
 	real = library_find_near(function->name, caller);
 	if (!real)
 		real = library_find_loaded(function->name);
+	dlerror(); /* of searches that found nothing: the program's call has succeeded */
 	if (!real) {
 		fprintf(stderr, "dwell: this program's ggml has no %s: run it with dwell run --no-ggml\n", function->name);
 		abort();

@@ -343,12 +343,29 @@ static const function *onnx_get(uint32_t version)
 	return table ? onnx_copy(table) : NULL;
 }
 
+static const struct base *(*onnx_next)(void); /* atomic; NULL: not found yet */
+
+/* Before main() where the program is linked to the library, because the search clears the message of dlerror(); one that it
+ * leaves itself is removed. */
+__attribute__((constructor)) static void onnx_find(void)
+{
+	const struct base *(*found)(void);
+
+	*(void **)&found = dlsym(RTLD_NEXT, "OrtGetApiBase");
+	if (!found)
+		dlerror();
+	__atomic_store_n(&onnx_next, found, __ATOMIC_RELAXED);
+}
+
 DWO_API const void *OrtGetApiBase(void)
 {
-	const struct base *(*real)(void);
+	const struct base *(*real)(void) = __atomic_load_n(&onnx_next, __ATOMIC_RELAXED);
 	const struct base *found;
 
-	*(void **)&real = dlsym(RTLD_NEXT, "OrtGetApiBase");
+	if (!real) {
+		onnx_find();
+		real = __atomic_load_n(&onnx_next, __ATOMIC_RELAXED);
+	}
 	found = real ? real() : NULL;
 	if (!found)
 		return NULL;

@@ -13,18 +13,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "late.h"
 
 #if defined(__x86_64__)
+
+#define LATE_TRIES 100 /* of a millisecond: how long one call waits for a thread that looks */
 
 typedef void *late_open(const char *file, int mode);
 
 static void (*late_loaded)(void);
 static int late_looks; /* atomic: the process whose thread looks for what was loaded; 0: none */
 static late_open *late_real; /* atomic */
+static int late_wanted;      /* atomic: something may have been loaded since the last look began */
+static int late_stuck;       /* atomic: a thread has waited in vain for the one that looks */
 static int late_passed;      /* atomic: a call was passed on by a jump */
 static __thread struct {
 	unsigned depth;  /* calls from here that are open, and late_loaded() */
@@ -37,43 +42,59 @@ static int late_count_added(struct dl_phdr_info *info, size_t size, void *count)
 	return 1;
 }
 
-/* If another thread looks, its late_loaded() may be about the library of this call: waits for it, but at most about two
- * seconds, because that thread may wait for the loader, and the loader for a constructor that waits for this thread. */
-static bool late_lock(void)
+/* Whether this thread looks now. If it looked in the process that forked this one, nobody does here. */
+static bool late_try(int self)
+{
+	int holder = 0;
+
+	return __atomic_compare_exchange_n(&late_looks, &holder, self, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED) ||
+	       (holder != self &&
+	        __atomic_compare_exchange_n(&late_looks, &holder, self, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+}
+
+/*
+ * If another thread looks, its late_loaded() may be about the library of this call: waits for it, but at most LATE_TRIES ms,
+ * because that thread may wait for the loader, and the loader for a constructor that waits for this thread. Once a wait was
+ * in vain, none is made until the other thread is done. That one then looks again.
+ */
+static bool late_lock(int self)
 {
 	const struct timespec pause = { 0, 1000000 };
-	int self = getpid();
 
-	for (unsigned tries = 0; tries < 2000; tries++) {
-		int holder = 0;
-
-		if (__atomic_compare_exchange_n(&late_looks, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	for (unsigned tries = 0; tries < LATE_TRIES; tries++) {
+		if (late_try(self))
 			return true;
-		if (holder != self && /* it looked in the process that forked this one */
-		    __atomic_compare_exchange_n(&late_looks, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-		nanosleep(&pause, NULL);
+		if (__atomic_load_n(&late_stuck, __ATOMIC_RELAXED))
+			return false;
+		dw_system(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 	}
-	return false;
+	__atomic_store_n(&late_stuck, 1, __ATOMIC_RELAXED);
+	return late_try(self);
 }
 
 static void late_look(void)
 {
 	static unsigned long long seen;
-	unsigned long long added = 0;
-	int saved = errno;
+	int saved = errno, self = (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	bool looks;
 
-	if (!late_lock())
-		return;
-	dl_iterate_phdr(late_count_added, &added);
-	if (added != seen) {
-		seen = added;
-		my.depth++;
-		late_loaded();
-		my.depth--;
-		dlerror(); /* of calls in late_loaded(): the program's call has succeeded */
+	/* Before the lock is tried, and read after it is free: either this thread looks, or the one that looks now does again. */
+	__atomic_store_n(&late_wanted, 1, __ATOMIC_SEQ_CST);
+	for (looks = late_lock(self); looks; looks = __atomic_load_n(&late_wanted, __ATOMIC_SEQ_CST) && late_try(self)) {
+		unsigned long long added = 0;
+
+		__atomic_store_n(&late_wanted, 0, __ATOMIC_SEQ_CST);
+		dl_iterate_phdr(late_count_added, &added);
+		if (added != seen) {
+			seen = added;
+			my.depth++;
+			late_loaded();
+			my.depth--;
+			dlerror(); /* of calls in late_loaded(): the program's call has succeeded */
+		}
+		__atomic_store_n(&late_stuck, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&late_looks, 0, __ATOMIC_SEQ_CST);
 	}
-	__atomic_store_n(&late_looks, 0, __ATOMIC_RELEASE);
 	errno = saved;
 }
 
@@ -107,6 +128,22 @@ static bool late_depends(const char *file, const void *caller)
 	return false;
 }
 
+/* Before main(), because the search takes the loader's lock and clears the message of dlerror(). A constructor of another
+ * library may call dlopen() earlier. */
+static late_open *late_find(void)
+{
+	late_open *real;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	__atomic_store_n(&late_real, real, __ATOMIC_RELAXED);
+	return real;
+}
+
+__attribute__((constructor)) static void late_begin(void)
+{
+	late_find();
+}
+
 /* Returns the function to which the call goes on. Called by dlopen() below. */
 __attribute__((used, visibility("hidden"))) late_open *dwp_late_choose(const char *file, int mode, const void *caller,
                                                                       uintptr_t stack);
@@ -115,10 +152,8 @@ late_open *dwp_late_choose(const char *file, int mode, const void *caller, uintp
 {
 	late_open *real = __atomic_load_n(&late_real, __ATOMIC_RELAXED);
 
-	if (!real) {
-		*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-		__atomic_store_n(&late_real, real, __ATOMIC_RELAXED);
-	}
+	if (!real)
+		real = late_find();
 	if (!__atomic_load_n(&late_loaded, __ATOMIC_RELAXED))
 		return real;
 	/* A call that was passed on may not have returned: this one may be of a constructor, if the stack has grown since. */

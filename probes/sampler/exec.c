@@ -1,5 +1,7 @@
 /*
- * exec: the thread's timer ends before another program begins. A tick that is due at that moment would be the new
+ * exec and _exit(), which run no destructor: the account of the process is written before.
+ *
+ * The thread's timer ends before another program begins. A tick that is due at that moment would be the new
  * program's, which has no handler for it, and end it.
  *
  * After the timer is deleted no tick can come, and those that had come were taken when the system call returned. If the
@@ -9,6 +11,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,25 +22,33 @@
 
 extern char **environ;
 
-/* Whether there was a timer. */
-static bool exec_begin(void)
+/* What goes on again if another program does not begin. */
+struct exec {
+	bool timer, account;
+};
+
+static struct exec exec_begin(void)
 {
 	int saved = errno;
-	bool ran = dws_process.period_ns && dws_timers_run() && dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	struct exec ended = { .timer = dws_process.period_ns && dws_timers_run() &&
+		                           dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) };
 
-	if (ran) {
+	if (ended.timer) {
 		dws_timers_pause();
 		dws_signals_show(true);
 	}
+	ended.account = dws_timers_close_account();
 	errno = saved;
-	return ran;
+	return ended;
 }
 
-static void exec_failed(bool ran)
+static void exec_failed(struct exec ended)
 {
 	int saved = errno;
 
-	if (ran) {
+	if (ended.account)
+		dws_timers_open_account();
+	if (ended.timer) {
 		dws_signals_show(false);
 		dws_timers_resume();
 	}
@@ -49,12 +60,12 @@ static void exec_failed(bool ran)
 	{                                                                             \
 		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 }; \
 		int(*next) parameters, result;                                            \
-		bool ran;                                                                 \
+		struct exec ended;                                                        \
                                                                                   \
 		*(void **)&next = dws_target(&wrapped);                                   \
-		ran = exec_begin();                                                       \
+		ended = exec_begin();                                                     \
 		result = next arguments;                                                  \
-		exec_failed(ran);                                                         \
+		exec_failed(ended);                                                       \
 		return result;                                                            \
 	}
 
@@ -101,9 +112,26 @@ bool dws_exec_is(long number)
 
 long dws_exec_call(long number, long a, long b, long c, long d, long e)
 {
-	bool ran = exec_begin();
+	struct exec ended = exec_begin();
 	long result = dw_system(number, a, b, c, d, e, 0);
 
-	exec_failed(ran);
+	exec_failed(ended);
 	return result;
 }
+
+/* exit() does not come here: it runs destructors, and then ends the process by itself. */
+#define LEAVES(name)                                                              \
+	PUBLIC __attribute__((noreturn)) void name(int status)                        \
+	{                                                                             \
+		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 }; \
+		void (*next)(int);                                                        \
+                                                                                  \
+		*(void **)&next = dws_target(&wrapped);                                   \
+		dws_timers_end_process();                                                 \
+		next(status);                                                             \
+		__builtin_unreachable();                                                  \
+	}
+
+LEAVES(_exit)
+LEAVES(_Exit)
+LEAVES(quick_exit)

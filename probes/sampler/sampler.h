@@ -187,6 +187,12 @@ void dws_timers_watch(void);
 void dws_timers_stop(void *unused);
 /* The same at the end of a thread, whose CPU time the recorder notes. */
 void dws_timers_end(void *unused);
+/* Writes the account of the process, which ends now. */
+void dws_timers_end_process(void);
+/* The same, of the program that the process executed, before it executes another one. False: it has none. */
+bool dws_timers_close_account(void);
+/* The other one does not begin: the account goes on. */
+void dws_timers_open_account(void);
 /* No tick comes between the two. */
 void dws_timers_pause(void);
 void dws_timers_resume(void);

@@ -241,17 +241,52 @@ static void timers_leave_process(void *blocked)
 	dws_recorder->account_close(true);
 }
 
-/* At the process's end. One that used the CPU is in the trace, also if no timer ran, or the signal was blocked. In a
- * sandbox nothing is done. */
-__attribute__((destructor)) static void timers_end_process(void)
+/* A process that used the CPU is in the trace at its end, also if no timer ran, or the signal was blocked. In a sandbox
+ * nothing is done, nor in a child of vfork(), which has its parent's memory. */
+static bool timers_has_account(void)
 {
-	bool noted = __atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED), blocked;
+	bool noted = __atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED);
 
-	if (!dws_process.period_ns || dws_process.in_sandbox || dws_process.pid != (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) ||
-	    (!noted && (!dws_sampler_records() || !dws_has_worked(LONG_PERIODS))))
+	return dws_process.period_ns && !dws_process.in_sandbox &&
+	       dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) &&
+	       (noted || (dws_sampler_records() && dws_has_worked(LONG_PERIODS)));
+}
+
+void dws_timers_end_process(void)
+{
+	bool blocked;
+
+	if (!timers_has_account())
 		return;
 	blocked = timers_is_blocked();
 	dws_apart(timers_leave_process, &blocked);
+}
+
+__attribute__((destructor)) static void timers_at_exit(void)
+{
+	dws_timers_end_process();
+}
+
+static void timers_account(void *closed)
+{
+	if (*(const bool *)closed ? dws_note(true) : true)
+		dws_recorder->account_close(*(const bool *)closed);
+}
+
+bool dws_timers_close_account(void)
+{
+	bool closed = timers_has_account() && dws_recorder->account_close;
+
+	if (closed)
+		dws_apart(timers_account, &closed);
+	return closed;
+}
+
+void dws_timers_open_account(void)
+{
+	bool closed = false;
+
+	dws_apart(timers_account, &closed);
 }
 
 /* ---- the signal ------------------------------------------------------------------------------- */

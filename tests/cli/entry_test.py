@@ -43,6 +43,47 @@ int main(int count, char **words)
     _exit(0);
 }
 """
+# A thread that has loaded a library is held where dwell looks at it; another one loads the library with the steps.
+HELD = """
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static __thread int is_held;
+static volatile int inside, done;
+typedef int each(struct dl_phdr_info *info, size_t size, void *data);
+int dl_iterate_phdr(each *call, void *data)
+{
+    int (*real)(each *, void *);
+    if (is_held && !inside) {
+        inside = 1;
+        while (!done)
+            usleep(1000);
+    }
+    *(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    return real(call, data);
+}
+static void *first(void *path) { is_held = 1; return dlopen(path, RTLD_NOW); }
+int main(int count, char **words)
+{
+    struct timespec begin, end;
+    pthread_t thread;
+    double (*step)(double);
+    pthread_create(&thread, NULL, first, words[1]);
+    for (int i = 0; i < 5000 && !inside; i++)
+        usleep(1000);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    *(void **)&step = dlsym(dlopen(words[2], RTLD_NOW), "library_step");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int good = inside && end.tv_sec - begin.tv_sec + 1e-9 * (end.tv_nsec - begin.tv_nsec) < 1;
+    done = 1;
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 12; i++)
+        step(i);
+    _exit(good ? 0 : 3);
+}
+"""
 CPP = """
 volatile double sum;
 __attribute__((noipa)) static double work(double by) { for (int i = 0; i < 30000; i++) sum = sum + by * i; return sum; }
@@ -113,6 +154,13 @@ class Entry(unittest.TestCase):
         subprocess.run([compiler, "-O2", "-x", "c++" if compiler == "g++" else "c", "-", "-o", path, *options], input=text,
                        text=True, check=True)
         return path
+
+    def test_a_thread_that_looks_holds_up_no_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.build(folder, "libfirst.so", "int first;", "-shared", "-fPIC")
+            library = self.build(folder, "libsteps.so", LIBRARY, "-shared", "-fPIC")
+            held = self.build(folder, "held", HELD, "-D_GNU_SOURCE", "-rdynamic", "-pthread", "-ldl")
+            self.assertEqual(self.steps("library_step", f"{first} {library}", program=held)[0], 12)
 
     def test_functions_of_libraries(self):
         with tempfile.TemporaryDirectory() as folder:

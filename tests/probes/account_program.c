@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -96,6 +97,28 @@ static void blocked_signal(void)
 	burn_ms(900);
 }
 
+/* Without samples, and without the end of a program. */
+static void end_at_once(bool kill_it)
+{
+	burn_ms(300);
+	blocked_signal();
+	printf("%ld\n", used_ns(CLOCK_PROCESS_CPUTIME_ID));
+	fflush(stdout);
+	if (kill_it)
+		kill(getpid(), SIGKILL);
+	_exit(3);
+}
+
+static void child_ends(bool kill_it)
+{
+	pid_t child = fork();
+
+	if (!child)
+		end_at_once(kill_it);
+	waitpid(child, NULL, 0);
+	_exit(0);
+}
+
 static void forked(void)
 {
 	pid_t child = fork();
@@ -113,6 +136,13 @@ int main(int count, char **arguments)
 
 	if (strcmp(kind, "again") == 0) {
 		burn_ms(600);
+	} else if (strcmp(kind, "kill") == 0 || strcmp(kind, "leave") == 0) {
+		end_at_once(strcmp(kind, "kill") == 0);
+	} else if (strcmp(kind, "kill child") == 0 || strcmp(kind, "leave child") == 0) {
+		child_ends(strcmp(kind, "kill child") == 0);
+	} else if (strcmp(kind, "kill later") == 0) {
+		burn_ms(600);
+		execl("/proc/self/exe", arguments[0], "kill", NULL);
 	} else if (strcmp(kind, "exec") == 0) {
 		burn_ms(600);
 		execl("/proc/self/exe", arguments[0], "again", NULL);

@@ -94,6 +94,23 @@ def known(folder, program):
             check("what follows the block is missing", missing > 1100e6, missing)
 
 
+def ended(folder, program):
+    """Programs that end without running destructors: by a signal, by _exit(), by executing another one."""
+    for kind, missing_ns in (("kill", 900e6), ("leave", 900e6), ("leave child", 900e6), ("kill later", 900e6), ("kill child", 300e6)):
+        trace = os.path.join(folder, "ended.dwell")
+        ran = run(trace, program, kind)
+        kernel_ns = int(ran.stdout or 0)
+        sampled, found = account(trace)
+        missing = sum(row[2] for row in found)
+        # a child that is killed is known up to when it was last looked at, half a second ago at most
+        short = 600e6 if kind == "kill child" else max(0.03 * kernel_ns, 50e6)
+        check(f"{kind}: all CPU time", kernel_ns - short <= sampled + missing <= kernel_ns + 50e6, sampled, found, kernel_ns)
+        check(f"{kind}: what no sample stands for", missing > 0.9 * missing_ns, found)
+        causes = ("killed",) if "kill" in kind else ("signal blocked",)
+        check(f"{kind}: the cause", all(row[3] in causes for row in found), found)
+        check(f"{kind}: a sentence", "Not recorded: " in report(trace), report(trace))
+
+
 def refused(folder, program):
     """Timers that the limit of pending signals refuses: the program itself, and one that another program starts."""
     for what, command in (("the program", [program, "plain"]), ("a child", ["sh", "-c", f"{program} plain; true"])):
@@ -132,6 +149,7 @@ with tempfile.TemporaryDirectory() as scratch:
     binary = os.path.join(scratch, "account_program")
     subprocess.run([*os.environ.get("CC", "cc").split(), "-O1", "-g", "-pthread", "-o", binary, SOURCE], check=True)
     known(scratch, binary)
+    ended(scratch, binary)
     refused(scratch, binary)
     first_samples(scratch)
     data(scratch, binary)

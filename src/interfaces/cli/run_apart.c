@@ -151,9 +151,54 @@ static uint64_t apart_read_written(const struct dw_source *source, uint32_t inde
 	uint64_t written = 0;
 
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (source->metas[i].process == index && strcmp(source->metas[i].key, "dwell.process_cpu_ns") == 0)
+		if (source->metas[i].process == index && strcmp(source->metas[i].key, DW_KEY_PROCESS_CPU_NS) == 0)
 			written = strtoull(source->metas[i].value, NULL, 10);
 	return written;
+}
+
+/* Whether this is the last program of the trace that was executed in its process. */
+static bool apart_is_last(const struct dw_source *source, uint32_t index)
+{
+	for (size_t i = 0; i < source->process_count; i++)
+		if (i != index && source->processes[i].pid == source->processes[index].pid &&
+		    source->processes[i].start_ns > source->processes[index].start_ns)
+			return false;
+	return true;
+}
+
+/* What was seen of a process, less what programs of the trace said that were executed in it before; 0: nothing. */
+static uint64_t apart_seen_ns(const struct dw_source *source, uint32_t index)
+{
+	const struct dw_source_process *process = &source->processes[index];
+	const struct apart_process *seen = &apart.processes[process->pid % APART_PLACES];
+	uint64_t others_ns = 0, ns = apart_own_ns(seen);
+
+	if (seen->pid != (pid_t)process->pid)
+		return 0;
+	for (size_t i = 0; i < source->process_count; i++)
+		if (i != index && source->processes[i].pid == process->pid)
+			others_ns += apart_read_written(source, (uint32_t)i);
+	others_ns = others_ns < seen->last_ns ? seen->last_ns - others_ns : 0;
+	return ns < others_ns ? ns : others_ns;
+}
+
+/* Stores what processes used that did not say it, or did more afterwards: they were killed, or began a sandbox. Of the program
+ * itself it is all, of others what they had used when they were looked at last. */
+static void apart_note_killed(const struct dw_source *source)
+{
+	char key[64], text[24];
+
+	for (uint32_t i = 0; source && apart.processes && i < source->process_count; i++) {
+		const struct dw_source_process *process = &source->processes[i];
+		uint64_t ns = process->flags & DW_PROCESS_RUNNER || process->alive || !apart_is_last(source, i) ? 0
+		                                                                                               : apart_seen_ns(source, i);
+
+		if (ns <= apart_read_written(source, i) + APART_CPU_NS)
+			continue;
+		snprintf(key, sizeof key, DW_KEY_PROCESS_CPU_NS ".%u", process->pid);
+		snprintf(text, sizeof text, "%llu", (unsigned long long)ns);
+		dwell_meta_json(key, text);
+	}
 }
 
 /* What processes used that were neither recorded nor seen. 0: also if a recorded process did not say what it used. */
@@ -209,6 +254,7 @@ void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
 	static char text[8192];
 	uint64_t unnamed_ns = 0;
 
+	apart_note_killed(source);
 	for (size_t i = 0; apart.processes && i < APART_PLACES; i++) {
 		struct apart_process *process = &apart.processes[i];
 

@@ -38,41 +38,40 @@ static void trace_copy_options(void *to, size_t size, const void *from)
 
 /* ---- a trace -------------------------------------------------------------------------- */
 
-static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope *from, struct dwell_error *error)
+static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope *given, struct dwell_error *error)
 {
-	struct dwell_scope given;
 	struct dw_scope scope;
 
-	trace_copy_options(&given, sizeof given, from);
-	if (given.thread) {
-		trace->thread = strdup(given.thread);
+	if (given->thread) {
+		trace->thread = strdup(given->thread);
 		if (!trace->thread)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
-	if (given.profile) {
-		trace->profile = strdup(given.profile);
+	if (given->profile) {
+		trace->profile = strdup(given->profile);
 		if (!trace->profile)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
-	if (given.action) {
-		trace->action = strdup(given.action);
+	if (given->action) {
+		trace->action = strdup(given->action);
 		if (!trace->action)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
-	scope = (struct dw_scope){ .has_steps = given.has_steps, .steps_from = given.steps_from,
-		.steps_to = given.steps_to, .thread = trace->thread, .profile = trace->profile,
-		.profile_id = given.profile_id, .action = trace->action, .has_window = given.has_time,
-		.from_ns = given.from_ns, .to_ns = given.to_ns };
-	if (given.has_time && given.from_ns >= trace->source->end_ns)
+	scope = (struct dw_scope){ .has_steps = given->has_steps, .steps_from = given->steps_from,
+		.steps_to = given->steps_to, .thread = trace->thread, .profile = trace->profile,
+		.profile_id = given->profile_id, .action = trace->action, .has_window = given->has_time,
+		.from_ns = given->from_ns, .to_ns = given->to_ns };
+	if (given->has_time && given->from_ns >= trace->source->end_ns)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s ends at %s: nothing begins at %s or later",
 		                    trace->source->files[0].path, dw_text_ns((double)trace->source->end_ns, " ").at,
-		                    dw_text_ns((double)given.from_ns, " ").at);
+		                    dw_text_ns((double)given->from_ns, " ").at);
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
 
 int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
                      const struct dwell_scope *scope, struct dwell_error *error)
 {
+	struct dwell_scope given;
 	struct dwell_trace *trace;
 	int code;
 
@@ -86,9 +85,11 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 	trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", paths[0]);
-	code = dw_source_open(&trace->source, paths, count, error);
+	trace_copy_options(&given, sizeof given, scope);
+	code = count == 1 && given.profile_id ? dw_source_open_profile(&trace->source, *paths, given.profile_id, error)
+	                                      : dw_source_open(&trace->source, paths, count, error);
 	if (!code)
-		code = trace_open_model(trace, scope, error);
+		code = trace_open_model(trace, &given, error);
 	if (code)
 		dwell_trace_close(trace);
 	else

@@ -17,7 +17,7 @@ static bool profile_is_wanted(const struct dw_scope *scope, const struct dw_sour
 	unsigned long id;
 
 	if (scope->profile_id)
-		return profile->id == scope->profile_id;
+		return profile->file == 0 && profile->id == scope->profile_id; /* ids are of a file, the one that was named */
 	id = strtoul(scope->profile, &end, 10);
 	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
 }

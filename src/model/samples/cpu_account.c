@@ -55,6 +55,16 @@ static double account_number(const struct dw_source *source, uint32_t process, c
 	return value ? strtod(value, NULL) : 0;
 }
 
+/* Whether another program was executed in the process later. */
+static bool account_goes_on(const struct dw_source *source, const struct dw_source_process *self)
+{
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].file == self->file && source->processes[i].pid == self->pid &&
+		    source->processes[i].start_ns > self->start_ns)
+			return true;
+	return false;
+}
+
 /* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it
  * was killed, or began a sandbox, from where on it does not count itself. 0: not known. */
 static double account_process_ns(const struct dw_source *source, uint32_t process)
@@ -63,6 +73,8 @@ static double account_process_ns(const struct dw_source *source, uint32_t proces
 	double ns = account_number(source, process, DW_KEY_PROCESS_CPU_NS), of_runner;
 	char key[64];
 
+	if (account_goes_on(source, self))
+		return ns;
 	snprintf(key, sizeof key, DW_KEY_PROCESS_CPU_NS ".%u", self->pid);
 	for (uint32_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].file == self->file && source->processes[i].flags & DW_PROCESS_RUNNER &&
@@ -163,7 +175,13 @@ static double account_add_others(struct account *account, double process_ns)
 				ended_ns <= SHORT_PERIODS * account->period_ns * (double)count ? DW_CPU_SHORT_THREADS : DW_CPU_STOPPED;
 		}
 	}
-	if (others - ended_ns >= 1 && (row = account_add(account, "threads that are not in the trace",
+	if (others - ended_ns >= 1 && !account_meta(account->source, account->process, DW_KEY_PROCESS_CPU_NS)) {
+		row = account_add(account, "after the last samples", strlen("after the last samples"));
+		if (row) {
+			row->kernel_ns = (uint64_t)(others - ended_ns);
+			row->why = DW_CPU_KILLED;
+		}
+	} else if (others - ended_ns >= 1 && (row = account_add(account, "threads that are not in the trace",
 	                                                 strlen("threads that are not in the trace"))) != NULL) {
 		row->kernel_ns = (uint64_t)(others - ended_ns);
 		row->why = DW_CPU_OTHER_THREADS;

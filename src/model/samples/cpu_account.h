@@ -16,6 +16,7 @@
 	X(LACKS, "not sampled", "")                                                                                       \
 	X(SHORT_THREADS, "short threads", "threads that used the CPU for less than the period of samples")                \
 	X(OTHER_THREADS, "other threads", "threads that the sampler does not know, as those of clone()")                  \
+	X(KILLED, "killed", "the process was killed: it is not known which of its threads used this")                      \
 	X(BLOCKED, "signal blocked", "threads that blocked the signal of samples") \
 	X(STOPPED, "samples ended", "samples ended before their threads did, and it is not known why")                    \
 	X(LOST, "records lost", "records of samples were lost")                                                           \

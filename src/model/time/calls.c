@@ -301,7 +301,8 @@ static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	memset(frame->child_bytes, 0, sizeof frame->child_bytes);
 	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->covered = false;
-	if (!pass->counts[symbol] || !dw_pass_in_scope(&calls->pass, ticks))
+	frame->frame.in_scope = dw_pass_in_scope(&calls->pass, ticks);
+	if (!pass->counts[symbol] || !frame->frame.in_scope)
 		return;
 	frame->symbol = symbol;
 	dw_nesting_begin(&pass->nestings[pass->groups.classes[symbol]], ticks);
@@ -383,9 +384,8 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 	}
 }
 
-/* Not `scoped`: chunks out of scope are not skipped, because their memory may be freed in scope. */
 static const struct dw_pass_hooks calls_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .siblings = true,
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .siblings = true, .scoped = true,
 	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .unnest = calls_unnest,
 };
 DW_PASS_DEFINE(calls, calls_hooks)
@@ -403,6 +403,8 @@ static bool calls_walk_streams(struct pass *pass)
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.known)
 			continue;
 		dw_pass_init(&calls.pass, model, i, &pass->frames);
+		/* The list of allocations has those of all chunks, so that none is skipped. */
+		calls.pass.in_scope = pass->memory.known;
 		calls.ratio = dw_file_ratio(source, source->streams[i].file);
 		step_row_seek(&pass->steps, source->streams[i].process, &calls.step);
 		calls_walk(&calls.pass);

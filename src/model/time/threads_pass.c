@@ -48,7 +48,7 @@ bool dw_threads_are_whole(const struct dw_model *model)
 			return false;
 	for (size_t i = 0; i < source->stream_count; i++)
 		for (size_t c = 0; c < source->streams[i].chunk_count; c++)
-			if (source->streams[i].chunks[c].gap_before || source->streams[i].chunks[c].header)
+			if (source->streams[i].chunks[c].gap_before)
 				return false;
 	return true;
 }

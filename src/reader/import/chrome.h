@@ -6,6 +6,7 @@
  *   chrome_names.c   names, shapes and operators, each written once
  *   chrome_owners.c  processes and threads
  *   chrome_host.c    converts events of the host to items of the sorted list
+ *   chrome_counters.c names of counters
  *   chrome_device.c  converts events of devices to records
  *   chrome_write.c   writes the sorted events of each thread as records
  *   rows.h           makes such events from the rows of a database (nsight.c, nvprof.c)
@@ -138,6 +139,7 @@ struct chrome_text {
 	const char *bytes; /* as in the file, with escapes */
 	uint32_t length;
 	uint32_t string;   /* STRING id */
+	bool begins;       /* an event B of the file has this name */
 };
 
 struct chrome_op {
@@ -161,6 +163,21 @@ struct chrome_names {
 	uint64_t seed, bytes;
 	char *plain;       /* buffer for a text without its escapes */
 	size_t plain_capacity;
+};
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+/* A series of a counter, by its texts (index + 1; 0: none). `member` 0: the counter itself, with the member that has its
+ * name alone in place of `op`, or UINT32_MAX: none. */
+struct chrome_series {
+	uint32_t name, id, member;
+	uint32_t op;
+};
+
+struct chrome_counters {
+	struct chrome_series *series;
+	size_t count, capacity;
+	struct dw_map by_key;
 };
 
 /* ---- owners --------------------------------------------------------------------------------- */
@@ -233,8 +250,8 @@ enum chrome_kind {
 	/* For the ranges, `more` is the STRING id of the arguments, or 0. */
 	CHROME_RANGE,       /* value: sequence number + 1 or 0; extra: PyTorch's number of the thread */
 	CHROME_CALL,        /* a runtime call; value: correlation id */
-	CHROME_BEGIN,       /* a range whose end is an event of its own */
-	CHROME_END,
+	CHROME_BEGIN,       /* a range whose end is an event of its own; extra: its name, a text's index + 1 */
+	CHROME_END,         /* extra: the name of the range, or 0: the innermost one */
 	CHROME_STEP,        /* value: its number; op: used if it lies in a step, as an ordinary range */
 	CHROME_MARK,
 	CHROME_COUNTER,     /* value: bits of the f64 */
@@ -258,6 +275,7 @@ struct chrome {
 	struct dw_encode encode;
 	struct dw_sort sort;
 	struct chrome_names names;
+	struct chrome_counters counters;
 	struct chrome_devices devices;
 	struct chrome_process *processes;
 	struct chrome_thread *threads;
@@ -348,6 +366,10 @@ uint32_t chrome_json_of(struct chrome *chrome, const struct dw_json_string *json
 uint32_t chrome_string(const struct chrome *chrome, uint32_t text); /* STRING id */
 uint32_t chrome_op_of(struct chrome *chrome, uint32_t category, uint32_t name, uint32_t detail,
                       uint32_t shapes, uint32_t file, uint32_t line);
+/* chrome_counters.c: the OP of a member of a counter event that has so many numbers. */
+uint32_t chrome_counter_op(struct chrome *chrome, const struct chrome_event *event, const struct dw_json_string *member,
+                           unsigned members);
+
 /* The SHAPES id for the arguments of an event; 0 if it has no shapes. */
 uint32_t chrome_shapes_of(struct chrome *chrome, const struct chrome_event *event);
 uint64_t chrome_hash(uint64_t seed, const void *bytes, size_t length);

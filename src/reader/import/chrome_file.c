@@ -396,6 +396,8 @@ static void chrome_reset(struct chrome *chrome)
 	dw_encode_reset(&chrome->encode);
 	dw_ranges_reset(&chrome->ranges);
 	chrome_names_reset(&chrome->names);
+	free(chrome->counters.series);
+	dw_map_reset(&chrome->counters.by_key);
 	chrome_owners_reset(chrome);
 	free(chrome->votes);
 	if (chrome->temporary_fd >= 0)

@@ -297,37 +297,46 @@ static void host_put_instant(struct chrome *chrome, const struct chrome_event *e
 	host_add(chrome, event, &item);
 }
 
-/* Each number of `args` is a counter of its own: "NAME" if there is one, else "NAME MEMBER". */
+/* The next number of the members of `args`. False: there is none. */
+static bool host_next_number(struct dw_json *json, const char **at, struct dw_json_string *member, double *value)
+{
+	struct dw_json_number number;
+
+	while (*at && **at == '"') {
+		bool is_number;
+
+		*at = dw_json_read_string(json, *at, member);
+		if (!*at)
+			return false;
+		*at = dw_json_space(dw_json_space(*at) + 1); /* behind the colon */
+		is_number = (**at >= '0' && **at <= '9') || (**at == '-' && isdigit((unsigned char)(*at)[1]));
+		*at = is_number ? dw_json_read_number(json, *at, &number) : dw_json_skip(json, *at);
+		if (*at && *(*at = dw_json_space(*at)) == ',')
+			*at = dw_json_space(*at + 1);
+		if (is_number) {
+			*value = dw_json_double(&number);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void host_put_counters(struct chrome *chrome, const struct chrome_event *event)
 {
 	struct dw_json json = { .end = chrome->json.end, .last = true, .lenient = true };
-	const char *at = event->args.length ? dw_json_space(event->args.at + 1) : "}";
-	struct dw_json_string key;
-	struct dw_json_number number;
+	const char *first = event->args.length ? dw_json_space(event->args.at + 1) : "}", *at = first;
+	struct dw_json_string member;
+	unsigned members = 0;
+	double value;
 
-	while (*at == '"') {
+	while (host_next_number(&json, &at, &member, &value))
+		members++;
+	for (at = first; host_next_number(&json, &at, &member, &value);) {
 		struct dw_sort_event item = { .kind = CHROME_COUNTER };
-		double value;
 
-		at = dw_json_read_string(&json, at, &key);
-		if (!at)
-			return;
-		at = dw_json_space(dw_json_space(at) + 1); /* behind the colon */
-		if ((*at >= '0' && *at <= '9') || (*at == '-' && isdigit((unsigned char)at[1]))) {
-			at = dw_json_read_number(&json, at, &number);
-			value = dw_json_double(&number);
-			memcpy(&item.value, &value, sizeof value);
-			item.op = chrome_op_of(chrome, DWELL_CATEGORY_COUNTER, chrome_text_of(chrome, &event->name),
-			                       chrome_text_of(chrome, &key), 0, 0, 0);
-			host_add(chrome, event, &item);
-		} else {
-			at = dw_json_skip(&json, at);
-		}
-		if (!at)
-			return;
-		at = dw_json_space(at);
-		if (*at == ',')
-			at = dw_json_space(at + 1);
+		memcpy(&item.value, &value, sizeof value);
+		item.op = chrome_counter_op(chrome, event, &member, members);
+		host_add(chrome, event, &item);
 	}
 }
 
@@ -356,7 +365,10 @@ static void host_put_open(struct chrome *chrome, const struct chrome_event *even
 {
 	struct dw_sort_event item = { .kind = event->phase == 'B' ? CHROME_BEGIN : CHROME_END };
 
+	item.extra = chrome_text_of(chrome, &event->name);
 	if (item.kind == CHROME_BEGIN) {
+		if (item.extra)
+			chrome->names.texts[item.extra - 1].begins = true;
 		item.op = event->category == CHROME_IS_PYTHON ? host_python_op(chrome, &event->name)
 		          : host_op(chrome, event->category == CHROME_IS_OPERATOR ? DWELL_CATEGORY_OPERATOR
 		                                                                  : DWELL_CATEGORY_ZONE,

@@ -116,7 +116,7 @@ static uint32_t names_find_text(struct chrome *chrome, const struct dw_json_stri
 	}
 	names->bytes += string->length;
 	names->text_count++;
-	*text = (struct chrome_text){ copy, string->length, 0 };
+	*text = (struct chrome_text){ .bytes = copy, .length = string->length };
 	found = names_write_string(chrome, string, raw);
 	names->texts[names->text_count - 1].string = found;
 	return (uint32_t)names->text_count;

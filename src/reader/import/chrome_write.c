@@ -53,7 +53,18 @@ static void write_range(struct chrome *chrome, struct write_thread *to, uint64_t
 		dw_encode_external(&to->stream, ns, event->value);
 	if (event->more)
 		dw_encode_record(&to->stream, ns, DW_ARGS, (uint32_t)event->more, NULL, 0);
-	dw_ranges_push(&chrome->ranges, event->kind == CHROME_BEGIN ? DW_RANGE_NO_END : end_ns, 0);
+	if (event->kind == CHROME_BEGIN)
+		dw_ranges_push_open(&chrome->ranges, event->extra);
+	else
+		dw_ranges_push(&chrome->ranges, end_ns, 0);
+}
+
+/* An end has the name of its range, or none. Some writers give ends names of their own: these name no range. */
+static bool write_end(struct chrome *chrome, struct write_thread *to, uint64_t ns, uint32_t name)
+{
+	if (name && !chrome->names.texts[name - 1].begins)
+		name = 0;
+	return dw_ranges_end(&chrome->ranges, &to->stream, ns, name);
 }
 
 static void write_event(struct chrome *chrome, struct write_thread *to,
@@ -71,7 +82,7 @@ static void write_event(struct chrome *chrome, struct write_thread *to,
 	if (event->kind <= CHROME_STEP && event->kind != CHROME_END)
 		write_range(chrome, to, ns, event);
 	else if (event->kind == CHROME_END)
-		chrome->unmatched_ends += !dw_ranges_end(&chrome->ranges, &to->stream, ns);
+		chrome->unmatched_ends += !write_end(chrome, to, ns, event->extra);
 	else
 		write_u64s(to, ns, kinds[event->kind], event->op, values,
 		           event->kind == CHROME_MARK ? 0 : event->kind == CHROME_ALLOC ? 2 : 1);

@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 
+#define RANGES_NO_END UINT64_MAX
 #define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */
 
 void dw_ranges_reset(struct dw_ranges *ranges)
@@ -55,13 +56,13 @@ void dw_ranges_close_until(struct dw_ranges *ranges, struct dw_encode_stream *st
 	}
 }
 
-bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns)
+bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns, uint32_t name)
 {
 	/* A search further out would take long: such a range ends at the end of its thread. */
 	size_t most = ranges->count > MOST_OVERLAPPING ? ranges->count - MOST_OVERLAPPING : 0;
 
 	for (size_t i = ranges->count; i-- > most;)
-		if (ranges->open[i].end_ns == DW_RANGE_NO_END && !ranges->open[i].handle) {
+		if (ranges->open[i].end_ns == RANGES_NO_END && !ranges->open[i].handle && (!name || ranges->open[i].name == name)) {
 			ranges->open[i].end_ns = ns;
 			ranges_close_at(ranges, stream, i);
 			return true;
@@ -73,7 +74,7 @@ size_t dw_ranges_close(struct dw_ranges *ranges, struct dw_encode_stream *stream
 {
 	size_t endless = 0;
 
-	dw_ranges_close_until(ranges, stream, DW_RANGE_NO_END - 1);
+	dw_ranges_close_until(ranges, stream, RANGES_NO_END - 1);
 	while (ranges->count) {
 		ranges->open[ranges->count - 1].end_ns = ns;
 		ranges_close_at(ranges, stream, ranges->count - 1);
@@ -93,7 +94,7 @@ static void ranges_make_nest(struct dw_ranges *ranges)
 	ranges->overlapping = false;
 }
 
-void dw_ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle)
+static void ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle, uint32_t name)
 {
 	struct dw_range *range, *last;
 
@@ -110,8 +111,18 @@ void dw_ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle)
 		ranges->cut++;
 	} else if (last && end_ns > last->end_ns) {
 		ranges->overlapping = true;
-		ranges->overlaps += !handle && !last->handle && end_ns != DW_RANGE_NO_END;
+		ranges->overlaps += !handle && !last->handle && end_ns != RANGES_NO_END;
 	}
-	*range = (struct dw_range){ end_ns, handle };
+	*range = (struct dw_range){ end_ns, handle, name };
 	ranges->count++;
+}
+
+void dw_ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle)
+{
+	ranges_push(ranges, end_ns, handle, 0);
+}
+
+void dw_ranges_push_open(struct dw_ranges *ranges, uint32_t name)
+{
+	ranges_push(ranges, RANGES_NO_END, 0, name);
 }

@@ -41,11 +41,10 @@ static void chunks_measure(struct dw_read_chunk *chunk, const void *block)
 	chunk->end_ticks = dw_time_now(&time);
 }
 
-/* Reads what only device chunks have. */
+/* Reads what only device chunks have. False: it cannot be. */
 static bool chunks_check_device(const struct dw_chunk *header, struct dw_read_chunk *chunk)
 {
 	chunk->clock = header->clock;
-	chunk->record_bytes = header->record_bytes;
 	return chunk->record_bytes >= DW_DEVICE_RECORD_BYTES && chunk->record_bytes % 8 == 0 &&
 	       chunk->record_bytes <= DW_BLOCK_BYTES - DW_CHUNK_HEADER_BYTES;
 }
@@ -139,6 +138,7 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct
 	chunk->thread = header.thread;
 	chunk->base_ticks = header.base_ticks;
 	chunk->next = header.next;
+	chunk->record_bytes = header.record_bytes;
 	chunk->block = block;
 	if (chunk->type == DW_CHUNK_DEVICE && !chunks_check_device(&header, chunk)) {
 		file->damaged++;

@@ -165,11 +165,12 @@ static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena,
 
 /* ---- the first pass: the number of ids ------------------------------------------- */
 
+/* Not of a PROFILE, which nothing refers to. */
 static bool journal_has_id(uint32_t type)
 {
 	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
 	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES || type == DW_ENTRY_FRAME ||
-	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE || type == DW_ENTRY_PROFILE ||
+	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE ||
 	       (type >= DW_ENTRY_DEVICE && type <= DW_ENTRY_DEVICE_CLOCK);
 }
 
@@ -457,7 +458,7 @@ static int journal_take_profile(struct dw_read_file *file, const struct dw_entry
 {
 	const struct dw_entry_profile *from = (const struct dw_entry_profile *)(const void *)entry;
 
-	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
+	if (!entry->id || from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
 		return journal_damaged(file);
 	return JOURNAL_APPEND(file, profiles, profile,
 	                      (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,

@@ -5,6 +5,7 @@
  *   pack     stored traces (pack.h), of which each block is unpacked when it is needed
  *   chunks   its blocks: chunk headers, checked and sorted; later the streams of all files
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
+ *   times    STEP and PROFILE entries that a reader of one profile does not need
  *   withdraw steps that turned out to be none
  *   clock    its ticks on the run's common time line
  *   index    ids looked up in a table
@@ -42,7 +43,8 @@ struct dw_read_chunk {
 	uint32_t type, process, stream, thread, block;
 	uint32_t data_bytes;  /* data that is present, with the header */
 	uint32_t next;        /* block of the stream's next chunk, or 0 */
-	uint32_t clock, record_bytes; /* of device chunks */
+	uint32_t clock;       /* of device chunks */
+	uint32_t record_bytes; /* of these, and of journal chunks of times */
 	bool open;            /* its end was not written, or the file ends before it */
 };
 
@@ -163,6 +165,7 @@ struct dw_read_file {
 	const struct dw_head *head; /* a copy, made when the file was opened */
 	uint64_t missing_bytes;    /* see struct dw_source_file */
 	bool side;                 /* found by gather.c, not named by the caller */
+	uint32_t wanted_profile;   /* the only PROFILE that is asked for, with what it may overlap; 0: all are */
 	bool torn;                 /* the file ends within a chunk */
 	bool foreign;              /* written by another profiler and translated */
 	bool unbacked;             /* `data` is no file's */
@@ -288,6 +291,10 @@ void dw_read_file_release(const struct dw_read_file *file);
 
 /* chunks.c: fills `chunks`, sorted by type, process, stream, number. */
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);
+
+/* times.c: of the chunks that have STEP and PROFILE entries alone, leaves out those whose entries all ended before the wanted
+ * profile began, or began after it ended. */
+void dw_read_choose_times(struct dw_read_file *file);
 
 /* journal.c: reads the contents of all entries. */
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error);

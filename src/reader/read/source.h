@@ -335,6 +335,9 @@ struct dw_source {
  * run id).
  */
 int dw_source_open(struct dw_source **source, const char *const *paths, size_t count, struct dwell_error *error);
+/* The same for one trace, of which only this profile is asked for (dwell_profile_result.id): other profiles and steps may be
+ * left out that ended before it began or began after it ended. */
+int dw_source_open_profile(struct dw_source **source, const char *path, uint32_t profile, struct dwell_error *error);
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than reading
  * the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);

@@ -59,7 +59,7 @@ static bool source_already_open(const struct dw_reader *reader, const char *path
 	return false;
 }
 
-static int read_file(struct dw_reader *reader, const char *path, bool side, struct dwell_error *error)
+static int read_file(struct dw_reader *reader, const char *path, bool side, uint32_t profile, struct dwell_error *error)
 {
 	struct dw_read_file *file = DW_GROW(&reader->files, &reader->file_capacity, reader->file_count);
 	int result;
@@ -71,7 +71,10 @@ static int read_file(struct dw_reader *reader, const char *path, bool side, stru
 		return result;
 	reader->file_count++;
 	file->side = side;
+	file->wanted_profile = profile;
 	result = dw_read_chunks(file, error);
+	if (result == 0 && profile)
+		dw_read_choose_times(file);
 	return result ? result : dw_read_journals(file, &reader->arena, error);
 }
 
@@ -86,7 +89,7 @@ static int read_side_files(struct dw_reader *reader, size_t index, struct dwell_
 
 		if (source_already_open(reader, paths[i]))
 			continue;
-		result = read_file(reader, paths[i], true, &why);
+		result = read_file(reader, paths[i], true, 0, &why);
 		if (result == DWELL_E_NOMEM)
 			return source_no_memory(error);
 		if (result && source_repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
@@ -96,13 +99,14 @@ static int read_side_files(struct dw_reader *reader, size_t index, struct dwell_
 	return result;
 }
 
-static int read_files(struct dw_reader *reader, const char *const *paths, size_t count, struct dwell_error *error)
+static int read_files(struct dw_reader *reader, const char *const *paths, size_t count, uint32_t profile,
+                      struct dwell_error *error)
 {
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < count; i++)
 		if (!source_already_open(reader, paths[i]))
-			result = read_file(reader, paths[i], false, error);
+			result = read_file(reader, paths[i], false, profile, error);
 	size_t named = reader->file_count;
 	for (size_t i = 0; result == 0 && i < named; i++)
 		result = read_side_files(reader, i, error);
@@ -151,7 +155,8 @@ static int source_fill_repairs(struct dw_reader *reader)
 	return 0;
 }
 
-int dw_source_open(struct dw_source **source, const char *const *paths, size_t count, struct dwell_error *error)
+static int source_open(struct dw_source **source, const char *const *paths, size_t count, uint32_t profile,
+                       struct dwell_error *error)
 {
 	struct dw_reader *reader;
 	int result;
@@ -163,7 +168,7 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 	if (!reader)
 		return source_no_memory(error);
 	reader->source.private_data = reader;
-	result = read_files(reader, paths, count, error);
+	result = read_files(reader, paths, count, profile, error);
 	if (result == 0 && (dw_read_fill_people(reader) || dw_read_fill_stacks(reader) ||
 	                    dw_read_fill_streams(reader) || dw_read_fill_devices(reader) ||
 	                    dw_read_fill_steps(reader) || dw_read_fill_places(reader)))
@@ -176,6 +181,16 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 	}
 	*source = &reader->source;
 	return 0;
+}
+
+int dw_source_open(struct dw_source **source, const char *const *paths, size_t count, struct dwell_error *error)
+{
+	return source_open(source, paths, count, 0, error);
+}
+
+int dw_source_open_profile(struct dw_source **source, const char *path, uint32_t profile, struct dwell_error *error)
+{
+	return source_open(source, &path, 1, profile, error);
 }
 
 void dw_source_release(const struct dw_source *source)

@@ -101,7 +101,8 @@ struct dw_head {
 	uint32_t keep;                     /* enum dw_keep */
 	uint32_t next_gate;                /* atomic: next gate that no process has taken */
 	uint32_t end_blocks;               /* blocks of the finished file; 0 while it is recorded */
-	uint32_t reserved1[8];
+	uint32_t last_profile;             /* atomic: id of the last PROFILE entry; 0 in older files, where next_id counts these */
+	uint32_t reserved1[7];
 	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
 	__attribute__((__aligned__(64))) uint64_t lost[DW_LOSS_SLOTS];
 };
@@ -179,9 +180,11 @@ struct dw_chunk {
 	uint32_t end_bytes;   /* offset of the first unused byte; 0 while the chunk is open */
 	uint32_t thread;      /* id of the THREAD entry that has the stream at the start */
 	uint32_t next;        /* block of the stream's next chunk; 0 means none yet */
-	/* of device chunks; otherwise 0 */
-	uint32_t clock;       /* DEVICE_CLOCK of its times; 0 means the file's clock */
-	uint32_t record_bytes; /* size of each record, a multiple of 8, at least 32 */
+	uint32_t clock;       /* of device chunks: DEVICE_CLOCK of its times; 0 means the file's clock */
+	/* Of device chunks: the size of each record, a multiple of 8, at least 32. Of a journal chunk of times: DW_TIMES_BYTES.
+	 * It has STEP and PROFILE entries alone. Its end_ticks may be 0 for ever; otherwise all of them have ended, the last one
+	 * then. Otherwise 0 */
+	uint32_t record_bytes;
 	/* How many of its records are being counted as lost, because it is recycled; otherwise 0. If `number` is not 0, the process
 	 * was killed in between: the records are there, and may be counted as lost too. */
 	uint32_t recycling;
@@ -622,7 +625,7 @@ struct dw_entry_thread_name {
 	struct dw_entry entry;
 };
 
-/* id: its own; aux: THREAD. A range for which a result was requested. */
+/* id: its own, apart from those of other entries; aux: THREAD. A range for which a result was requested. */
 struct dw_entry_profile {
 	struct dw_entry entry;
 	uint32_t name;        /* STRING */
@@ -631,6 +634,8 @@ struct dw_entry_profile {
 	uint64_t start_ticks;
 	uint64_t end_ticks;   /* 0 while it is open; written last; atomic */
 };
+
+#define DW_TIMES_BYTES ((uint32_t)sizeof(struct dw_entry_profile))
 
 /* id: its own; aux: PROCESS */
 struct dw_entry_device {
@@ -679,6 +684,7 @@ struct dw_entry_device_clock {
 
 _Static_assert(sizeof(struct dw_head) <= DW_CONTROL_OFFSET, "the head ends before the control page");
 _Static_assert(DW_CONTROL_OFFSET + sizeof(struct dw_control) <= DW_BLOCK_BYTES, "control fits block 0");
+_Static_assert(sizeof(struct dw_entry_step) == DW_TIMES_BYTES, "entries of times have one size");
 _Static_assert(sizeof(struct dw_chunk) == DW_CHUNK_HEADER_BYTES, "a chunk header is 64 bytes");
 _Static_assert(sizeof(struct dw_device_record) == DW_DEVICE_RECORD_BYTES, "a kernel takes 32 bytes");
 _Static_assert(sizeof(struct dw_device_record_wide) == DW_DEVICE_WIDE_BYTES, "and 48 with its ids");

@@ -34,6 +34,14 @@ uint32_t dw_new_id(void)
 	return id;
 }
 
+uint32_t dw_new_profile_id(void)
+{
+	struct dw_head *head = dw_session_head();
+	uint32_t id = head ? __atomic_add_fetch(&head->last_profile, 1, __ATOMIC_RELAXED) : 0;
+
+	return id <= DW_ID_MASK ? id : 0;
+}
+
 static bool intern_ids_left(void)
 {
 	const struct dw_head *head = dw_session_head();

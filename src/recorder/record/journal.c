@@ -7,6 +7,10 @@
  * are aligned to 8 bytes, so that readers can skip an entry that a killed process reserved and did
  * not complete. A window's index is never reused. So a thread that was suspended while a new
  * session started writes to the old file, which stays mapped.
+ *
+ * STEP and PROFILE entries, of which a program may write thousands, have chunks of their own, with a word of their own.
+ * Whoever reads one result needs only those of its time. So the header of such a chunk says when all of its entries have
+ * ended: it is looked at when it is full, and again whenever a later one is full.
  */
 #include "record/journal.h"
 
@@ -25,31 +29,74 @@ static char *journal_address(uint64_t place)
 	return window->base + (size_t)block * DW_BLOCK_BYTES + (place & BYTE_MASK);
 }
 
-static void journal_fill_header(struct dw_chunk *chunk)
+static void journal_fill_header(struct dw_chunk *chunk, uint32_t record_bytes)
 {
 	chunk->type = DW_CHUNK_JOURNAL;
+	chunk->record_bytes = record_bytes;
 	chunk->process = dw_process->new_id;
 	chunk->base_ticks = dw_now();
 	chunk->number = ++dw_process->journal_number;
 }
 
 /* dw_window_take() has stored the window and the block after this one. */
-static void journal_publish_chunk(void)
+static void journal_publish_chunk(uint64_t *word)
 {
 	uint64_t place = dw_process->window >> 32 << 32 | (uint64_t)((uint32_t)dw_process->window - 1)
 	                                                      << BYTE_BITS;
 
-	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
+	__atomic_store_n(word, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
 }
 
-static bool journal_new_chunk(uint64_t seen)
+/* When the last entry of a chunk of times ended; 0: one has not ended, or it is reserved for a later step. */
+static uint64_t journal_times_end(const struct dw_times_chunk *full)
 {
+	uint64_t end_ticks = full->chunk->base_ticks;
+
+	for (uint32_t at = DW_CHUNK_HEADER_BYTES; at < full->bytes; at += DW_TIMES_BYTES) {
+		const void *entry = (const char *)full->chunk + at;
+		const struct dw_entry_profile *profile = entry;
+		const struct dw_entry_step *step = entry;
+		uint32_t tag = __atomic_load_n(&profile->entry.tag, __ATOMIC_ACQUIRE);
+		uint64_t end = DW_LOAD(*(tag == DW_ENTRY_TAG(DW_ENTRY_STEP) ? &step->end_ticks : &profile->end_ticks));
+
+		if (tag == DW_ENTRY_TAG(DW_ENTRY_STEP) && DW_LOAD(step->entry.aux) & DW_STEP_CANCELLED)
+			continue;
+		if (!tag || !end)
+			return 0;
+		end_ticks = end > end_ticks ? end : end_ticks;
+	}
+	return end_ticks;
+}
+
+/* The chunk of times at `seen` is full. If nobody ends one of its entries before three others are full, it is never closed,
+ * and readers always read it. Under the lock. */
+static void journal_close_times(uint64_t seen)
+{
+	struct dw_times_chunk *next = &dw_process->times_full[dw_process->times_next++ % DW_TIMES_FULL];
+
+	next->bytes = (uint32_t)(seen & BYTE_MASK);
+	next->chunk = (struct dw_chunk *)(void *)(journal_address(seen) - next->bytes);
+	for (uint32_t i = 0; i < DW_TIMES_FULL; i++) {
+		struct dw_times_chunk *full = &dw_process->times_full[i];
+		uint64_t end_ticks = full->chunk ? journal_times_end(full) : 0;
+
+		if (!end_ticks)
+			continue;
+		/* Pairs with a reader's acquire of the head: the entries are complete. */
+		__atomic_store_n(&full->chunk->end_ticks, end_ticks, __ATOMIC_RELEASE);
+		full->chunk = NULL;
+	}
+}
+
+static bool journal_new_chunk(uint64_t *word, uint64_t seen)
+{
+	bool times = word == &dw_process->times;
 	struct dw_chunk *chunk;
 	enum dw_loss cause = DW_LOSS_FULL;
 	uint32_t block = 0;
 	char *address;
 
-	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) != seen)
 		return true; /* another thread has taken a chunk */
 	/* Sessions start and stop under the lock. Without a session the old file is already trimmed. */
 	if (dw_session_head())
@@ -60,10 +107,12 @@ static bool journal_new_chunk(uint64_t seen)
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
-	journal_fill_header(chunk);
+	journal_fill_header(chunk, times ? DW_TIMES_BYTES : 0);
 	/* Pairs with a reader's acquire of magic: the header is complete. */
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	journal_publish_chunk();
+	journal_publish_chunk(word);
+	if (times && seen)
+		journal_close_times(seen);
 	/* If a thread still writes to the old chunk, its access maps the page again. */
 	if (seen)
 		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first + ((uint32_t)seen >> BYTE_BITS));
@@ -141,12 +190,12 @@ bool dw_journal_open(const struct dw_entry_process *self)
 	block = dw_session_head() ? dw_window_take(DW_CLAIM_RESERVED, &address, &cause) : 0;
 	if (block) {
 		dw_process->journal_number = 0;
-		journal_fill_header(&header);
+		journal_fill_header(&header, 0);
 		fd = dw_window_file();
 		joined = journal_join_file(fd, block, &header, self, &cause);
 		dw_descriptor_close(fd);
 		if (joined) {
-			journal_publish_chunk();
+			journal_publish_chunk(&dw_process->journal);
 			return true;
 		}
 		dw_process->window = 0; /* not written to; the next attempt claims another */
@@ -157,7 +206,7 @@ bool dw_journal_open(const struct dw_entry_process *self)
 
 /* A refusal holds for 1/16 s, as with streams: a request to the file system for each entry would
  * cost more than recording it. */
-static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
+static bool journal_new_chunk_locked(uint64_t *word, uint64_t seen, enum dw_loss *cause)
 {
 	bool done;
 
@@ -167,7 +216,7 @@ static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 	*cause = dw_process_lock_loss();
 	if (!dw_process_lock())
 		return false; /* a signal handler that interrupted the holder, or registration */
-	done = journal_new_chunk(seen);
+	done = journal_new_chunk(word, seen);
 	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	DW_STORE(dw_process->journal_retry_ticks,
 	         done ? 0 : dw_now() + dw_session_map()->ticks_per_second / 16);
@@ -175,26 +224,36 @@ static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 	return done;
 }
 
-void *dw_journal_try(size_t bytes, enum dw_loss *cause)
+static void *journal_try(uint64_t *word, size_t bytes, enum dw_loss *cause)
 {
-	uint64_t place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
+	uint64_t place = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	struct dw_entry *entry;
 
 	bytes = (bytes + 7) & ~(size_t)7;
 	for (;;) {
 		if (place && (place & BYTE_MASK) + bytes <= DW_BLOCK_BYTES) {
-			if (__atomic_compare_exchange_n(&dw_process->journal, &place, place + bytes, true,
+			if (__atomic_compare_exchange_n(word, &place, place + bytes, true,
 			                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 				break;
 			continue;
 		}
-		if (!journal_new_chunk_locked(place, cause))
+		if (!journal_new_chunk_locked(word, place, cause))
 			return NULL;
-		place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
+		place = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	}
 	entry = (struct dw_entry *)(void *)journal_address(place);
 	entry->bytes = (uint32_t)bytes;
 	return entry;
+}
+
+void *dw_journal_try(size_t bytes, enum dw_loss *cause)
+{
+	return journal_try(&dw_process->journal, bytes, cause);
+}
+
+void *dw_journal_try_times(size_t bytes, enum dw_loss *cause)
+{
+	return journal_try(&dw_process->times, bytes, cause);
 }
 
 enum dw_loss dw_journal_loss(enum dw_loss cause)

@@ -200,14 +200,17 @@ static uint64_t profile_boundary(void)
 static void profile_begin_cycle(struct dwell_profile *profile, const struct dw_slot *slot)
 {
 	struct dw_entry_profile *entry;
+	enum dw_loss cause;
 
 	profile->open = true;
 	dw_step_want(profile->mask, true);
-	entry = dw_journal_reserve(sizeof *entry);
+	entry = dw_journal_try_times(sizeof *entry, &cause);
 	profile->entry = entry;
-	if (!entry)
+	if (!entry) {
+		dw_slot_lost(NULL, dw_journal_loss(cause), 1);
 		return;
-	entry->entry.id = dw_new_id();
+	}
+	entry->entry.id = dw_new_profile_id();
 	entry->entry.aux = slot->thread;
 	entry->name = profile->name;
 	entry->mask = profile->mask;

@@ -310,6 +310,14 @@ struct dw_device_writer {
 	uint64_t end_ticks;     /* latest end in `chunk` */
 };
 
+#define DW_TIMES_FULL 4u
+
+/* A full chunk of STEP and PROFILE entries; see journal.c. */
+struct dw_times_chunk {
+	struct dw_chunk *chunk; /* NULL: none */
+	uint32_t bytes;         /* to the end of its last entry */
+};
+
 struct dw_process {
 	uint32_t pid;                /* atomic; 0 means not stored yet since fork */
 	uint32_t generation;         /* atomic; of the session it is registered with */
@@ -327,6 +335,9 @@ struct dw_process {
 	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
 	uint64_t journal;         /* atomic; position of the next entry, see journal.c */
 	uint64_t journal_number;
+	uint64_t times;           /* atomic; the same as `journal`, for STEP and PROFILE entries */
+	struct dw_times_chunk times_full[DW_TIMES_FULL]; /* not all of their entries had ended; under the lock */
+	uint32_t times_next;      /* the place in `times_full` for the next one; under the lock */
 	uint64_t journal_retry_ticks; /* atomic; after a refused block: no attempt before this time */
 	uint32_t resident[DW_RESIDENT_WINDOWS]; /* atomic; index of a window from 1, or 0 */
 	uint32_t resident_next;                 /* atomic; counts the windows that became resident */
@@ -451,6 +462,8 @@ void dw_window_drop(uint32_t block);
 void *dw_journal_reserve(size_t bytes);
 /* The same, but the caller counts the loss; `cause` receives why there is no space. */
 void *dw_journal_try(size_t bytes, enum dw_loss *cause);
+/* The same for entries of times, STEP and PROFILE, which have chunks of their own. `bytes`: some DW_TIMES_BYTES. */
+void *dw_journal_try_times(size_t bytes, enum dw_loss *cause);
 /* The loss cause of a name or step whose entry failed because of `cause`. */
 enum dw_loss dw_journal_loss(enum dw_loss cause);
 static inline void dw_journal_commit(void *entry, enum dw_entry_type type)
@@ -468,6 +481,7 @@ bool dw_journal_open(const struct dw_entry_process *self);
 /* ---- intern -------------------------------------------------------------------- */
 
 uint32_t dw_new_id(void); /* 0 means no ids are left */
+uint32_t dw_new_profile_id(void); /* the same; PROFILE entries count apart */
 uint32_t dw_intern_string(const char *text, size_t length);
 uint32_t dw_intern_text(const char *text); /* NULL: 0 */
 uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,

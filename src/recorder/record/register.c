@@ -4,6 +4,8 @@
  */
 #include "record/record.h"
 
+#include <string.h>
+
 #include "base/system.h"
 
 static void register_forget_session(void)
@@ -12,6 +14,8 @@ static void register_forget_session(void)
 	dw_process->window = 0;
 	DW_STORE(dw_process->journal, 0);
 	dw_process->journal_number = 0;
+	DW_STORE(dw_process->times, 0);
+	memset(dw_process->times_full, 0, sizeof dw_process->times_full);
 	DW_STORE(dw_process->steps, 0);
 	DW_STORE(dw_process->tentative_steps, 0);
 	DW_STORE(dw_process->has_gate, false);

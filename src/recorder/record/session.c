@@ -121,6 +121,7 @@ bool dw_session_move(int fd, const char *path)
 		return false;
 	}
 	head->next_id = from->next_id;
+	head->last_profile = from->last_profile;
 	for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
 		__atomic_fetch_add(&head->lost[cause], DW_LOAD(from->lost[cause]), __ATOMIC_RELAXED);
 	session_open(head, fd, path, false);

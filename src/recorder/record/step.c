@@ -353,7 +353,7 @@ static __attribute__((noinline)) struct dw_entry_step *step_reserve(struct dw_sl
 {
 	uint32_t count = DW_LOAD(slot->reserving) || step_cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
 	enum dw_loss cause;
-	struct dw_entry_step *first = dw_journal_try(count * sizeof *first, &cause);
+	struct dw_entry_step *first = dw_journal_try_times(count * sizeof *first, &cause);
 
 	if (!first) {
 		step_count_lost(slot, cause);

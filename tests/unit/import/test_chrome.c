@@ -231,6 +231,99 @@ TEST(other_forms_of_events)
 	made_close(&made);
 }
 
+struct values {
+	const char *name;
+	size_t count;
+	double sum;
+};
+
+static int add_value(void *context, const struct dw_event *event)
+{
+	struct values *values = context;
+
+	if (event->type == DW_EVENT_COUNTER &&
+	    strcmp(dw_model_symbols(made.model, NULL)[event->symbol].name, values->name) == 0) {
+		values->count++;
+		values->sum += event->value;
+	}
+	return 0;
+}
+
+static struct values values_of(const char *name)
+{
+	struct values values = { name, 0, 0 };
+
+	dw_model_events(made.model, add_value, &values, NULL);
+	return values;
+}
+
+#define C(name, id, ts, args) \
+	"{\"ph\":\"C\",\"name\":\"" name "\"," id "\"pid\":1,\"tid\":1,\"ts\":" ts ",\"args\":{" args "}}"
+
+TEST(each_series_and_each_id_of_a_counter_is_one)
+{
+	found_in("[" C("memory", "", "1", "\"used\":10,\"kept\":100") "," C("loss", "", "1", "\"value\":1.5")
+	         "," C("queue", "\"id\":\"a\",", "1", "\"len\":0") "," C("queue", "\"id\":7,", "1", "\"len\":1000")
+	         "," C("memory", "", "2", "\"used\":12") "," C("memory", "", "3", "\"kept\":102,\"why\":\"x\"")
+	         "," C("loss", "", "2", "\"value\":0.5") "," C("loss", "", "3", "\"best\":0.25")
+	         "," C("queue", "\"id\":\"a\",", "2", "\"len\":2") "," C("q\\u0041", "", "2", "\"x\":3,\"y\\n\":4") "]");
+	CHECK(values_of("memory used").count == 2 && values_of("memory used").sum == 22);
+	CHECK(values_of("memory kept").count == 2 && values_of("memory kept").sum == 202);
+	CHECK(values_of("loss").count == 2 && values_of("loss").sum == 2);
+	CHECK_STR(symbol_of("loss")->detail, "value");
+	CHECK(values_of("loss best").count == 1 && values_of("loss best").sum == 0.25);
+	CHECK(values_of("queue a").count == 2 && values_of("queue a").sum == 2);
+	CHECK_STR(symbol_of("queue a")->detail, "len");
+	CHECK(values_of("queue 7").count == 1 && values_of("queue 7").sum == 1000);
+	CHECK_EQ(values_of("qA x").count, 1);
+	CHECK_EQ(values_of("qA y\n").count, 1);
+	made_close(&made);
+}
+
+static int add_length(void *context, const struct dw_event *event)
+{
+	struct values *values = context;
+
+	if (event->type == DW_EVENT_RANGE &&
+	    strcmp(dw_model_symbols(made.model, NULL)[event->symbol].name, values->name) == 0) {
+		values->count++;
+		values->sum += (double)(event->end_ns - event->start_ns);
+	}
+	return 0;
+}
+
+static double length_of(const char *name)
+{
+	struct values values = { name, 0, 0 };
+
+	dw_model_events(made.model, add_length, &values, NULL);
+	return values.sum;
+}
+
+#define P(phase, name, ts) "{\"ph\":\"" phase "\"," name "\"pid\":1,\"tid\":1,\"ts\":" ts "}"
+
+TEST(an_end_with_a_name_ends_the_range_of_this_name)
+{
+	/* overlapping ranges; an end without a name; an end whose range began before the file */
+	found_in("[" P("B", "\"name\":\"A\",", "0") "," P("B", "\"name\":\"B\",", "60") "," P("E", "\"name\":\"A\",", "100")
+	         "," P("E", "\"name\":\"B\",", "140") "," P("B", "\"name\":\"C\",", "200") "," P("E", "\"name\":\"A\",", "210")
+	         "," P("E", "", "264") "," P("B", "\"name\":\"D\",", "264") "," P("B", "\"name\":\"D\",", "270")
+	         "," P("E", "\"name\":\"D\",", "280") "," P("E", "\"name\":\"D\",", "300") "]");
+	CHECK_EQ(length_of("A"), 100000);
+	CHECK_EQ(length_of("B"), 80000);
+	CHECK_EQ(length_of("C"), 64000);
+	CHECK_EQ(length_of("D"), 46000);
+	CHECK_HAS(repairs(), "1 events end and did not begin");
+	made_close(&made);
+	/* a writer that gives ends a name of their own */
+	found_in("[" P("B", "\"name\":\"A\",", "0") "," P("B", "\"name\":\"B\",", "60") "," P("E", "\"name\":\"end\",", "100")
+	         "," P("E", "\"name\":\"end\",", "140") "]");
+	CHECK_EQ(length_of("A"), 140000);
+	CHECK_EQ(length_of("B"), 40000);
+	CHECK_STR(repairs(), "");
+	made_close(&made);
+}
+
 TEST(memory_events_are_allocations)
 {
 	struct found found = found_in(

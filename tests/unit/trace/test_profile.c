@@ -10,6 +10,7 @@
 
 #include "dwell/probe.h"
 #include "dwell/trace.h"
+#include "model/core/model_data.h"
 #include "model/model.h"
 #include "trace/trace.h"
 
@@ -499,6 +500,83 @@ TEST(a_profile_without_steps_marks_none)
 	CHECK_EQ(dwell_profile_stop(profile, NULL), 0);
 	CHECK_EQ(steps_in_trace(&last), 0);
 	dwell_profile_destroy(profile);
+	end_session();
+}
+
+/* ---- thousands of results -------------------------------------------------------------- */
+
+struct reading {
+	size_t entries, chunks;
+};
+
+/* Reads a result as the Python package does, and counts what of the trace that takes. */
+static struct reading read_result(const struct dwell_profile_result *result)
+{
+	struct dwell_error error = { 0, "" };
+	struct reading reading = { 0, 0 };
+	struct dwell_trace *trace;
+	struct dwell_table *table = NULL;
+
+	if (dwell_trace_open_result(&trace, result, &error)) {
+		CHECK_FAIL("%s", error.message);
+		return reading;
+	}
+	const struct dw_source *source = dw_trace_source(trace);
+	struct dw_model *model = dw_trace_model(trace);
+	uint32_t **visits = calloc(source->stream_count + 1, sizeof *visits);
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		visits[i] = calloc(source->streams[i].chunk_count, sizeof **visits);
+	model->visits = visits;
+	reading.entries = source->profile_count + source->step_count + source->files[0].symbol_count;
+	CHECK_EQ(dwell_trace_view(trace, "calls", NULL, &table, &error), 0);
+	for (size_t i = 0; i < source->stream_count; i++) {
+		for (size_t c = 0; c < source->streams[i].chunk_count; c++)
+			reading.chunks += visits[i][c];
+		free(visits[i]);
+	}
+	model->visits = NULL;
+	free(visits);
+	dwell_table_destroy(table);
+	dwell_trace_close(trace);
+	return reading;
+}
+
+/* Each result takes as much of the trace as the first ones, whatever was recorded before it. */
+TEST(a_result_is_read_without_what_was_before_it)
+{
+	enum { RESULTS = 8000, CHUNK = 65472 / 48 };
+	static struct dwell_profile_result results[RESULTS], all;
+	struct dwell_profile *outer;
+	struct reading early = { 0, 0 }, late;
+
+	REQUIRE(begin_session(DWELL_MASK_NONE));
+	outer = make("outer");
+	CHECK_EQ(dwell_profile_start(outer, NULL), 0);
+	for (int i = 0; i < RESULTS; i++) {
+		struct dwell_profile *profile = make("short");
+
+		dwell_profile_start(profile, NULL);
+		dwell_step_begin();
+		work("work", 1 + i % 7);
+		dwell_step_end();
+		dwell_profile_stop(profile, NULL);
+		CHECK_EQ(dwell_profile_result(profile, &results[i], NULL), 0);
+		dwell_profile_destroy(profile);
+		if (i == CHUNK / 2)
+			early = read_result(&results[i]);
+	}
+	late = read_result(&results[RESULTS - 1]);
+	/* The chunk that is written, the one before it, in which an entry may not have ended, and that of `outer`. */
+	CHECK(late.entries <= 3 * CHUNK + 100);
+	CHECK(late.chunks <= early.chunks + 2);
+	/* Results of before stay what they were, and so does that of the whole. */
+	for (int i = 0; i < RESULTS; i += 997)
+		CHECK_EQ(calls_of_result(&results[i], "work"), 1 + i % 7);
+	CHECK_EQ(dwell_profile_stop(outer, NULL), 0);
+	CHECK_EQ(dwell_profile_result(outer, &all, NULL), 0);
+	CHECK_EQ(calls_of_result(&all, "work"), RESULTS / 7 * 28 + 21);
+	dwell_profile_destroy(outer);
 	end_session();
 }
 
