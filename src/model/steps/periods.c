@@ -5,13 +5,14 @@
 #include "model/steps/periods.h"
 #include "model/steps/periods_build.h"
 
-/* Threads in which a period is searched: a program has one loop, in a thread that is among the busiest. */
+/* Threads in which a period is searched, at most. */
 #define MOST_THREADS 4u
 
 struct thread_busy {
 	uint32_t thread;
 	bool main;     /* the first thread of its process */
 	double ns;
+	bool little;   /* it is less than half as busy as the busiest: only phases and compiled functions count */
 };
 
 DW_ORDER(period_compare_busy, struct thread_busy, DW_DOWN(main) DW_DOWN(ns) DW_UP(thread))
@@ -21,30 +22,43 @@ static const struct dw_source_clock *period_clock(const struct dw_model *model, 
 	return &model->source->files[model->source->processes[model->source->threads[thread].process].file].clock;
 }
 
-/* The threads with ranges, the busiest first. A main thread is before others that are at most twice as busy: it may wait
- * while these work for its loop. NULL: out of memory. */
+/* Leaves the threads that are at least half as busy as the busiest, and the main thread of that one's process. Main
+ * threads come first: they may wait while others work for their loop. */
+static size_t period_keep_busy(const struct dw_source *source, struct thread_busy *threads, size_t count)
+{
+	const struct thread_busy none = { .ns = 0 }, *most = &none;
+	uint32_t process = DW_NO_INDEX;
+	size_t kept = 0;
+	double half;
+
+	for (size_t i = 0; i < count; i++)
+		most = threads[i].ns > most->ns ? &threads[i] : most;
+	half = most->ns / 2;
+	if (most != &none)
+		process = source->threads[most->thread].process;
+	for (size_t i = 0; i < count; i++) {
+		struct thread_busy thread = threads[i];
+
+		thread.little = thread.ns < half;
+		if (thread.ns > 0 && (!thread.little || (thread.main && source->threads[thread.thread].process == process)))
+			threads[kept++] = thread;
+	}
+	DW_SORT(threads, kept, period_compare_busy);
+	return kept;
+}
+
+/* The threads in which a period is searched, in order. NULL: out of memory. */
 static struct thread_busy *period_order_threads(const struct dw_model *model, size_t *count)
 {
 	const struct dw_source *source = model->source;
 	struct thread_busy *threads = calloc(source->thread_count + 1, sizeof *threads);
 	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
 	bool good = threads && busy && dw_period_busy(model, busy);
-	double most = 0;
 
-	*count = 0;
-	for (uint32_t i = 0; good && i < source->thread_count; i++) {
-		double ns = (double)busy[i] * period_clock(model, i)->ns_per_tick;
-
-		most = ns > most ? ns : most;
-		if (busy[i])
-			threads[(*count)++] = (struct thread_busy){ i, false, ns };
-	}
-	for (size_t i = 0; i < *count; i++) {
-		const struct dw_source_thread *thread = &source->threads[threads[i].thread];
-
-		threads[i].main = thread->tid == source->processes[thread->process].pid && threads[i].ns >= most / 2;
-	}
-	DW_SORT(threads, *count, period_compare_busy);
+	for (uint32_t i = 0; good && i < source->thread_count; i++)
+		threads[i] = (struct thread_busy){ i, source->threads[i].tid == source->processes[source->threads[i].process].pid,
+			(double)busy[i] * period_clock(model, i)->ns_per_tick, false };
+	*count = good ? period_keep_busy(source, threads, source->thread_count) : 0;
 	free(busy);
 	if (!good)
 		DW_FREE(threads);
@@ -82,20 +96,23 @@ static bool period_fill(struct dw_period *period, struct dw_model *model, const 
 }
 
 static bool period_try(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
-                       uint32_t thread, const struct dw_period_events *events, const struct dw_period_events *busy)
+                       const struct thread_busy *thread, const struct dw_period_events *events,
+                       const struct dw_period_events *busy)
 {
 	struct dw_period_found found;
-	bool good = dw_period_find(names, events, busy, &found) && period_fill(period, model, names, thread, events, &found);
+	bool good = dw_period_find(names, events, busy, &found);
 
+	if (good && (found.parts || !thread->little))
+		good = period_fill(period, model, names, thread->thread, events, &found);
 	free(found.begins);
 	return good;
 }
 
 static bool period_of_thread(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
-                             uint32_t thread)
+                             const struct thread_busy *thread)
 {
 	struct dw_period_events named = { NULL, 0, 0 }, all = { NULL, 0, 0 };
-	bool good = dw_period_collect(model, names, thread, &named, &all) &&
+	bool good = dw_period_collect(model, names, thread->thread, &named, &all) &&
 	            period_try(period, model, names, thread, &named, &all);
 
 	if (good && !period->count)
@@ -104,23 +121,24 @@ static bool period_of_thread(struct dw_period *period, struct dw_model *model, c
 	return good;
 }
 
-/* The iterations are those of the busiest thread of the device's process. */
+/* The iterations are those of the main or busiest thread of the device's process. */
 static bool period_of_device(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
                              const struct thread_busy *threads, size_t count)
 {
 	const struct dw_source *source = model->source;
 	struct dw_period_events kernels = { NULL, 0, 0 };
-	uint32_t process, thread = DW_NO_INDEX;
+	struct thread_busy thread = { .thread = DW_NO_INDEX };
+	uint32_t process;
 	bool good = dw_period_collect_device(model, names, &kernels, &process);
 
 	for (size_t i = count; i-- > 0;)
 		if (source->threads[threads[i].thread].process == process)
-			thread = threads[i].thread;
-	for (uint32_t i = 0; i < source->thread_count && thread == DW_NO_INDEX; i++)
+			thread.thread = threads[i].thread;
+	for (uint32_t i = 0; i < source->thread_count && thread.thread == DW_NO_INDEX; i++)
 		if (source->threads[i].process == process)
-			thread = i;
-	if (good && thread != DW_NO_INDEX)
-		good = period_try(period, model, names, thread, &kernels, &kernels);
+			thread.thread = i;
+	if (good && thread.thread != DW_NO_INDEX)
+		good = period_try(period, model, names, &thread, &kernels, &kernels);
 	free(kernels.items);
 	return good;
 }
@@ -136,7 +154,7 @@ static bool period_compute(struct dw_model *model, const void *request, void *re
 	period->thread = DW_NO_INDEX;
 	period->name = "";
 	for (size_t i = 0; good && i < count && i < MOST_THREADS && !period->count; i++)
-		good = period_of_thread(period, model, &names, threads[i].thread);
+		good = period_of_thread(period, model, &names, &threads[i]);
 	if (good && !period->count && model->source->events_count)
 		good = period_of_device(period, model, &names, threads, count);
 	free(threads);

@@ -20,6 +20,7 @@ enum dw_period_kind {
 	DW_PERIOD_OPERATOR, /* an operator, a kernel, a call of a driver: many make an iteration */
 	DW_PERIOD_FUNCTION, /* a function or a layer: one can be an iteration */
 	DW_PERIOD_RANGE,    /* what the program named itself: the same, and surrounds functions */
+	DW_PERIOD_COMPILED, /* a compiled function, which only starts the work of a device: its own time says little */
 	DW_PERIOD_PHASE,    /* the optimizer, loading data: a part of each iteration by what it means */
 };
 
@@ -63,6 +64,7 @@ struct dw_period_found {
 	size_t *begins; /* indexes of events, ascending; malloc'ed */
 	size_t count;   /* 0: no period */
 	size_t last;    /* index of the event with whose end the last iteration ends */
+	bool parts;     /* it is one by what its names mean: phases, compiled functions */
 };
 
 /* `busy` has all work of the thread, of which `events` may be a part. False: out of memory. */

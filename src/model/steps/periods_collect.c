@@ -152,7 +152,7 @@ static uint32_t view_enter(struct view *view, uint32_t *parent, uint32_t key, ui
 static void collect_range(struct collect_state *state, struct collect_frame *frame, uint64_t ticks, uint32_t symbol)
 {
 	enum dw_period_kind kind = state->names->kinds[symbol];
-	bool named = kind == DW_PERIOD_RANGE || kind == DW_PERIOD_PHASE;
+	bool named = kind >= DW_PERIOD_RANGE;
 
 	for (int i = 0; i < VIEWS; i++) {
 		uint32_t *node = &frame->node[i];

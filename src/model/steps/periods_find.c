@@ -41,9 +41,11 @@ struct search {
 	struct name *by_key;
 	struct name **recurring; /* by count, descending */
 	size_t recurring_count;
-	uint64_t ticks;      /* of all events */
+	size_t longest;      /* event */
+	uint64_t ticks;      /* of all events but the longest */
 	uint64_t named_ticks; /* of functions and ranges */
-	bool phases;         /* some phases recur */
+	/* Phases or compiled functions, if such recur: only they begin iterations, of which they are parts. Otherwise 0. */
+	enum dw_period_kind parts;
 	/* Of a cut. */
 	size_t *begins, begin_count;  /* events with which iterations begin */
 	size_t *ends;                 /* by begin: the event after the last one of its piece */
@@ -62,6 +64,22 @@ static uint64_t event_own(const struct dw_period_event *event, uint64_t *until)
 	return event->end - from;
 }
 
+/* The event with most time of its own. Times are without it: what happens once, as the start of a device, can take longer
+ * than all that repeats, and one long call beside many short ones is no repetition. */
+static size_t find_longest(const struct dw_period_event *events, size_t count)
+{
+	uint64_t until = 0, most = 0;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t own = event_own(&events[i], &until);
+
+		longest = own > most ? i : longest;
+		most = own > most ? own : most;
+	}
+	return longest;
+}
+
 /* Whether the name occurs anew, and not as the same operator again. */
 static bool search_is_new(const struct search *search, size_t i)
 {
@@ -78,11 +96,12 @@ static void search_count(struct search *search)
 {
 	uint64_t until = 0;
 
+	search->longest = find_longest(search->events, search->count);
 	for (size_t i = 0; i < search->count; i++) {
 		const struct dw_period_event *event = &search->events[i];
 		enum dw_period_kind kind = search->names->kinds[event->key];
 		struct name *name = &search->by_key[event->key];
-		uint64_t own = event_own(event, &until);
+		uint64_t own = event_own(event, &until) * (i != search->longest);
 
 		if (!name->count)
 			*name = (struct name){ .key = event->key, .from = search->ticks, .first = i };
@@ -90,7 +109,7 @@ static void search_count(struct search *search)
 		name->to = search->ticks;
 		name->ticks += own;
 		search->ticks += own;
-		if (kind == DW_PERIOD_FUNCTION || kind == DW_PERIOD_RANGE)
+		if (kind != DW_PERIOD_OPERATOR)
 			search->named_ticks += own;
 	}
 	for (size_t i = 0; i < search->names->count; i++) {
@@ -99,14 +118,15 @@ static void search_count(struct search *search)
 		if (name->count < 2 || name->to - name->from <= search->ticks / 2)
 			continue;
 		search->recurring[search->recurring_count++] = name;
-		search->phases |= search->names->kinds[i] == DW_PERIOD_PHASE;
+		if (search->names->kinds[i] >= DW_PERIOD_COMPILED && search->names->kinds[i] > search->parts)
+			search->parts = search->names->kinds[i];
 	}
 }
 
-/* Whether cuts are by phases, by ranges and functions, or by operators. */
+/* Whether names count by the time that they have. */
 static bool search_is_by_time(const struct search *search)
 {
-	return !search->phases && search->named_ticks > search->ticks / 2;
+	return search->parts ? search->parts == DW_PERIOD_COMPILED : search->named_ticks > search->ticks / 2;
 }
 
 /* Leaves the names that may begin an iteration, in order. */
@@ -118,7 +138,7 @@ static void search_choose_names(struct search *search)
 		struct name *name = search->recurring[i];
 		enum dw_period_kind kind = search->names->kinds[name->key];
 
-		if (search->phases ? kind == DW_PERIOD_PHASE : !search_is_by_time(search) || kind != DW_PERIOD_OPERATOR)
+		if (search->parts ? kind == search->parts : !search_is_by_time(search) || kind != DW_PERIOD_OPERATOR)
 			search->recurring[kept++] = name;
 	}
 	search->recurring_count = kept;
@@ -128,13 +148,15 @@ static void search_choose_names(struct search *search)
 /* The place in `recurring` of the rarest name that the most common ones need to be enough. */
 static size_t search_enough(const struct search *search)
 {
-	uint64_t ticks = 0;
+	uint64_t ticks = 0, all = search->ticks;
 
 	if (!search_is_by_time(search))
 		return (search->recurring_count * 3 + 3) / 4 - 1;
+	for (size_t i = 0; search->parts && i < search->recurring_count; i++)
+		all = (i ? all : 0) + search->recurring[i]->ticks;
 	for (size_t i = 0; i < search->recurring_count; i++) {
 		ticks += search->recurring[i]->ticks;
-		if (ticks > search->ticks / 2)
+		if (ticks > all / 2)
 			return i;
 	}
 	return search->recurring_count;
@@ -353,12 +375,12 @@ static size_t search_last_event(const struct search *search)
 
 /* ---- whether it is one --------------------------------------------------------------------------- */
 
-/* The time of pieces. Of phases all that the thread does in them, because phases are only a part of it; otherwise of the
- * events that most pieces have. */
+/* The time of pieces. If only parts of iterations are known, all that the thread does in them; otherwise of the events
+ * that most pieces have. */
 static uint64_t search_covers(const struct search *search, const struct dw_period_events *busy)
 {
-	const struct dw_period_event *items = search->phases ? busy->items : search->events;
-	size_t count = search->phases ? busy->count : search->count, piece = 0;
+	const struct dw_period_event *items = search->parts ? busy->items : search->events;
+	size_t count = search->parts ? busy->count : search->count, piece = 0, longest = find_longest(items, count);
 	uint64_t until = 0, covered = 0, last = search->events[search_last_event(search)].end;
 
 	for (size_t i = 0; i < count; i++) {
@@ -367,8 +389,8 @@ static uint64_t search_covers(const struct search *search, const struct dw_perio
 		while (piece + 1 < search->begin_count && items[i].start >= search->events[search->ends[piece]].start)
 			piece++;
 		end = piece + 1 < search->begin_count ? search->events[search->ends[piece]].start : last;
-		if (items[i].start >= search->events[search->begins[piece]].start && items[i].start < end &&
-		    (search->phases || search_is_common(search, items[i].key)))
+		if (i != longest && items[i].start >= search->events[search->begins[piece]].start && items[i].start < end &&
+		    (search->parts || search_is_common(search, items[i].key)))
 			covered += own;
 	}
 	return covered;
@@ -376,10 +398,11 @@ static uint64_t search_covers(const struct search *search, const struct dw_perio
 
 static uint64_t find_busy(const struct dw_period_events *busy)
 {
+	size_t longest = find_longest(busy->items, busy->count);
 	uint64_t until = 0, ticks = 0;
 
 	for (size_t i = 0; i < busy->count; i++)
-		ticks += event_own(&busy->items[i], &until);
+		ticks += event_own(&busy->items[i], &until) * (i != longest);
 	return ticks;
 }
 
@@ -414,7 +437,8 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 			return;
 		if (!search_is_period(search, busy, name->key))
 			continue;
-		*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search) };
+		*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search),
+			search->parts != 0 };
 		search->begins = NULL;
 		return;
 	}
@@ -426,7 +450,7 @@ bool dw_period_find(const struct dw_period_names *names, const struct dw_period_
 	struct search search = { .names = names, .events = events->items, .count = events->count };
 	bool good;
 
-	*found = (struct dw_period_found){ NULL, 0, 0 };
+	*found = (struct dw_period_found){ NULL, 0, 0, false };
 	good = DW_NEW(&search.by_key, names->count + (size_t)1) && DW_NEW(&search.recurring, names->count + (size_t)1) &&
 	       DW_NEW(&search.begins, events->count + 1) && DW_NEW(&search.ends, events->count + 1) &&
 	       DW_NEW(&search.pieces_with, names->count + (size_t)1) && DW_NEW(&search.seen, names->count + (size_t)1);

@@ -9,13 +9,13 @@
 
 static enum dw_period_kind names_kind(const struct dw_symbol *symbol)
 {
-	static const char compiled[] = "PjitFunction("; /* of JAX: one function of the program */
+	static const char compiled[] = "PjitFunction("; /* of JAX */
 
+	if (strncmp(symbol->name, compiled, sizeof compiled - 1) == 0)
+		return DW_PERIOD_COMPILED;
 	switch (symbol->category) {
 	case DWELL_CATEGORY_COLLECTOR:
 	case DWELL_CATEGORY_PROFILER: return DW_PERIOD_HIDDEN;
-	case DWELL_CATEGORY_OPERATOR:
-		return strncmp(symbol->name, compiled, sizeof compiled - 1) == 0 ? DW_PERIOD_RANGE : DW_PERIOD_OPERATOR;
 	case DWELL_CATEGORY_PHASE:
 	case DWELL_CATEGORY_DATA: return DW_PERIOD_PHASE;
 	case DWELL_CATEGORY_FUNCTION:
