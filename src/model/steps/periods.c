@@ -10,9 +10,9 @@
 
 struct thread_busy {
 	uint32_t thread;
-	bool main;     /* the first thread of its process */
+	bool main; /* the first thread of its process */
 	double ns;
-	bool little;   /* it is less than half as busy as the busiest: only phases and compiled functions count */
+	bool little; /* it is less than half as busy as the busiest: only phases and compiled functions count */
 };
 
 DW_ORDER(period_compare_busy, struct thread_busy, DW_DOWN(main) DW_DOWN(ns) DW_UP(thread))
@@ -55,9 +55,12 @@ static struct thread_busy *period_order_threads(const struct dw_model *model, si
 	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
 	bool good = threads && busy && dw_period_busy(model, busy);
 
-	for (uint32_t i = 0; good && i < source->thread_count; i++)
-		threads[i] = (struct thread_busy){ i, source->threads[i].tid == source->processes[source->threads[i].process].pid,
-			(double)busy[i] * period_clock(model, i)->ns_per_tick, false };
+	for (uint32_t i = 0; good && i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+
+		threads[i] = (struct thread_busy){ .thread = i, .ns = (double)busy[i] * period_clock(model, i)->ns_per_tick };
+		threads[i].main = thread->tid == source->processes[thread->process].pid;
+	}
 	*count = good ? period_keep_busy(source, threads, source->thread_count) : 0;
 	free(busy);
 	if (!good)
@@ -81,9 +84,9 @@ static bool period_fill(struct dw_period *period, struct dw_model *model, const 
 		struct dw_source_step *step = &period->steps[i];
 		bool last = i + 1 == found->count;
 
-		*step = (struct dw_source_step){ .thread = thread, .recorded = true, .number = i,
-			.start_ticks = events->items[found->begins[i]].start,
-			.end_ticks = last ? events->items[found->last].end : events->items[found->begins[i + 1]].start };
+		*step = (struct dw_source_step){ .thread = thread, .recorded = true, .number = i };
+		step->start_ticks = events->items[found->begins[i]].start;
+		step->end_ticks = last ? events->items[found->last].end : events->items[found->begins[i + 1]].start;
 		/* Ranges that overlap may end late. */
 		step->start_ticks = step->start_ticks > end ? step->start_ticks : end;
 		step->end_ticks = step->end_ticks > step->start_ticks ? step->end_ticks : step->start_ticks;
@@ -122,7 +125,7 @@ static bool period_of_thread(struct dw_period *period, struct dw_model *model, c
 }
 
 /* The iterations are those of the main or busiest thread of the device's process. */
-static bool period_of_device(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
+static bool period_of_device(struct dw_period *period, struct dw_model *model, struct dw_period_names *names,
                              const struct thread_busy *threads, size_t count)
 {
 	const struct dw_source *source = model->source;

@@ -16,9 +16,9 @@
 #define DW_PERIOD_EVENTS (1u << 22)
 
 enum dw_period_kind {
-	DW_PERIOD_HIDDEN,   /* the profiler's own time, a garbage collection: happens anywhere */
-	DW_PERIOD_OPERATOR, /* an operator, a kernel, a call of a driver: many make an iteration */
-	DW_PERIOD_FUNCTION, /* a function or a layer: one can be an iteration */
+	DW_PERIOD_HIDDEN,   /* the profiler's own time, a garbage collection, a call of a driver: happens anywhere */
+	DW_PERIOD_OPERATOR, /* an operator, a kernel: many make an iteration */
+	DW_PERIOD_FUNCTION, /* a function, a layer, a graph of kernels: one can be an iteration */
 	DW_PERIOD_RANGE,    /* what the program named itself: the same, and surrounds functions */
 	DW_PERIOD_COMPILED, /* a compiled function, which only starts the work of a device: its own time says little */
 	DW_PERIOD_PHASE,    /* the optimizer, loading data: a part of each iteration by what it means */
@@ -26,8 +26,8 @@ enum dw_period_kind {
 
 /* By symbol. */
 struct dw_period_names {
-	uint8_t *kinds;  /* enum dw_period_kind */
-	uint32_t *keys;  /* the symbol that stands for all of the same name */
+	uint8_t *kinds; /* enum dw_period_kind */
+	uint32_t *keys; /* the symbol that stands for all of the same name */
 	uint32_t count;
 };
 
@@ -55,9 +55,9 @@ bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread);
  * memory. The caller frees the items in any case. */
 bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,
                        struct dw_period_events *named, struct dw_period_events *all);
-/* Kernels, copies and sets of the stream of a device that computed most. `*process` is its process, or DW_NO_INDEX: no
- * device has worked. */
-bool dw_period_collect_device(const struct dw_model *model, const struct dw_period_names *names,
+/* The kernels of the stream of a device that computed most. `*process` is its process, or DW_NO_INDEX: no device has
+ * worked. Graphs become functions in `names`. */
+bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
                               struct dw_period_events *events, uint32_t *process);
 
 struct dw_period_found {

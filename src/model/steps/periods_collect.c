@@ -1,9 +1,9 @@
 /*
  * The events in which a period is searched: of a thread those outermost ranges that recur, of a device its kernels.
  *
- * A program's loop is often inside of ranges that occur once, as main() or an epoch. So ranges are counted by call path,
- * and on each level a range that occurs less than DW_PERIOD_LEAST times is replaced by what is in it. What is in a range
- * that has occurred that often is not looked at. So most of a trace costs nothing but decoding.
+ * A program's loop is often inside of ranges that occur once, as main() or an epoch. So ranges are counted by call
+ * path, and on each level a range that occurs less than DW_PERIOD_LEAST times is replaced by what is in it. What is in
+ * a range that has occurred that often is not looked at. So most of a trace costs nothing but decoding.
  */
 #include "base/free.h"
 #include "base/grow.h"
@@ -77,15 +77,15 @@ bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread)
 
 /* ---- the events of a thread ---------------------------------------------------------------------- */
 
-#define NOTHING UINT32_MAX  /* no node: what is in here does not count; no event */
+#define NOTHING UINT32_MAX /* no node: what is in here does not count; no event */
 #define MOST_NODES (1u << 20)
 
 /* A call path. */
 struct node {
 	uint32_t key, parent, depth;
 	uint32_t count;
-	bool inner;    /* it has nodes in it */
-	bool opened;   /* what is in it counts in its place */
+	bool inner;  /* it has nodes in it */
+	bool opened; /* what is in it counts in its place */
 };
 
 /* One of the two views of a thread: the ranges that the program named, or all. */
@@ -198,7 +198,8 @@ DW_PASS_DEFINE(collect, collect_hooks)
 DW_ORDER_OF_POINTERS(collect_compare_depths, struct node, DW_UP(depth) DW_UP_PLACE)
 
 /* Opens the nodes from `first` to before `end`, which are of one depth, if their name is rare there. */
-static void view_open_level(const struct view *view, struct node *const *first, struct node *const *end, uint32_t *counts)
+static void view_open_level(const struct view *view, struct node *const *first, struct node *const *end,
+                            uint32_t *counts)
 {
 	for (struct node *const *at = first; at < end; at++)
 		if (view->nodes[(*at)->parent].opened)
@@ -282,8 +283,9 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 /* The kernels of all queues; then of one. */
 struct device_work {
 	const struct dw_model *model;
-	uint64_t *by_queue;              /* ticks */
-	uint32_t queue;                  /* DW_NO_INDEX: all are counted, none is kept */
+	struct dw_period_names *names;
+	uint64_t *by_queue; /* ticks */
+	uint32_t queue;     /* DW_NO_INDEX: all are counted, none is kept */
 	struct dw_period_events *events;
 };
 
@@ -304,9 +306,11 @@ static bool device_take(struct device_work *work, const struct dw_source_events 
 		work->by_queue[queue] += end - start;
 	if (work->queue != queue || work->events->count == DW_PERIOD_EVENTS)
 		return true;
+	name = work->names->keys[work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0]];
+	if (kind == DW_DEVICE_GRAPH)
+		work->names->kinds[name] = DW_PERIOD_FUNCTION;
 	return DW_APPEND(&work->events->items, &work->events->capacity, &work->events->count,
-	                 (struct dw_period_event){ start, end,
-	                     work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0], 0 });
+	                 (struct dw_period_event){ start, end, name, 0 });
 }
 
 static bool device_visit(struct device_work *work)
@@ -335,12 +339,12 @@ static bool device_visit(struct device_work *work)
 
 DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_UP(end) DW_UP(key))
 
-bool dw_period_collect_device(const struct dw_model *model, const struct dw_period_names *names,
+bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
                               struct dw_period_events *events, uint32_t *process)
 {
 	const struct dw_source *source = model->source;
-	struct device_work work = { model, calloc(source->queue_count + 1, sizeof *work.by_queue), DW_NO_INDEX, events };
-	bool good = work.by_queue && device_visit(&work);
+	struct device_work work = { .model = model, .names = names, .queue = DW_NO_INDEX, .events = events };
+	bool good = DW_NEW(&work.by_queue, source->queue_count + 1) && device_visit(&work);
 	uint32_t most = DW_NO_INDEX;
 
 	*process = DW_NO_INDEX;
@@ -353,8 +357,6 @@ bool dw_period_collect_device(const struct dw_model *model, const struct dw_peri
 		good = device_visit(&work);
 	}
 	free(work.by_queue);
-	for (size_t i = 0; i < events->count; i++)
-		events->items[i].key = names->keys[events->items[i].key];
 	DW_SORT(events->items, events->count, device_compare);
 	return good;
 }

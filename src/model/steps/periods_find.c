@@ -4,18 +4,19 @@
  * Not by shifting the sequence over itself: an evaluation in between, a line that is logged or a sentence of another
  * length would end each match. Instead:
  *
- *     1. How often does the loop run? Names that recur over more than half of the busy time are sorted by how often they
- *        occur. Of ranges and functions, the loop runs as often as those that together have more than half of the time.
- *        Of operators and kernels that does not hold: a model repeats its layers, and these have nearly all of its time.
- *        But what an iteration does beside the layers has other names. So the loop runs as often as all but the rarest
- *        quarter of the names; what belongs to evaluations or is logged now and then is in that quarter. Phases
- *        count like operators.
+ *     1. How often does the loop run? Names that recur over more than half of the busy time are sorted by how often
+ *        they occur. Of ranges and functions, the loop runs as often as those that together have more than half of
+ *        the time. Of operators and kernels that does not hold: a model repeats its layers, which have nearly all of
+ *        its time. But what an iteration does beside the layers has other names. So the loop runs as often as all
+ *        but the rarest sixth of the names: in that sixth are those of evaluations and of what is logged now and
+ *        then. Phases count like operators.
  *     2. The sequence is cut where a name begins that occurs that often, the first in the sequence.
- *     3. What occurs in more than half of the pieces is what an iteration does. A piece with less than half of these
- *        names is none: it belongs to the iteration before it. So an evaluation does that begins with the same operator.
- *     4. If there are too few iterations, or their pieces have not more than half of the busy time, the next
- *        rarer name is tried.
- *     5. The begins move back by as many events as all pieces have in common with what is before the first cut: there the loop began.
+ *     3. What is in more than half of the pieces is what an iteration does. A piece with less than three quarters of
+ *        these names is none, and belongs to the iteration before it: an evaluation, which begins as an iteration.
+ *     4. If there are too few iterations, or what they have in common has not more than half of the busy time, this
+ *        was not how often the loop runs. Then more common names are tried, then rarer ones.
+ *     5. The begins move back by as many events as most pieces have in common with what is before the first cut:
+ *        there the loop began.
  *
  * Each of these reads the sequence once or twice, and at most MOST_CUTS cuts are tried, so time is linear.
  */
@@ -28,10 +29,10 @@
 
 struct name {
 	uint32_t key;
-	uint32_t count;      /* the same operator several times in turn counts once */
+	uint32_t count; /* the same operator several times in turn counts once */
 	uint64_t ticks;
-	uint64_t from, to;   /* busy time before its first and before its last event */
-	size_t first;        /* event */
+	uint64_t from, to; /* busy time before its first and before its last event */
+	size_t first;      /* event */
 };
 
 struct search {
@@ -41,8 +42,8 @@ struct search {
 	struct name *by_key;
 	struct name **recurring; /* by count, descending */
 	size_t recurring_count;
-	size_t longest;      /* event */
-	uint64_t ticks;      /* of all events but the longest */
+	size_t longest;       /* event */
+	uint64_t ticks;       /* of all events but the longest */
 	uint64_t named_ticks; /* of functions and ranges */
 	/* Phases or compiled functions, if such recur: only they begin iterations, of which they are parts. Otherwise 0. */
 	enum dw_period_kind parts;
@@ -64,8 +65,8 @@ static uint64_t event_own(const struct dw_period_event *event, uint64_t *until)
 	return event->end - from;
 }
 
-/* The event with most time of its own. Times are without it: what happens once, as the start of a device, can take longer
- * than all that repeats, and one long call beside many short ones is no repetition. */
+/* The event with most time of its own. Times are without it: what happens once, as the start of a device, can take
+ * longer than all that repeats, and one long call beside many short ones is no repetition. */
 static size_t find_longest(const struct dw_period_event *events, size_t count)
 {
 	uint64_t until = 0, most = 0;
@@ -145,13 +146,25 @@ static void search_choose_names(struct search *search)
 	DW_SORT(search->recurring, kept, search_compare_names);
 }
 
-/* The place in `recurring` of the rarest name that the most common ones need to be enough. */
+/* How many names recur often enough for an iteration. */
+static size_t search_often(const struct search *search)
+{
+	size_t often = 0;
+
+	while (often < search->recurring_count && search->recurring[often]->count >= DW_PERIOD_LEAST)
+		often++;
+	return often;
+}
+
+/* The place in `recurring` of the rarest name that the most common ones need to be enough. Names that are too rare for
+ * an iteration do not count, unless most are: then the run has too few iterations. */
 static size_t search_enough(const struct search *search)
 {
+	size_t often = search_often(search);
 	uint64_t ticks = 0, all = search->ticks;
 
 	if (!search_is_by_time(search))
-		return (search->recurring_count * 3 + 3) / 4 - 1;
+		return often * 2 > search->recurring_count ? (often * 5 + 5) / 6 - 1 : search->recurring_count;
 	for (size_t i = 0; search->parts && i < search->recurring_count; i++)
 		all = (i ? all : 0) + search->recurring[i]->ticks;
 	for (size_t i = 0; i < search->recurring_count; i++) {
@@ -168,25 +181,36 @@ static bool find_is_close(uint32_t count, uint32_t other)
 	return count <= other + other / 20 + 1 && other <= count + count / 20 + 1;
 }
 
-/* Of the names that occur about as often as the one at `place`: of those whose count most of them have, with most time
- * if it is a tie, the first in the sequence. A name that also occurs in a preparation has a count of its own. *next: the
- * place of the first rarer name. */
-static const struct name *search_pick(const struct search *search, size_t place, size_t *next)
+/* Names that occur about equally often: places in `recurring`. */
+struct level {
+	size_t from, to;
+};
+
+static struct level search_level(const struct search *search, size_t place)
+{
+	struct level level = { place, place + 1 };
+	uint32_t count = search->recurring[place]->count;
+
+	while (level.from && find_is_close(search->recurring[level.from - 1]->count, count))
+		level.from--;
+	while (level.to < search->recurring_count && find_is_close(search->recurring[level.to]->count, count))
+		level.to++;
+	return level;
+}
+
+/* The name at which to cut: of those whose count most names of the level have, with most time if it is a tie, the first
+ * in the sequence. A name that also occurs in a preparation has a count of its own. */
+static const struct name *search_pick(const struct search *search, struct level level)
 {
 	const struct name *best = NULL;
-	uint32_t around = search->recurring[place]->count;
-	size_t most = 0;
 	uint64_t most_ticks = 0;
+	size_t most = 0;
 
-	*next = place;
-	while (place && find_is_close(search->recurring[place - 1]->count, around))
-		place--;
-	for (size_t i = place, end; i < search->recurring_count && find_is_close(search->recurring[i]->count, around); i = end) {
+	for (size_t i = level.from, end; i < level.to; i = end) {
 		uint64_t ticks = 0;
 
-		for (end = i; end < search->recurring_count && search->recurring[end]->count == search->recurring[i]->count; end++)
+		for (end = i; end < level.to && search->recurring[end]->count == search->recurring[i]->count; end++)
 			ticks += search->recurring[end]->ticks;
-		*next = end;
 		if (end - i < most || (end - i == most && ticks <= most_ticks))
 			continue;
 		best = search->recurring[i];
@@ -234,7 +258,8 @@ static size_t search_count_pieces(struct search *search)
 	return common;
 }
 
-/* Keeps the pieces that have at least half of the `common` names; and the last one in any case, if `last` is set. */
+/* Keeps the pieces that have at least three quarters of the `common` names; and the last one in any case, if `last` is
+ * set. */
 static void search_keep_usual(struct search *search, size_t common, bool last)
 {
 	size_t kept = 0;
@@ -249,7 +274,7 @@ static void search_keep_usual(struct search *search, size_t common, bool last)
 			has += search->seen[key] != p + 1 && search_is_common(search, key);
 			search->seen[key] = (uint32_t)p + 1;
 		}
-		if (has * 2 < common && !(last && p + 1 == search->begin_count))
+		if (has * 4 < common * 3 && !(last && p + 1 == search->begin_count))
 			continue;
 		search->begins[kept] = search->begins[p];
 		search->ends[kept++] = search->ends[p];
@@ -309,14 +334,15 @@ static bool search_can_begin(const struct search *search, size_t before)
 /* Where a piece begins that has other events than most have: at the event with the key that is nearest to there. */
 static size_t search_begin_near(const struct search *search, size_t from, size_t begin, size_t before, uint32_t key)
 {
-	size_t best = begin;
+	size_t best = begin, least = SIZE_MAX;
 
 	for (size_t i = begin; i > from; i--) {
 		size_t here = begin - i > before ? begin - i - before : before - (begin - i);
-		size_t there = best == begin ? SIZE_MAX : begin - best > before ? begin - best - before : before - (begin - best);
 
-		if (search->events[i].key == key && here < there)
-			best = i;
+		if (search->events[i].key != key || here >= least)
+			continue;
+		best = i;
+		least = here;
 	}
 	return best;
 }
@@ -423,24 +449,38 @@ static bool search_is_period(struct search *search, const struct dw_period_event
 	return search->begin_count >= DW_PERIOD_LEAST && search_covers(search, busy) > find_busy(busy) / 2;
 }
 
+static bool search_try(struct search *search, const struct dw_period_events *busy, struct level level,
+                       struct dw_period_found *found)
+{
+	const struct name *name = search_pick(search, level);
+
+	if (name->count < DW_PERIOD_LEAST || !search_is_period(search, busy, name->key))
+		return false;
+	*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search), search->parts };
+	search->begins = NULL;
+	return true;
+}
+
 static void search_cuts(struct search *search, const struct dw_period_events *busy, struct dw_period_found *found)
 {
-	size_t at;
+	size_t place = search_enough(search), least = search_is_by_time(search) ? place : search_often(search) / 2;
+	struct level first, level;
+	unsigned tried = 1;
 
-	if (!search->recurring_count)
+	if (place >= search->recurring_count)
 		return;
-	at = search_enough(search);
-	for (unsigned i = 0; i < MOST_CUTS && at < search->recurring_count; i++) {
-		const struct name *name = search_pick(search, at, &at);
-
-		if (name->count < DW_PERIOD_LEAST)
+	first = level = search_level(search, place);
+	if (search_try(search, busy, first, found))
+		return;
+	while (tried++ < MOST_CUTS / 2 && level.from > least) {
+		level = search_level(search, level.from - 1);
+		if (search_try(search, busy, level, found))
 			return;
-		if (!search_is_period(search, busy, name->key))
-			continue;
-		*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search),
-			search->parts != 0 };
-		search->begins = NULL;
-		return;
+	}
+	for (level = first; tried++ < MOST_CUTS && level.to < search->recurring_count;) {
+		level = search_level(search, level.to);
+		if (search_try(search, busy, level, found))
+			return;
 	}
 }
 

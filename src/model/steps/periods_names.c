@@ -14,6 +14,7 @@ static enum dw_period_kind names_kind(const struct dw_symbol *symbol)
 	if (strncmp(symbol->name, compiled, sizeof compiled - 1) == 0)
 		return DW_PERIOD_COMPILED;
 	switch (symbol->category) {
+	case DWELL_CATEGORY_RUNTIME:
 	case DWELL_CATEGORY_COLLECTOR:
 	case DWELL_CATEGORY_PROFILER: return DW_PERIOD_HIDDEN;
 	case DWELL_CATEGORY_PHASE:
@@ -124,7 +125,7 @@ const char *dw_period_name(const struct dw_period_names *names, struct dw_model 
 	char *text, *to;
 
 	for (uint32_t i = key + 1; i < names->count && !united; i++)
-		united = names->keys[i] == key && names->kinds[i] == DW_PERIOD_RANGE && strcmp(name, model->symbols[i].name) != 0;
+		united = names->kinds[i] == DW_PERIOD_RANGE && names->keys[i] == key && strcmp(name, model->symbols[i].name);
 	if (!united)
 		return name;
 	text = to = dw_arena_text(&model->arena, name, strlen(name));

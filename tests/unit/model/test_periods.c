@@ -72,8 +72,8 @@ static void check_steps(const struct dw_period *period)
 		const struct dw_source_step *step = &period->steps[i];
 
 		if (step->number != i || step->thread != period->thread || !step->recorded || step->reduced || step->open ||
-		    step->end_ticks < step->start_ticks || step->start_ns != step->start_ticks || step->end_ns != step->end_ticks ||
-		    (i && step->start_ticks != step[-1].end_ticks))
+		    step->end_ticks < step->start_ticks || step->start_ns != step->start_ticks ||
+		    step->end_ns != step->end_ticks || (i && step->start_ticks != step[-1].end_ticks))
 			CHECK_FAIL("step %zu is from %" PRIu64 " to %" PRIu64, i, step->start_ns, step->end_ns);
 	}
 }
@@ -291,6 +291,22 @@ TEST(a_compiled_function_is_an_iteration)
 	made_close(&made);
 }
 
+/* It only starts the work of each step. The thread waits for that where it reads a result. */
+TEST(a_compiled_function_takes_less_time_than_waiting_for_it)
+{
+	run_begin();
+	for (int i = 0; i < 60; i++) {
+		call_around(operator("PjitFunction(train_step)"), zone("execute"), 10);
+		if (i % 10 == 9)
+			call(zone("read the loss"), 5000);
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 60);
+	CHECK_STR(period->name, "PjitFunction(train_step)");
+	made_close(&made);
+}
+
 /* ---- operators ----------------------------------------------------------------------------------- */
 
 /* Preparations have names that the loop has too, and the run ends with other work. */
@@ -339,6 +355,26 @@ TEST(an_evaluation_belongs_to_the_iteration_before_it)
 	made_close(&made);
 }
 
+/* A quarter of the names are of evaluations alone. */
+TEST(an_evaluation_may_have_many_names_of_its_own)
+{
+	run_begin();
+	for (int i = 0; i < 60; i++) {
+		chain("forward", 0, 6, 100);
+		chain("backward", 0, 6, 150);
+		for (int e = 0; i % 10 == 9 && e < 4; e++) {
+			chain("forward", 0, 6, 80);
+			chain("metric", 0, 4, 10);
+		}
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period);
+	CHECK_EQ(period->count, 60);
+	CHECK_STR(period->name, "forward0");
+	made_close(&made);
+}
+
 /* A sentence of another length each time, and a line that is logged now and then. */
 TEST(iterations_may_have_other_numbers_of_operators)
 {
@@ -374,6 +410,21 @@ TEST(a_layer_is_no_iteration)
 	made_close(&made);
 }
 
+/* The first operator starts the device, which takes longer than all iterations. */
+TEST(a_long_start_is_no_part_of_the_time)
+{
+	run_begin();
+	chain("prepare", 0, 5, 50);
+	call(operator("start"), 1000000);
+	for (int i = 0; i < 30; i++)
+		chain("op", 0, 5, 100);
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period);
+	CHECK_EQ(period->count, 30);
+	made_close(&made);
+}
+
 /* Each operator occurs several times in an iteration, some of them twice in turn. */
 TEST(an_operator_may_occur_several_times_in_an_iteration)
 {
@@ -396,28 +447,45 @@ TEST(an_operator_may_occur_several_times_in_an_iteration)
 
 /* ---- devices ------------------------------------------------------------------------------------- */
 
-TEST(kernels_that_follow_each_other_again_and_again_are_iterations)
-{
+struct gpu {
 	struct dw_encode_events events;
-	uint32_t device, queue, other;
-	char name[32];
+	uint32_t queue, other;
+};
+
+static struct gpu gpu_begin(void)
+{
+	struct gpu gpu;
+	uint32_t device;
 
 	run_begin();
 	device = dw_encode_device(&made.process, 0, "GPU", DW_API_CUDA);
-	queue = dw_encode_queue(&made.process, device, 7, 1, NULL);
-	other = dw_encode_queue(&made.process, device, 20, 1, NULL);
-	dw_encode_events_init(&events, &made.process, 0, 0, false);
+	gpu.queue = dw_encode_queue(&made.process, device, 7, 1, NULL);
+	gpu.other = dw_encode_queue(&made.process, device, 20, 1, NULL);
+	dw_encode_events_init(&gpu.events, &made.process, 0, 0, false);
+	return gpu;
+}
+
+/* Work of 100 ns, and a call of the driver for it. */
+static void gpu_work(struct gpu *gpu, enum dw_device_kind kind, uint32_t queue, const char *name)
+{
+	struct dw_device_event_in event = { .kind = kind, .queue = queue, .start_ticks = at, .duration_ticks = 100 };
+
+	event.name = made_op(&made, DWELL_CATEGORY_DEVICE, name);
+	dw_encode_event(&gpu->events, &event);
+	call(made_op(&made, DWELL_CATEGORY_RUNTIME, "cudaLaunchKernel"), 100);
+}
+
+TEST(kernels_that_follow_each_other_again_and_again_are_iterations)
+{
+	struct gpu gpu = gpu_begin();
+	char name[32];
+
 	for (int i = 0; i < 20; i++)
 		for (unsigned k = 0; k < 6; k++) {
-			struct dw_device_event_in kernel = { .kind = DW_DEVICE_KERNEL, .queue = k == 5 ? other : queue,
-				.start_ticks = at, .duration_ticks = 100 };
-
 			snprintf(name, sizeof name, "kernel%u", k);
-			kernel.name = made_op(&made, DWELL_CATEGORY_DEVICE, name);
-			dw_encode_event(&events, &kernel);
-			at += 110;
+			gpu_work(&gpu, DW_DEVICE_KERNEL, k == 5 ? gpu.other : gpu.queue, name);
 		}
-	dw_encode_events_close(&events);
+	dw_encode_events_close(&gpu.events);
 	const struct dw_period *period = run_end();
 
 	REQUIRE(period && period->count == 20);
@@ -427,6 +495,28 @@ TEST(kernels_that_follow_each_other_again_and_again_are_iterations)
 	CHECK_EQ(period->steps[0].end_ns, 1000 + 6 * 110);
 	CHECK_EQ(period->steps[19].end_ns, period->steps[19].start_ns + 5 * 110 - 10);
 	made_close(&made);
+}
+
+/* A graph has the kernels of an iteration; a kernel alone is none. */
+TEST(a_graph_is_an_iteration)
+{
+	static const struct {
+		enum dw_device_kind kind;
+		size_t count;
+	} cases[] = { { DW_DEVICE_GRAPH, 25 }, { DW_DEVICE_KERNEL, 0 } };
+
+	for (int c = 0; c < 2; c++) {
+		struct gpu gpu = gpu_begin();
+
+		for (int i = 0; i < 25; i++)
+			gpu_work(&gpu, cases[c].kind, gpu.queue, "decode");
+		dw_encode_events_close(&gpu.events);
+		const struct dw_period *period = run_end();
+
+		REQUIRE(period);
+		CHECK_EQ(period->count, cases[c].count);
+		made_close(&made);
+	}
 }
 
 /* ---- threads ------------------------------------------------------------------------------------- */
@@ -451,6 +541,35 @@ TEST(a_thread_that_works_has_the_iterations)
 	REQUIRE(period && period->count == 30);
 	CHECK_STR(period->name, "request");
 	CHECK_EQ(period->thread, 1);
+	made_close(&made);
+}
+
+/* The main thread waits while another one runs the operators of backward. */
+TEST(phases_of_a_main_thread_that_waits)
+{
+	struct dw_encode_stream stream;
+	uint32_t worker, update;
+
+	run_begin();
+	dw_encode_process_entry(&made.process)->pid = 100; /* that of its thread */
+	update = made_op(&made, DWELL_CATEGORY_PHASE, "optimizer");
+	worker = dw_encode_thread(&made.process, 101, 1, 0, "backward");
+	dw_encode_stream_init(&stream, &made.process, 1, worker);
+	for (int i = 0; i < 30; i++) {
+		call(operator("forward"), 100);
+		for (int k = 0; k < 20; k++) {
+			dw_encode_begin(&stream, at, operator(k % 2 ? "relu" : "matmul"));
+			at += 50;
+			dw_encode_end(&stream, at);
+		}
+		call(update, 20);
+	}
+	dw_encode_close(&stream);
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 30);
+	CHECK_STR(period->name, "optimizer");
+	CHECK_EQ(period->thread, 0);
 	made_close(&made);
 }
 
@@ -528,6 +647,18 @@ TEST(what_has_less_than_half_of_the_time_is_none)
 	for (int i = 0; i < 50; i++)
 		call(zone("print"), 100);
 	call(zone("write"), 20000);
+	check_none();
+}
+
+/* Parameters are copied to a device; the first copy starts it. */
+TEST(one_long_call_among_short_ones_is_none)
+{
+	run_begin();
+	for (int i = 0; i < 20; i++) {
+		call(operator("to"), i == 1 ? 1000000 : 10);
+		call(operator("copy"), 10);
+	}
+	chain("op", 0, 100, 100);
 	check_none();
 }
 
