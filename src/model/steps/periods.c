@@ -124,25 +124,34 @@ static bool period_of_thread(struct dw_period *period, struct dw_model *model, c
 	return good;
 }
 
-/* The iterations are those of the main or busiest thread of the device's process. */
+/* The main or busiest thread of a process. DW_NO_INDEX: it has none. */
+static uint32_t period_first_thread(const struct dw_source *source, uint32_t process, const struct thread_busy *threads,
+                                    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (source->threads[threads[i].thread].process == process)
+			return threads[i].thread;
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		if (source->threads[i].process == process)
+			return i;
+	return DW_NO_INDEX;
+}
+
 static bool period_of_device(struct dw_period *period, struct dw_model *model, struct dw_period_names *names,
                              const struct thread_busy *threads, size_t count)
 {
-	const struct dw_source *source = model->source;
-	struct dw_period_events kernels = { NULL, 0, 0 };
+	struct dw_period_events kernels = { NULL, 0, 0 }, ranges = { NULL, 0, 0 };
 	struct thread_busy thread = { .thread = DW_NO_INDEX };
 	uint32_t process;
-	bool good = dw_period_collect_device(model, names, &kernels, &process);
+	bool good = dw_period_collect_device(model, names, &kernels, &ranges, &process);
 
-	for (size_t i = count; i-- > 0;)
-		if (source->threads[threads[i].thread].process == process)
-			thread.thread = threads[i].thread;
-	for (uint32_t i = 0; i < source->thread_count && thread.thread == DW_NO_INDEX; i++)
-		if (source->threads[i].process == process)
-			thread.thread = i;
+	if (good)
+		thread.thread = period_first_thread(model->source, process, threads, count);
 	if (good && thread.thread != DW_NO_INDEX)
+		good = period_try(period, model, names, &thread, &ranges, kernels.count ? &kernels : &ranges);
+	if (good && thread.thread != DW_NO_INDEX && !period->count)
 		good = period_try(period, model, names, &thread, &kernels, &kernels);
-	free(kernels.items);
+	DW_FREE(kernels.items, ranges.items);
 	return good;
 }
 

@@ -7,7 +7,7 @@
  *     1. ranges that the program named, of the busiest thread: phases, zones, annotations
  *     2. what else that thread calls: functions, layers, compiled functions, operators
  *     3. the same of the threads that are less busy
- *     4. kernels, of the stream of a device that worked most
+ *     4. ranges on a device, as XLA's modules, then the kernels of the stream of a device that worked most
  *
  * Of nested ranges only the outermost count that recur: a range that occurs less than DW_PERIOD_LEAST times on its
  * level is replaced by the ranges in it (periods_collect.c). periods_find.c says what makes a sequence a period.

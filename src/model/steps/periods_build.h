@@ -20,8 +20,9 @@ enum dw_period_kind {
 	DW_PERIOD_OPERATOR, /* an operator, a kernel: many make an iteration */
 	DW_PERIOD_FUNCTION, /* a function, a layer, a graph of kernels: one can be an iteration */
 	DW_PERIOD_RANGE,    /* what the program named itself: the same, and surrounds functions */
+	DW_PERIOD_DATA,     /* loading data: a part of each iteration, unless ranges have more time */
 	DW_PERIOD_COMPILED, /* a compiled function, which only starts the work of a device: its own time says little */
-	DW_PERIOD_PHASE,    /* the optimizer, loading data: a part of each iteration by what it means */
+	DW_PERIOD_PHASE,    /* forward, backward, the optimizer: a part of each iteration by what it means */
 };
 
 /* By symbol. */
@@ -55,16 +56,17 @@ bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread);
  * memory. The caller frees the items in any case. */
 bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,
                        struct dw_period_events *named, struct dw_period_events *all);
-/* The kernels of the stream of a device that computed most. `*process` is its process, or DW_NO_INDEX: no device has
- * worked. Graphs become functions in `names`. */
+/* The kernels of the stream of a device that computed most, and the ranges on a device of that process, as XLA's modules,
+ * that have most time. `*process` is DW_NO_INDEX if there are neither. Graphs become functions in `names`, and ranges
+ * what they are. */
 bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
-                              struct dw_period_events *events, uint32_t *process);
+                              struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process);
 
 struct dw_period_found {
 	size_t *begins; /* indexes of events, ascending; malloc'ed */
 	size_t count;   /* 0: no period */
 	size_t last;    /* index of the event with whose end the last iteration ends */
-	bool parts;     /* it is one by what its names mean: phases, compiled functions */
+	bool parts;     /* it is one by what its names mean: phases, compiled functions, loading data */
 };
 
 /* `busy` has all work of the thread, of which `events` may be a part. False: out of memory. */

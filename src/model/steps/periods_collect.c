@@ -280,13 +280,20 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 
 /* ---- the events of a device ---------------------------------------------------------------------- */
 
-/* The kernels of all queues; then of one. */
+/* Of all queues, the time of the events of one kind; then of one queue, these events. */
+struct device_events {
+	uint64_t *by_queue; /* ticks */
+	uint32_t queue;     /* DW_NO_INDEX: none yet */
+	struct dw_period_events *events;
+};
+
+enum { KERNELS, RANGES, SORTS };
+
 struct device_work {
 	const struct dw_model *model;
 	struct dw_period_names *names;
-	uint64_t *by_queue; /* ticks */
-	uint32_t queue;     /* DW_NO_INDEX: all are counted, none is kept */
-	struct dw_period_events *events;
+	struct device_events sorts[SORTS];
+	bool counts; /* time; otherwise events are kept */
 };
 
 /* False: out of memory. */
@@ -295,21 +302,23 @@ static bool device_take(struct device_work *work, const struct dw_source_events 
 {
 	const struct dw_source_file *file = &work->model->source->files[chunk->file];
 	uint32_t kind = dw_device_kind(record), queue = dw_device_queue(record), name = record->name.id;
+	struct device_events *to = &work->sorts[kind == DW_DEVICE_RANGE ? RANGES : KERNELS];
 	uint64_t start, end;
 
-	if (record->start_ticks > DW_TICKS_MAX || (kind != DW_DEVICE_KERNEL && kind != DW_DEVICE_GRAPH))
+	if (record->start_ticks > DW_TICKS_MAX ||
+	    (kind != DW_DEVICE_KERNEL && kind != DW_DEVICE_GRAPH && kind != DW_DEVICE_RANGE))
 		return true;
 	queue = file->queue_by_id[queue < file->symbol_count ? queue : 0];
 	start = dw_source_device_ticks(&chunk->clock, record->start_ticks);
 	end = dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record));
-	if (work->queue == DW_NO_INDEX)
-		work->by_queue[queue] += end - start;
-	if (work->queue != queue || work->events->count == DW_PERIOD_EVENTS)
+	if (work->counts)
+		to->by_queue[queue] += end - start;
+	if (work->counts || to->queue != queue || to->events->count == DW_PERIOD_EVENTS)
 		return true;
 	name = work->names->keys[work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0]];
-	if (kind == DW_DEVICE_GRAPH)
-		work->names->kinds[name] = DW_PERIOD_FUNCTION;
-	return DW_APPEND(&work->events->items, &work->events->capacity, &work->events->count,
+	if (kind != DW_DEVICE_KERNEL)
+		work->names->kinds[name] = kind == DW_DEVICE_RANGE ? DW_PERIOD_RANGE : DW_PERIOD_FUNCTION;
+	return DW_APPEND(&to->events->items, &to->events->capacity, &to->events->count,
 	                 (struct dw_period_event){ start, end, name, 0 });
 }
 
@@ -337,26 +346,40 @@ static bool device_visit(struct device_work *work)
 	return good;
 }
 
-DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_UP(end) DW_UP(key))
+/* A range is before those in it. */
+DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(key))
 
-bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
-                              struct dw_period_events *events, uint32_t *process)
+/* The queue with most time, of one process if that is known. */
+static uint32_t collect_busiest_queue(const struct dw_source *source, const uint64_t *by_queue, uint32_t process)
 {
-	const struct dw_source *source = model->source;
-	struct device_work work = { .model = model, .names = names, .queue = DW_NO_INDEX, .events = events };
-	bool good = DW_NEW(&work.by_queue, source->queue_count + 1) && device_visit(&work);
 	uint32_t most = DW_NO_INDEX;
 
-	*process = DW_NO_INDEX;
-	for (uint32_t i = 0; good && i < source->queue_count; i++)
-		if (work.by_queue[i] && (most == DW_NO_INDEX || work.by_queue[i] > work.by_queue[most]))
+	for (uint32_t i = 0; i < source->queue_count; i++)
+		if (by_queue[i] && (most == DW_NO_INDEX || by_queue[i] > by_queue[most]) &&
+		    (process == DW_NO_INDEX || source->devices[source->queues[i].device].process == process))
 			most = i;
-	if (good && most != DW_NO_INDEX) {
-		work.queue = most;
-		*process = source->devices[source->queues[most].device].process;
-		good = device_visit(&work);
+	return most;
+}
+
+bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
+                              struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process)
+{
+	const struct dw_source *source = model->source;
+	struct device_work work = { model, names, { { NULL, DW_NO_INDEX, kernels }, { NULL, DW_NO_INDEX, ranges } }, true };
+	bool good = DW_NEW(&work.sorts[KERNELS].by_queue, source->queue_count + 1) &&
+	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) && device_visit(&work);
+
+	*process = DW_NO_INDEX;
+	for (int i = 0; i < SORTS && good; i++) {
+		work.sorts[i].queue = collect_busiest_queue(source, work.sorts[i].by_queue, *process);
+		if (work.sorts[i].queue != DW_NO_INDEX)
+			*process = source->devices[source->queues[work.sorts[i].queue].device].process;
 	}
-	free(work.by_queue);
-	DW_SORT(events->items, events->count, device_compare);
+	work.counts = false;
+	good = good && (*process == DW_NO_INDEX || device_visit(&work));
+	for (int i = 0; i < SORTS; i++) {
+		DW_SORT(work.sorts[i].events->items, work.sorts[i].events->count, device_compare);
+		free(work.sorts[i].by_queue);
+	}
 	return good;
 }

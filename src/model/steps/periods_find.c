@@ -45,7 +45,8 @@ struct search {
 	size_t longest;       /* event */
 	uint64_t ticks;       /* of all events but the longest */
 	uint64_t named_ticks; /* of functions and ranges */
-	/* Phases or compiled functions, if such recur: only they begin iterations, of which they are parts. Otherwise 0. */
+	/* Phases, compiled functions or loading data, if such recur: iterations begin with these, which are parts of them.
+	 * Otherwise 0. */
 	enum dw_period_kind parts;
 	/* Of a cut. */
 	size_t *begins, begin_count;  /* events with which iterations begin */
@@ -110,18 +111,31 @@ static void search_count(struct search *search)
 		name->to = search->ticks;
 		name->ticks += own;
 		search->ticks += own;
-		if (kind != DW_PERIOD_OPERATOR)
+		if (kind == DW_PERIOD_FUNCTION || kind == DW_PERIOD_RANGE)
 			search->named_ticks += own;
 	}
-	for (size_t i = 0; i < search->names->count; i++) {
-		struct name *name = &search->by_key[i];
+}
 
-		if (name->count < 2 || name->to - name->from <= search->ticks / 2)
-			continue;
-		search->recurring[search->recurring_count++] = name;
-		if (search->names->kinds[i] >= DW_PERIOD_COMPILED && search->names->kinds[i] > search->parts)
-			search->parts = search->names->kinds[i];
+/* Whether the name occurs several times, and over more than half of the time. */
+static bool search_recurs(const struct search *search, uint32_t key)
+{
+	const struct name *name = &search->by_key[key];
+
+	return name->count > 1 && name->to - name->from > search->ticks / 2;
+}
+
+static enum dw_period_kind search_find_parts(const struct search *search)
+{
+	enum dw_period_kind parts = 0, least = search->named_ticks > search->ticks / 2 ? DW_PERIOD_COMPILED : DW_PERIOD_DATA;
+
+	for (uint32_t i = 0; i < search->names->count; i++) {
+		enum dw_period_kind kind = search->names->kinds[i];
+
+		if (kind >= least && kind > parts && search_recurs(search, i) &&
+		    search->by_key[i].count >= DW_PERIOD_LEAST)
+			parts = kind;
 	}
+	return parts;
 }
 
 /* Whether names count by the time that they have. */
@@ -130,20 +144,19 @@ static bool search_is_by_time(const struct search *search)
 	return search->parts ? search->parts == DW_PERIOD_COMPILED : search->named_ticks > search->ticks / 2;
 }
 
-/* Leaves the names that may begin an iteration, in order. */
+/* The names that may begin an iteration, in order. */
 static void search_choose_names(struct search *search)
 {
-	size_t kept = 0;
+	search->recurring_count = 0;
+	for (uint32_t i = 0; i < search->names->count; i++) {
+		enum dw_period_kind kind = search->names->kinds[i];
 
-	for (size_t i = 0; i < search->recurring_count; i++) {
-		struct name *name = search->recurring[i];
-		enum dw_period_kind kind = search->names->kinds[name->key];
-
+		if (!search_recurs(search, i))
+			continue;
 		if (search->parts ? kind == search->parts : !search_is_by_time(search) || kind != DW_PERIOD_OPERATOR)
-			search->recurring[kept++] = name;
+			search->recurring[search->recurring_count++] = &search->by_key[i];
 	}
-	search->recurring_count = kept;
-	DW_SORT(search->recurring, kept, search_compare_names);
+	DW_SORT(search->recurring, search->recurring_count, search_compare_names);
 }
 
 /* How many names recur often enough for an iteration. */
@@ -161,12 +174,12 @@ static size_t search_often(const struct search *search)
 static size_t search_enough(const struct search *search)
 {
 	size_t often = search_often(search);
-	uint64_t ticks = 0, all = search->ticks;
+	uint64_t ticks = 0, all = search->parts ? 0 : search->ticks;
 
 	if (!search_is_by_time(search))
 		return often * 2 > search->recurring_count ? (often * 5 + 5) / 6 - 1 : search->recurring_count;
 	for (size_t i = 0; search->parts && i < search->recurring_count; i++)
-		all = (i ? all : 0) + search->recurring[i]->ticks;
+		all += search->recurring[i]->ticks;
 	for (size_t i = 0; i < search->recurring_count; i++) {
 		ticks += search->recurring[i]->ticks;
 		if (ticks > all / 2)
@@ -328,7 +341,7 @@ static bool search_can_begin(const struct search *search, size_t before)
 		if (begin - search->begins[p - 1] > before)
 			same += search->events[begin - before].key == key && search->events[begin - before - 1].key == ends_with;
 	}
-	return same > (search->begin_count - 1) / 4 * 3;
+	return same * 4 > (search->begin_count - 1) * 3;
 }
 
 /* Where a piece begins that has other events than most have: at the event with the key that is nearest to there. */
@@ -463,10 +476,13 @@ static bool search_try(struct search *search, const struct dw_period_events *bus
 
 static void search_cuts(struct search *search, const struct dw_period_events *busy, struct dw_period_found *found)
 {
-	size_t place = search_enough(search), least = search_is_by_time(search) ? place : search_often(search) / 2;
 	struct level first, level;
+	size_t place, least;
 	unsigned tried = 1;
 
+	search_choose_names(search);
+	place = search_enough(search);
+	least = search_is_by_time(search) ? place : search_often(search) / 2;
 	if (place >= search->recurring_count)
 		return;
 	first = level = search_level(search, place);
@@ -496,7 +512,11 @@ bool dw_period_find(const struct dw_period_names *names, const struct dw_period_
 	       DW_NEW(&search.pieces_with, names->count + (size_t)1) && DW_NEW(&search.seen, names->count + (size_t)1);
 	if (good) {
 		search_count(&search);
-		search_choose_names(&search);
+		search.parts = search_find_parts(&search);
+		search_cuts(&search, busy, found);
+	}
+	if (good && !found->count && search.parts) {
+		search.parts = 0;
 		search_cuts(&search, busy, found);
 	}
 	DW_FREE(search.by_key, search.recurring, search.begins, search.ends, search.pieces_with, search.seen);

@@ -247,6 +247,25 @@ TEST(an_iteration_has_several_batches_and_one_update)
 	made_close(&made);
 }
 
+/* Data is loaded now and then, so that its phase tells nothing. */
+TEST(phases_that_are_in_few_iterations_do_not_count)
+{
+	uint32_t next;
+
+	run_begin();
+	next = made_op(&made, DWELL_CATEGORY_DATA, "next");
+	for (int i = 0; i < 60; i++) {
+		if (i < 3 || i == 20 || i == 33 || i > 57)
+			call(next, 10);
+		call_around(zone("step"), operator("mul"), 100);
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 60);
+	CHECK_STR(period->name, "step");
+	made_close(&made);
+}
+
 /* ---- functions ----------------------------------------------------------------------------------- */
 
 TEST(a_function_that_is_called_again_and_again_is_an_iteration)
@@ -494,6 +513,32 @@ TEST(kernels_that_follow_each_other_again_and_again_are_iterations)
 	CHECK_EQ(period->steps[0].start_ns, 1000);
 	CHECK_EQ(period->steps[0].end_ns, 1000 + 6 * 110);
 	CHECK_EQ(period->steps[19].end_ns, period->steps[19].start_ns + 5 * 110 - 10);
+	made_close(&made);
+}
+
+/* What a device runs as one module; its kernels have the same names each time, in another order. */
+TEST(a_range_on_a_device_is_an_iteration)
+{
+	struct gpu gpu = gpu_begin();
+	struct dw_device_event_in module = { .kind = DW_DEVICE_RANGE, .queue = gpu.other, .duration_ticks = 650 };
+	char name[32];
+
+	module.name = made_op(&made, DWELL_CATEGORY_DEVICE, "jit_train_step");
+	for (int i = 0; i < 20; i++) {
+		module.start_ticks = at;
+		dw_encode_event(&gpu.events, &module);
+		for (int k = 0; k < 6; k++) {
+			snprintf(name, sizeof name, "fusion%d", (i * 7 + k * 5) % 11);
+			gpu_work(&gpu, DW_DEVICE_KERNEL, gpu.queue, name);
+		}
+	}
+	dw_encode_events_close(&gpu.events);
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 20);
+	CHECK_STR(period->name, "jit_train_step");
+	CHECK_EQ(period->steps[0].start_ns, 1000);
+	CHECK_EQ(period->steps[0].end_ns, 1000 + 6 * 110);
 	made_close(&made);
 }
 
