@@ -56,9 +56,9 @@ bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread);
  * memory. The caller frees the items in any case. */
 bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,
                        struct dw_period_events *named, struct dw_period_events *all);
-/* The kernels of the stream of a device that computed most, and the ranges on a device of that process, as XLA's modules,
- * that have most time. `*process` is DW_NO_INDEX if there are neither. Graphs become functions in `names`, and ranges
- * what they are. */
+/* The kernels of the stream of a device that computed most, and of the ranges on a device of that process, as XLA's
+ * modules, those of the line with most time. `*process` is DW_NO_INDEX if there are neither. Graphs become functions in
+ * `names`, and ranges what they are. */
 bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
                               struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process);
 

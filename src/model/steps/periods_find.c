@@ -94,10 +94,15 @@ static bool search_is_new(const struct search *search, size_t i)
 
 DW_ORDER_OF_POINTERS(search_compare_names, struct name, DW_DOWN(count) DW_UP(first))
 
-static void search_count(struct search *search)
+/* Counts the names, and makes space for cuts at any of them. False: out of memory. */
+static bool search_count(struct search *search)
 {
+	size_t names = search->names->count + (size_t)1, most = 0;
 	uint64_t until = 0;
 
+	if (!DW_NEW(&search->by_key, names) || !DW_NEW(&search->recurring, names) || !DW_NEW(&search->pieces_with, names) ||
+	    !DW_NEW(&search->seen, names))
+		return false;
 	search->longest = find_longest(search->events, search->count);
 	for (size_t i = 0; i < search->count; i++) {
 		const struct dw_period_event *event = &search->events[i];
@@ -108,12 +113,14 @@ static void search_count(struct search *search)
 		if (!name->count)
 			*name = (struct name){ .key = event->key, .from = search->ticks, .first = i };
 		name->count += search_is_new(search, i);
+		most = name->count > most ? name->count : most;
 		name->to = search->ticks;
 		name->ticks += own;
 		search->ticks += own;
 		if (kind == DW_PERIOD_FUNCTION || kind == DW_PERIOD_RANGE)
 			search->named_ticks += own;
 	}
+	return DW_NEW(&search->begins, most + 1) && DW_NEW(&search->ends, most + 1);
 }
 
 /* Whether the name occurs several times, and over more than half of the time. */
@@ -126,7 +133,8 @@ static bool search_recurs(const struct search *search, uint32_t key)
 
 static enum dw_period_kind search_find_parts(const struct search *search)
 {
-	enum dw_period_kind parts = 0, least = search->named_ticks > search->ticks / 2 ? DW_PERIOD_COMPILED : DW_PERIOD_DATA;
+	bool has_ranges = search->named_ticks > search->ticks / 2;
+	enum dw_period_kind parts = 0, least = has_ranges ? DW_PERIOD_COMPILED : DW_PERIOD_DATA;
 
 	for (uint32_t i = 0; i < search->names->count; i++) {
 		enum dw_period_kind kind = search->names->kinds[i];
@@ -504,14 +512,10 @@ bool dw_period_find(const struct dw_period_names *names, const struct dw_period_
                     const struct dw_period_events *busy, struct dw_period_found *found)
 {
 	struct search search = { .names = names, .events = events->items, .count = events->count };
-	bool good;
+	bool good = search_count(&search);
 
 	*found = (struct dw_period_found){ NULL, 0, 0, false };
-	good = DW_NEW(&search.by_key, names->count + (size_t)1) && DW_NEW(&search.recurring, names->count + (size_t)1) &&
-	       DW_NEW(&search.begins, events->count + 1) && DW_NEW(&search.ends, events->count + 1) &&
-	       DW_NEW(&search.pieces_with, names->count + (size_t)1) && DW_NEW(&search.seen, names->count + (size_t)1);
 	if (good) {
-		search_count(&search);
 		search.parts = search_find_parts(&search);
 		search_cuts(&search, busy, found);
 	}

@@ -1,5 +1,5 @@
-/* Periods of kept traces of real programs, against the steps that are marked in them, or the loop that they are known to
- * have. */
+/* Periods of kept traces of real programs, against the steps that are marked in them, or the loop that they are known
+ * to have. */
 #include <fcntl.h>
 
 #include "check.h"

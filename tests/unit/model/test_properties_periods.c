@@ -1,9 +1,9 @@
 /*
  * Periods of random programs, of which it is known how often their loop ran.
  *
- * A program has operators before its loop and after it, and iterations of a head, layers and a tail. One that trains has
- * a backward layer for each layer and an optimizer; it evaluates now and then. Some log every few iterations, some have
- * another number of layers each time. Parts of a program share some operators. The names do not tell for all such
+ * A program has operators before its loop and after it, and iterations of a head, layers and a tail. One that trains
+ * has a backward layer for each layer and an optimizer; it evaluates now and then. Some log every few iterations, some
+ * have another number of layers each time. Parts of a program share some operators. The names do not tell for all such
  * programs what the iteration is: if layers have nearly all of the names, or evaluations more than a few of their own,
  * the loop is not found. So the test counts how many are found, and no program may break what all periods have.
  */
@@ -62,7 +62,8 @@ static void play(const struct part *part, unsigned times)
 /* Writes a run. Returns how often its loop ran. */
 static unsigned play_program(void)
 {
-	struct part head = draw_part(1 + draw(6), 0), layer = draw_part(2 + draw(10), 30), tail = draw_part(1 + draw(6), 30);
+	struct part head = draw_part(1 + draw(6), 0), layer = draw_part(2 + draw(10), 30);
+	struct part tail = draw_part(1 + draw(6), 30);
 	struct part backward = draw_part(2 + draw(10), 20), optimizer = draw_part(1 + draw(6), 20);
 	struct part metrics = draw_part(1 + draw(4), 30), log = draw_part(1 + draw(2), 0);
 	struct part before = draw_part(draw(60), 7), after = draw_part(draw(20), 20);
