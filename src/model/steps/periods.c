@@ -48,12 +48,13 @@ static size_t period_keep_busy(const struct dw_source *source, struct thread_bus
 }
 
 /* The threads in which a period is searched, in order. NULL: out of memory. */
-static struct thread_busy *period_order_threads(const struct dw_model *model, size_t *count)
+static struct thread_busy *period_order_threads(const struct dw_model *model, struct dw_period_names *names,
+                                                size_t *count)
 {
 	const struct dw_source *source = model->source;
 	struct thread_busy *threads = calloc(source->thread_count + 1, sizeof *threads);
 	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
-	bool good = threads && busy && dw_period_busy(model, busy);
+	bool good = threads && busy && dw_period_busy(model, names, busy);
 
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
@@ -161,7 +162,8 @@ static bool period_compute(struct dw_model *model, const void *request, void *re
 	struct dw_period_names names;
 	struct thread_busy *threads = NULL;
 	size_t count = 0;
-	bool good = dw_period_names_init(&names, model) && (threads = period_order_threads(model, &count));
+	bool good = dw_period_names_init(&names, model) && (threads = period_order_threads(model, &names, &count)) &&
+	            dw_period_names_unite(&names, model);
 
 	period->thread = DW_NO_INDEX;
 	period->name = "";

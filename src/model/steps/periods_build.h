@@ -29,11 +29,16 @@ enum dw_period_kind {
 struct dw_period_names {
 	uint8_t *kinds; /* enum dw_period_kind */
 	uint32_t *keys; /* the symbol that stands for all of the same name */
+	/* How often each range occurs whose name has a number; of others 0. dw_period_busy() counts. */
+	uint32_t *counts;
+	bool *numbered;
 	uint32_t count;
 };
 
 /* False: out of memory. Call the reset function in any case. */
 bool dw_period_names_init(struct dw_period_names *names, const struct dw_model *model);
+/* After they have been counted: unites ranges that differ in a number alone. False: out of memory. */
+bool dw_period_names_unite(struct dw_period_names *names, const struct dw_model *model);
 void dw_period_names_reset(struct dw_period_names *names);
 /* The name for people: "step #" of "step 1", "step 2" and so on. NULL: out of memory. */
 const char *dw_period_name(const struct dw_period_names *names, struct dw_model *model, uint32_t key);
@@ -50,8 +55,8 @@ struct dw_period_events {
 	size_t count, capacity;
 };
 
-/* The time in which each thread is in a range, in ticks of its file. False: out of memory. */
-bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread);
+/* The time in which each thread is in a range, in ticks of its file. Counts in `names`. False: out of memory. */
+bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names, uint64_t *by_thread);
 /* The outermost events of a thread that recur: of ranges that the program named, and of all ranges. False: out of
  * memory. The caller frees the items in any case. */
 bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,

@@ -18,6 +18,7 @@
 
 struct busy {
 	const struct dw_model *model;
+	struct dw_period_names *names;
 	uint64_t *by_thread;
 	struct dw_frames *memory; /* by worker */
 	bool failed;
@@ -32,9 +33,13 @@ struct busy_state {
 DW_INLINE void busy_enter(void *state, void *frame, uint64_t ticks, uint32_t id)
 {
 	struct busy_state *at = state;
+	const struct dw_period_names *names = at->busy->names;
+	uint32_t symbol = dw_walk_symbol(&at->pass.walk, id);
 
 	if (at->pass.depth == 1)
 		at->since = ticks;
+	if (__builtin_expect(names->numbered[symbol], 0))
+		__atomic_add_fetch(&names->counts[symbol], 1, __ATOMIC_RELAXED);
 }
 
 DW_INLINE void busy_leave(void *state, void *frame, uint64_t ticks, enum dw_leave how)
@@ -64,11 +69,11 @@ static void collect_busy_stream(void *context, unsigned worker, size_t index)
 		__atomic_store_n(&busy->failed, true, __ATOMIC_RELAXED);
 }
 
-bool dw_period_busy(const struct dw_model *model, uint64_t *by_thread)
+bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names, uint64_t *by_thread)
 {
 	size_t count = model->source->stream_count;
 	unsigned workers = dw_pool_workers(count);
-	struct busy busy = { model, by_thread, calloc(workers, sizeof *busy.memory), false };
+	struct busy busy = { model, names, by_thread, calloc(workers, sizeof *busy.memory), false };
 
 	if (busy.memory)
 		dw_pool_run(count, workers, collect_busy_stream, &busy);

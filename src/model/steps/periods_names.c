@@ -67,19 +67,31 @@ static bool names_has_number(const char *name)
 	return name[strcspn(name, "0123456789")] != '\0';
 }
 
-/* Ranges that differ in a number alone, as "step 1", "step 2", are one name if there are many of them. */
-static bool names_unite(struct dw_period_names *names, const struct dw_symbol *symbols)
+/* By the first of the names that differ in a number alone. */
+struct names_of {
+	uint64_t members, occurrences;
+};
+
+/* "step 1", "step 2" and so on are one name: there are more of them than each occurs. "pass 1" to "pass 3" are not,
+ * which are parts of each iteration. */
+static bool names_are_one(const struct names_of *of)
 {
+	return of->members >= DW_PERIOD_LEAST && of->members * of->members >= of->occurrences;
+}
+
+bool dw_period_names_unite(struct dw_period_names *names, const struct dw_model *model)
+{
+	const struct dw_symbol *symbols = model->symbols;
 	struct dw_map map = { NULL, 0, 0 };
-	uint32_t *members = calloc(names->count + (size_t)1, sizeof *members); /* by the first of them */
+	struct names_of *of = calloc(names->count + (size_t)1, sizeof *of);
 	uint32_t *first = calloc(names->count + (size_t)1, sizeof *first);
-	bool good = members && first;
+	bool good = of && first;
 
 	for (uint32_t i = 0; good && i < names->count; i++) {
 		uint32_t hash, found;
 
 		first[i] = i;
-		if (names->kinds[i] != DW_PERIOD_RANGE || !names_has_number(symbols[i].name))
+		if (!names->numbered[i] || !names->counts[i])
 			continue;
 		hash = names_hash(&symbols[i]);
 		found = DW_MAP_FIND(&map, hash, k, names_same(&symbols[k], &symbols[i]));
@@ -87,13 +99,14 @@ static bool names_unite(struct dw_period_names *names, const struct dw_symbol *s
 			good = dw_map_add(&map, hash, i);
 		else
 			first[i] = found;
-		members[first[i]]++;
+		of[first[i]].members++;
+		of[first[i]].occurrences += names->counts[i];
 	}
 	for (uint32_t i = 0; good && i < names->count; i++)
-		if (members[first[i]] >= DW_PERIOD_LEAST)
+		if (names_are_one(&of[first[i]]))
 			names->keys[i] = first[i];
 	dw_map_reset(&map);
-	DW_FREE(members, first);
+	DW_FREE(of, first);
 	return good;
 }
 
@@ -102,20 +115,22 @@ bool dw_period_names_init(struct dw_period_names *names, const struct dw_model *
 	const struct dw_symbol *symbols = model->symbols;
 
 	*names = (struct dw_period_names){ .count = model->symbol_count };
-	if (!DW_NEW(&names->kinds, names->count + (size_t)1) || !DW_NEW(&names->keys, names->count + (size_t)1))
+	if (!DW_NEW(&names->kinds, names->count + (size_t)1) || !DW_NEW(&names->keys, names->count + (size_t)1) ||
+	    !DW_NEW(&names->counts, names->count + (size_t)1) || !DW_NEW(&names->numbered, names->count + (size_t)1))
 		return false;
 	for (uint32_t i = 0; i < names->count; i++) {
 		names->kinds[i] = (uint8_t)names_kind(&symbols[i]);
 		/* Operators of other shapes are the same; functions of other files are not. */
 		names->keys[i] = names->kinds[i] == DW_PERIOD_OPERATOR ? model->row_symbol[model->symbol_row[i]] : i;
+		names->numbered[i] = names->kinds[i] == DW_PERIOD_RANGE && names_has_number(symbols[i].name);
 	}
-	return names_unite(names, symbols);
+	return true;
 }
 
 void dw_period_names_reset(struct dw_period_names *names)
 {
-	DW_FREE(names->kinds, names->keys);
-	*names = (struct dw_period_names){ NULL, NULL, 0 };
+	DW_FREE(names->kinds, names->keys, names->counts, names->numbered);
+	*names = (struct dw_period_names){ .count = 0 };
 }
 
 const char *dw_period_name(const struct dw_period_names *names, struct dw_model *model, uint32_t key)

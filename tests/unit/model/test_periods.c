@@ -139,6 +139,39 @@ TEST(names_that_differ_in_a_number_are_one_name)
 	made_close(&made);
 }
 
+/* Each of four epochs counts its steps from 1. */
+TEST(numbers_that_occur_again_are_one_name)
+{
+	char name[32];
+
+	run_begin();
+	for (int i = 0; i < 80; i++) {
+		snprintf(name, sizeof name, "step %d", i % 20 + 1);
+		call_around(zone(name), operator("mul"), 100);
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 80);
+	CHECK_STR(period->name, "step #");
+	made_close(&made);
+}
+
+TEST(numbered_parts_of_an_iteration_are_names_of_their_own)
+{
+	char name[32];
+
+	run_begin();
+	for (int i = 0; i < 240; i++) {
+		snprintf(name, sizeof name, "pass %d", i % 6 + 1);
+		call_around(zone(name), operator("mul"), 100);
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 40);
+	CHECK_STR(period->name, "pass 1");
+	made_close(&made);
+}
+
 /* main() has all of the run, and each of three epochs has 20 steps. */
 TEST(rare_ranges_are_replaced_by_what_is_in_them)
 {
