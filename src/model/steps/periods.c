@@ -1,0 +1,184 @@
+/* The iterations of a run in which no step is marked; see periods.h. */
+#include "base/free.h"
+#include "base/order.h"
+#include "model/core/product.h"
+#include "model/steps/periods.h"
+#include "model/steps/periods_build.h"
+
+/* Threads in which a period is searched, at most. */
+#define MOST_THREADS 4u
+
+struct thread_busy {
+	uint32_t thread;
+	bool main; /* the first thread of its process */
+	double ns;
+	bool little; /* it is less than half as busy as the busiest: only phases and compiled functions count */
+};
+
+DW_ORDER(period_compare_busy, struct thread_busy, DW_DOWN(main) DW_DOWN(ns) DW_UP(thread))
+
+static const struct dw_source_clock *period_clock(const struct dw_model *model, uint32_t thread)
+{
+	return &model->source->files[model->source->processes[model->source->threads[thread].process].file].clock;
+}
+
+/* Leaves the threads that are at least half as busy as the busiest, and the main thread of that one's process. Main
+ * threads come first: they may wait while others work for their loop. */
+static size_t period_keep_busy(const struct dw_source *source, struct thread_busy *threads, size_t count)
+{
+	const struct thread_busy none = { .ns = 0 }, *most = &none;
+	uint32_t process = DW_NO_INDEX;
+	size_t kept = 0;
+	double half;
+
+	for (size_t i = 0; i < count; i++)
+		most = threads[i].ns > most->ns ? &threads[i] : most;
+	half = most->ns / 2;
+	if (most != &none)
+		process = source->threads[most->thread].process;
+	for (size_t i = 0; i < count; i++) {
+		struct thread_busy thread = threads[i];
+
+		thread.little = thread.ns < half;
+		if (thread.ns > 0 && (!thread.little || (thread.main && source->threads[thread.thread].process == process)))
+			threads[kept++] = thread;
+	}
+	DW_SORT(threads, kept, period_compare_busy);
+	return kept;
+}
+
+/* The threads in which a period is searched, in order. NULL: out of memory. */
+static struct thread_busy *period_order_threads(const struct dw_model *model, struct dw_period_names *names,
+                                                size_t *count)
+{
+	const struct dw_source *source = model->source;
+	struct thread_busy *threads = calloc(source->thread_count + 1, sizeof *threads);
+	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
+	bool good = threads && busy && dw_period_busy(model, names, busy);
+
+	for (uint32_t i = 0; good && i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+
+		threads[i] = (struct thread_busy){ .thread = i, .ns = (double)busy[i] * period_clock(model, i)->ns_per_tick };
+		threads[i].main = thread->tid == source->processes[thread->process].pid;
+	}
+	*count = good ? period_keep_busy(source, threads, source->thread_count) : 0;
+	free(busy);
+	if (!good)
+		DW_FREE(threads);
+	return good ? threads : NULL;
+}
+
+/* Makes the steps of what was found. False: out of memory. */
+static bool period_fill(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
+                        uint32_t thread, const struct dw_period_events *events, const struct dw_period_found *found)
+{
+	const struct dw_source_clock *clock = period_clock(model, thread);
+	uint64_t end = 0;
+
+	if (!found->count)
+		return true;
+	period->thread = thread;
+	period->name = dw_period_name(names, model, events->items[found->begins[0]].key);
+	period->steps = dw_arena_alloc(&model->arena, found->count * sizeof *period->steps);
+	for (size_t i = 0; period->steps && i < found->count; i++) {
+		struct dw_source_step *step = &period->steps[i];
+		bool last = i + 1 == found->count;
+
+		*step = (struct dw_source_step){ .thread = thread, .recorded = true, .number = i };
+		step->start_ticks = events->items[found->begins[i]].start;
+		step->end_ticks = last ? events->items[found->last].end : events->items[found->begins[i + 1]].start;
+		/* Ranges that overlap may end late. */
+		step->start_ticks = step->start_ticks > end ? step->start_ticks : end;
+		step->end_ticks = step->end_ticks > step->start_ticks ? step->end_ticks : step->start_ticks;
+		end = step->end_ticks;
+		step->start_ns = dw_source_ns(clock, step->start_ticks);
+		step->end_ns = dw_source_ns(clock, step->end_ticks);
+	}
+	period->count = found->count;
+	return period->name && period->steps;
+}
+
+static bool period_try(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
+                       const struct thread_busy *thread, const struct dw_period_events *events,
+                       const struct dw_period_events *busy)
+{
+	struct dw_period_found found;
+	bool good = dw_period_find(names, events, busy, &found);
+
+	if (good && (found.parts || !thread->little))
+		good = period_fill(period, model, names, thread->thread, events, &found);
+	free(found.begins);
+	return good;
+}
+
+static bool period_of_thread(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
+                             const struct thread_busy *thread)
+{
+	struct dw_period_events named = { NULL, 0, 0 }, all = { NULL, 0, 0 };
+	bool good = dw_period_collect(model, names, thread->thread, &named, &all) &&
+	            period_try(period, model, names, thread, &named, &all);
+
+	if (good && !period->count)
+		good = period_try(period, model, names, thread, &all, &all);
+	DW_FREE(named.items, all.items);
+	return good;
+}
+
+/* The main or busiest thread of a process. DW_NO_INDEX: it has none. */
+static uint32_t period_first_thread(const struct dw_source *source, uint32_t process, const struct thread_busy *threads,
+                                    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (source->threads[threads[i].thread].process == process)
+			return threads[i].thread;
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		if (source->threads[i].process == process)
+			return i;
+	return DW_NO_INDEX;
+}
+
+static bool period_of_device(struct dw_period *period, struct dw_model *model, struct dw_period_names *names,
+                             const struct thread_busy *threads, size_t count)
+{
+	struct dw_period_events kernels = { NULL, 0, 0 }, ranges = { NULL, 0, 0 };
+	struct thread_busy thread = { .thread = DW_NO_INDEX };
+	uint32_t process;
+	bool good = dw_period_collect_device(model, names, &kernels, &ranges, &process);
+
+	if (good)
+		thread.thread = period_first_thread(model->source, process, threads, count);
+	if (good && thread.thread != DW_NO_INDEX)
+		good = period_try(period, model, names, &thread, &ranges, kernels.count ? &kernels : &ranges);
+	if (good && thread.thread != DW_NO_INDEX && !period->count)
+		good = period_try(period, model, names, &thread, &kernels, &kernels);
+	DW_FREE(kernels.items, ranges.items);
+	return good;
+}
+
+static bool period_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct dw_period *period = result;
+	struct dw_period_names names;
+	struct thread_busy *threads = NULL;
+	size_t count = 0;
+	bool good = dw_period_names_init(&names, model) && (threads = period_order_threads(model, &names, &count)) &&
+	            dw_period_names_unite(&names, model);
+
+	period->thread = DW_NO_INDEX;
+	period->name = "";
+	for (size_t i = 0; good && i < count && i < MOST_THREADS && !period->count; i++)
+		good = period_of_thread(period, model, &names, &threads[i]);
+	if (good && !period->count && model->source->events_count)
+		good = period_of_device(period, model, &names, threads, count);
+	free(threads);
+	dw_period_names_reset(&names);
+	return good;
+}
+
+DW_PRODUCT(period, struct dw_period, period_compute, NULL);
+
+const struct dw_period *dw_model_period(struct dw_model *model, struct dwell_error *error)
+{
+	return dw_product_get(model->whole, &dw_product_period, 0, NULL, error);
+}

@@ -1,0 +1,390 @@
+/*
+ * The events in which a period is searched: of a thread those outermost ranges that recur, of a device its kernels.
+ *
+ * A program's loop is often inside of ranges that occur once, as main() or an epoch. So ranges are counted by call
+ * path, and on each level a range that occurs less than DW_PERIOD_LEAST times is replaced by what is in it. What is in
+ * a range that has occurred that often is not looked at. So most of a trace costs nothing but decoding.
+ */
+#include "base/free.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/order.h"
+#include "base/pool.h"
+#include "format/device.h"
+#include "model/core/pass.h"
+#include "model/steps/periods_build.h"
+
+/* ---- how busy threads are ------------------------------------------------------------------------ */
+
+struct busy {
+	const struct dw_model *model;
+	struct dw_period_names *names;
+	uint64_t *by_thread;
+	struct dw_frames *memory; /* by worker */
+	bool failed;
+};
+
+struct busy_state {
+	struct dw_pass pass;
+	struct busy *busy;
+	uint64_t since; /* ticks; when the outermost range began */
+};
+
+DW_INLINE void busy_enter(void *state, void *frame, uint64_t ticks, uint32_t id)
+{
+	struct busy_state *at = state;
+	const struct dw_period_names *names = at->busy->names;
+	uint32_t symbol = dw_walk_symbol(&at->pass.walk, id);
+
+	if (at->pass.depth == 1)
+		at->since = ticks;
+	if (__builtin_expect(names->numbered[symbol], 0))
+		__atomic_add_fetch(&names->counts[symbol], 1, __ATOMIC_RELAXED);
+}
+
+DW_INLINE void busy_leave(void *state, void *frame, uint64_t ticks, enum dw_leave how)
+{
+	struct busy_state *at = state;
+
+	if (!at->pass.depth)
+		__atomic_add_fetch(&at->busy->by_thread[at->pass.walk.thread], ticks - at->since, __ATOMIC_RELAXED);
+}
+
+static const struct dw_pass_hooks busy_hooks = { .frame_bytes = sizeof(struct dw_frame), .deepest = DW_DEEPEST,
+	.enter = busy_enter, .leave = busy_leave };
+
+DW_PASS_DEFINE(busy, busy_hooks)
+
+static void collect_busy_stream(void *context, unsigned worker, size_t index)
+{
+	struct busy *busy = context;
+	struct busy_state state = { .busy = busy };
+	size_t stream = busy->model->stream_order[index];
+
+	if (busy->model->source->streams[stream].nested)
+		return;
+	dw_pass_init(&state.pass, busy->model, stream, &busy->memory[worker]);
+	busy_walk(&state.pass);
+	if (state.pass.walk.failed)
+		__atomic_store_n(&busy->failed, true, __ATOMIC_RELAXED);
+}
+
+bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names, uint64_t *by_thread)
+{
+	size_t count = model->source->stream_count;
+	unsigned workers = dw_pool_workers(count);
+	struct busy busy = { model, names, by_thread, calloc(workers, sizeof *busy.memory), false };
+
+	if (busy.memory)
+		dw_pool_run(count, workers, collect_busy_stream, &busy);
+	return dw_frames_free(busy.memory, workers) && !busy.failed;
+}
+
+/* ---- the events of a thread ---------------------------------------------------------------------- */
+
+#define NOTHING UINT32_MAX /* no node: what is in here does not count; no event */
+#define MOST_NODES (1u << 20)
+
+/* A call path. */
+struct node {
+	uint32_t key, parent, depth;
+	uint32_t count;
+	bool inner;  /* it has nodes in it */
+	bool opened; /* what is in it counts in its place */
+};
+
+/* One of the two views of a thread: the ranges that the program named, or all. */
+struct view {
+	struct node *nodes; /* the first one is the thread */
+	size_t count, capacity;
+	struct dw_map map;
+	struct dw_period_events *events; /* `key` is a node until the walk has ended */
+	bool failed;
+};
+
+enum { NAMED, ALL, VIEWS };
+
+struct collect_frame {
+	struct dw_frame base;
+	uint32_t node[VIEWS]; /* of what begins in it */
+	uint32_t event[VIEWS];
+};
+
+struct collect_state {
+	struct dw_pass pass;
+	const struct dw_period_names *names;
+	uint32_t thread;
+	struct view views[VIEWS];
+};
+
+static uint32_t view_node(struct view *view, uint32_t parent, uint32_t key)
+{
+	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | key);
+	uint32_t found = DW_MAP_FIND(&view->map, hash, i, view->nodes[i].parent == parent && view->nodes[i].key == key);
+	struct node node = { .key = key, .parent = parent };
+
+	if (found != DW_MAP_NONE || view->count == MOST_NODES)
+		return found;
+	node.depth = view->nodes[parent].depth + 1;
+	found = (uint32_t)view->count;
+	if (!DW_APPEND(&view->nodes, &view->capacity, &view->count, node) || !dw_map_add(&view->map, hash, found)) {
+		view->failed = true;
+		return NOTHING;
+	}
+	view->nodes[parent].inner = true;
+	return found;
+}
+
+/* Adds the event of a range that begins in a range of the node *parent. Changes *parent to the node of what begins in
+ * it. Returns the event's index. */
+static uint32_t view_enter(struct view *view, uint32_t *parent, uint32_t key, uint64_t ticks)
+{
+	uint32_t node = view->events->count < DW_PERIOD_EVENTS ? view_node(view, *parent, key) : NOTHING;
+
+	*parent = NOTHING;
+	if (node == NOTHING)
+		return NOTHING;
+	if (!DW_APPEND(&view->events->items, &view->events->capacity, &view->events->count,
+	               (struct dw_period_event){ ticks, ticks, node, 0 })) {
+		view->failed = true;
+		return NOTHING;
+	}
+	if (++view->nodes[node].count < DW_PERIOD_LEAST)
+		*parent = node;
+	return (uint32_t)(view->events->count - 1);
+}
+
+static void collect_range(struct collect_state *state, struct collect_frame *frame, uint64_t ticks, uint32_t symbol)
+{
+	enum dw_period_kind kind = state->names->kinds[symbol];
+	bool named = kind >= DW_PERIOD_RANGE;
+
+	for (int i = 0; i < VIEWS; i++) {
+		uint32_t *node = &frame->node[i];
+
+		if (kind == DW_PERIOD_HIDDEN || (i == NAMED && kind == DW_PERIOD_OPERATOR))
+			*node = NOTHING;
+		else if (*node != NOTHING && (i == ALL || named))
+			frame->event[i] = view_enter(&state->views[i], node, state->names->keys[symbol], ticks);
+	}
+}
+
+DW_INLINE void collect_enter(void *state, void *at, uint64_t ticks, uint32_t id)
+{
+	struct collect_state *to = state;
+	struct collect_frame *frame = at;
+	bool outermost = to->pass.depth == 1;
+
+	for (int i = 0; i < VIEWS; i++) {
+		frame->event[i] = NOTHING;
+		frame->node[i] = !outermost ? frame[-1].node[i] : to->pass.walk.thread == to->thread ? 0 : NOTHING;
+	}
+	if (frame->node[NAMED] != NOTHING || frame->node[ALL] != NOTHING)
+		collect_range(to, frame, ticks, dw_walk_symbol(&to->pass.walk, id));
+}
+
+DW_INLINE void collect_leave(void *state, void *at, uint64_t ticks, enum dw_leave how)
+{
+	struct collect_state *to = state;
+	struct collect_frame *frame = at;
+
+	for (int i = 0; i < VIEWS; i++)
+		if (frame->event[i] != NOTHING)
+			to->views[i].events->items[frame->event[i]].end = ticks;
+}
+
+static const struct dw_pass_hooks collect_hooks = { .frame_bytes = sizeof(struct collect_frame), .deepest = DW_DEEPEST,
+	.enter = collect_enter, .leave = collect_leave };
+
+DW_PASS_DEFINE(collect, collect_hooks)
+
+/* ---- the outermost ones that recur --------------------------------------------------------------- */
+
+DW_ORDER_OF_POINTERS(collect_compare_depths, struct node, DW_UP(depth) DW_UP_PLACE)
+
+/* Opens the nodes from `first` to before `end`, which are of one depth, if their name is rare there. */
+static void view_open_level(const struct view *view, struct node *const *first, struct node *const *end,
+                            uint32_t *counts)
+{
+	for (struct node *const *at = first; at < end; at++)
+		if (view->nodes[(*at)->parent].opened)
+			counts[(*at)->key] += (*at)->count;
+	for (struct node *const *at = first; at < end; at++)
+		(*at)->opened = view->nodes[(*at)->parent].opened && (*at)->inner && counts[(*at)->key] < DW_PERIOD_LEAST;
+	for (struct node *const *at = first; at < end; at++)
+		counts[(*at)->key] = 0;
+}
+
+/* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
+static bool view_finish(struct view *view, uint32_t key_count)
+{
+	struct dw_period_events *events = view->events;
+	uint32_t *counts = calloc(key_count + (size_t)1, sizeof *counts);
+	struct node **order = calloc(view->count + 1, sizeof *order);
+	bool good = counts && order && !view->failed;
+	size_t kept = 0;
+
+	for (size_t i = 0; good && i < view->count; i++)
+		order[i] = &view->nodes[i];
+	if (good)
+		DW_SORT(order, view->count, collect_compare_depths);
+	for (size_t i = 1, end; good && i < view->count; i = end) {
+		for (end = i; end < view->count && order[end]->depth == order[i]->depth;)
+			end++;
+		view_open_level(view, order + i, order + end, counts);
+	}
+	for (size_t i = 0; good && i < events->count; i++) {
+		struct dw_period_event event = events->items[i];
+		const struct node *node = &view->nodes[event.key];
+
+		if (!view->nodes[node->parent].opened || node->opened)
+			continue;
+		event.key = node->key;
+		event.around = view->nodes[node->parent].key;
+		events->items[kept++] = event;
+	}
+	events->count = kept;
+	DW_FREE(counts, order);
+	return good;
+}
+
+static bool collect_has_thread(const struct dw_source *source, const struct dw_source_stream *stream, uint32_t thread)
+{
+	return stream->process == source->threads[thread].process && stream->stream == source->threads[thread].stream &&
+	       !stream->nested;
+}
+
+bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,
+                       struct dw_period_events *named, struct dw_period_events *all)
+{
+	const struct dw_source *source = model->source;
+	struct dw_frames memory = { NULL, 0, NULL };
+	struct collect_state state = { .names = names, .thread = thread };
+	bool good = true;
+
+	state.views[NAMED].events = named;
+	state.views[ALL].events = all;
+	for (int i = 0; i < VIEWS; i++)
+		good &= DW_APPEND(&state.views[i].nodes, &state.views[i].capacity, &state.views[i].count,
+		                  (struct node){ .key = 0, .opened = true });
+	for (size_t i = 0; good && i < source->stream_count; i++) {
+		if (!collect_has_thread(source, &source->streams[i], thread))
+			continue;
+		dw_pass_init(&state.pass, model, i, &memory);
+		collect_walk(&state.pass);
+		good = !state.pass.walk.failed;
+	}
+	for (int i = 0; i < VIEWS; i++) {
+		good = good && view_finish(&state.views[i], names->count);
+		free(state.views[i].nodes);
+		dw_map_reset(&state.views[i].map);
+	}
+	dw_frames_reset(&memory);
+	return good;
+}
+
+/* ---- the events of a device ---------------------------------------------------------------------- */
+
+/* Of all queues, the time of the events of one kind; then of one queue, these events. */
+struct device_events {
+	uint64_t *by_queue; /* ticks */
+	uint32_t queue;     /* DW_NO_INDEX: none yet */
+	struct dw_period_events *events;
+};
+
+enum { KERNELS, RANGES, SORTS };
+
+struct device_work {
+	const struct dw_model *model;
+	struct dw_period_names *names;
+	struct device_events sorts[SORTS];
+	bool counts; /* time; otherwise events are kept */
+};
+
+/* False: out of memory. */
+static bool device_take(struct device_work *work, const struct dw_source_events *chunk,
+                        const struct dw_device_record *record)
+{
+	const struct dw_source_file *file = &work->model->source->files[chunk->file];
+	uint32_t kind = dw_device_kind(record), queue = dw_device_queue(record), name = record->name.id;
+	struct device_events *to = &work->sorts[kind == DW_DEVICE_RANGE ? RANGES : KERNELS];
+	uint64_t start, end;
+
+	if (record->start_ticks > DW_TICKS_MAX ||
+	    (kind != DW_DEVICE_KERNEL && kind != DW_DEVICE_GRAPH && kind != DW_DEVICE_RANGE))
+		return true;
+	queue = file->queue_by_id[queue < file->symbol_count ? queue : 0];
+	start = dw_source_device_ticks(&chunk->clock, record->start_ticks);
+	end = dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record));
+	if (work->counts)
+		to->by_queue[queue] += end - start;
+	if (work->counts || to->queue != queue || to->events->count == DW_PERIOD_EVENTS)
+		return true;
+	name = work->names->keys[work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0]];
+	if (kind != DW_DEVICE_KERNEL)
+		work->names->kinds[name] = kind == DW_DEVICE_RANGE ? DW_PERIOD_RANGE : DW_PERIOD_FUNCTION;
+	return DW_APPEND(&to->events->items, &to->events->capacity, &to->events->count,
+	                 (struct dw_period_event){ start, end, name, 0 });
+}
+
+static bool device_visit(struct device_work *work)
+{
+	const struct dw_source *source = work->model->source;
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool good = buffer != NULL;
+
+	for (size_t i = 0; i < source->events_count && good; i++) {
+		const struct dw_source_events *chunk = &source->events[i];
+		const char *at = (const char *)dw_source_borrow(&chunk->chunk, buffer);
+		size_t count = (size_t)chunk->chunk.word_count * 4 / chunk->record_bytes;
+
+		for (size_t r = 0; at && r < count && good; r++) {
+			struct dw_device_record record;
+
+			memcpy(&record, at + r * chunk->record_bytes, sizeof record);
+			good = device_take(work, chunk, &record);
+		}
+		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
+			dw_source_release(source);
+	}
+	free(buffer);
+	return good;
+}
+
+/* A range is before those in it. */
+DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(key))
+
+/* The queue with most time, of one process if that is known. */
+static uint32_t collect_busiest_queue(const struct dw_source *source, const uint64_t *by_queue, uint32_t process)
+{
+	uint32_t most = DW_NO_INDEX;
+
+	for (uint32_t i = 0; i < source->queue_count; i++)
+		if (by_queue[i] && (most == DW_NO_INDEX || by_queue[i] > by_queue[most]) &&
+		    (process == DW_NO_INDEX || source->devices[source->queues[i].device].process == process))
+			most = i;
+	return most;
+}
+
+bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
+                              struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process)
+{
+	const struct dw_source *source = model->source;
+	struct device_work work = { model, names, { { NULL, DW_NO_INDEX, kernels }, { NULL, DW_NO_INDEX, ranges } }, true };
+	bool good = DW_NEW(&work.sorts[KERNELS].by_queue, source->queue_count + 1) &&
+	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) && device_visit(&work);
+
+	*process = DW_NO_INDEX;
+	for (int i = 0; i < SORTS && good; i++) {
+		work.sorts[i].queue = collect_busiest_queue(source, work.sorts[i].by_queue, *process);
+		if (work.sorts[i].queue != DW_NO_INDEX)
+			*process = source->devices[source->queues[work.sorts[i].queue].device].process;
+	}
+	work.counts = false;
+	good = good && (*process == DW_NO_INDEX || device_visit(&work));
+	for (int i = 0; i < SORTS; i++) {
+		DW_SORT(work.sorts[i].events->items, work.sorts[i].events->count, device_compare);
+		free(work.sorts[i].by_queue);
+	}
+	return good;
+}
