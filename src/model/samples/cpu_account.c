@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "format/keys.h"
 #include "model/core/product.h"
+#include "model/steps/usage.h"
 #include "model/time/threads.h"
 
 #define LEAST_SHARE 0.03   /* of a process's CPU time: missing time that is worth a word, */
@@ -53,34 +54,6 @@ static double account_number(const struct dw_source *source, uint32_t process, c
 	const char *value = account_meta(source, process, key);
 
 	return value ? strtod(value, NULL) : 0;
-}
-
-/* Whether another program was executed in the process later. */
-static bool account_goes_on(const struct dw_source *source, const struct dw_source_process *self)
-{
-	for (uint32_t i = 0; i < source->process_count; i++)
-		if (source->processes[i].file == self->file && source->processes[i].pid == self->pid &&
-		    source->processes[i].start_ns > self->start_ns)
-			return true;
-	return false;
-}
-
-/* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it
- * was killed, or began a sandbox, from where on it does not count itself. 0: not known. */
-static double account_process_ns(const struct dw_source *source, uint32_t process)
-{
-	const struct dw_source_process *self = &source->processes[process];
-	double ns = account_number(source, process, DW_KEY_PROCESS_CPU_NS), of_runner;
-	char key[64];
-
-	if (account_goes_on(source, self))
-		return ns;
-	snprintf(key, sizeof key, DW_KEY_PROCESS_CPU_NS ".%u", self->pid);
-	for (uint32_t i = 0; i < source->process_count; i++)
-		if (source->processes[i].file == self->file && source->processes[i].flags & DW_PROCESS_RUNNER &&
-		    (of_runner = account_number(source, i, key)) > ns)
-			ns = of_runner;
-	return ns;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -278,7 +251,7 @@ static bool account_wants(const struct dw_source *source, uint32_t process)
 static void account_process(struct account *account, uint32_t process)
 {
 	const struct dw_source *source = account->source;
-	double ns = account_process_ns(source, process), others,
+	double ns = dw_process_cpu_ns(source, process), others,
 		   asked = account_number(source, process, DW_KEY_SAMPLE_ASKED_NS);
 	struct kind *kinds = NULL;
 	size_t kind_capacity = 0, kind_count;

@@ -2,8 +2,12 @@
 #include "model/steps/usage.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
+#include "format/keys.h"
 #include "model/core/product.h"
 #include "model/steps/steps.h"
 
@@ -95,6 +99,54 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 	if (end_ns > start_ns)
 		machine.known = fmin(1, machine.wall_ns / (double)(end_ns - start_ns));
 	return machine;
+}
+
+/* The last number that a process has for a key, or 0. */
+static double usage_number(const struct dw_source *source, uint32_t process, const char *key)
+{
+	for (size_t i = source->meta_count; i-- > 0;)
+		if (source->metas[i].process == process && strcmp(source->metas[i].key, key) == 0)
+			return strtod(source->metas[i].value, NULL);
+	return 0;
+}
+
+/* Whether another program was executed in the process later. */
+static bool usage_goes_on(const struct dw_source *source, const struct dw_source_process *self)
+{
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].file == self->file && source->processes[i].pid == self->pid &&
+		    source->processes[i].start_ns > self->start_ns)
+			return true;
+	return false;
+}
+
+/* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it
+ * was killed, or began a sandbox, from where on it does not count itself. 0: not known. */
+double dw_process_cpu_ns(const struct dw_source *source, uint32_t process)
+{
+	const struct dw_source_process *self = &source->processes[process];
+	double ns = usage_number(source, process, DW_KEY_PROCESS_CPU_NS), of_runner;
+	char key[64];
+
+	if (usage_goes_on(source, self))
+		return ns;
+	snprintf(key, sizeof key, DW_KEY_PROCESS_CPU_NS ".%u", self->pid);
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].file == self->file && source->processes[i].flags & DW_PROCESS_RUNNER &&
+		    (of_runner = usage_number(source, i, key)) > ns)
+			ns = of_runner;
+	return ns;
+}
+
+long dw_machine_cpus(const struct dw_source *source)
+{
+	long cpus = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
+		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
+			cpus = strtol(source->metas[i].value, NULL, 10);
+	return cpus;
 }
 
 struct usages {

@@ -49,5 +49,10 @@ struct dw_machine_of {
 };
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns);
 
+/* The CPU time of a process at its end, by the kernel's account. 0: not known. */
+double dw_process_cpu_ns(const struct dw_source *source, uint32_t process);
+/* How many CPUs the program might use; 0: not known. */
+long dw_machine_cpus(const struct dw_source *source);
+
 /* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
 const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);

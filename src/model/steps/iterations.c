@@ -1,0 +1,260 @@
+/*
+ * Iterations of runs in which no step is marked; see iterations.h.
+ *
+ * The iterations become steps of a copy of the source, which shares all else with it. A second model of that copy
+ * computes whatever is asked of steps.
+ */
+#include "model/steps/iterations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/keys.h"
+#include "model/core/product.h"
+#include "model/steps/periods.h"
+#include "model/steps/usage.h"
+#include "model/time/threads.h"
+
+struct iterations {
+	struct dw_iterated of; /* the first member: what dw_product_get() returns */
+	struct dw_source source; /* a copy with other steps */
+	struct dw_model *own;    /* its model; NULL: there is none */
+};
+
+/* ---- the thread ----------------------------------------------------------------------------------------- */
+
+static bool iterations_wants(const struct dw_model *model, uint32_t thread)
+{
+	const struct dw_source *source = model->source;
+
+	return (!model->wanted_threads || model->wanted_threads[thread]) &&
+	       !(source->processes[source->threads[thread].process].flags & DW_PROCESS_RUNNER);
+}
+
+/* How busy each thread was: by the kernel's account; if that is not known of any, by the time in ranges. NULL: out of memory. */
+static double *iterations_weigh(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	double *weights = calloc(source->thread_count + 1, sizeof *weights), all = 0;
+	const struct dw_threads *threads;
+
+	for (uint32_t t = 0; weights && t < source->thread_count; t++) {
+		weights[t] = iterations_wants(model, t) ? (double)source->threads[t].cpu_ns : 0;
+		all += weights[t];
+	}
+	if (!weights || all > 0)
+		return weights;
+	threads = dw_model_threads(model, NULL);
+	for (size_t i = 0; threads && i < threads->count; i++)
+		if (!threads->rows[i].nested && iterations_wants(model, threads->rows[i].thread))
+			weights[threads->rows[i].thread] += (double)threads->rows[i].busy_ns;
+	return weights;
+}
+
+#define MAIN_IDLE 0.02 /* of the process's CPU time: a main thread with less only waits, */
+#define ONE_WORKS 0.2  /* and one with so much is what it waits for, if it is not one of many that come and go */
+
+/* The main thread of the busiest process. Its busiest thread, if the main thread does next to nothing, or is not in the
+ * trace or scope. DW_NO_INDEX: there is none. */
+static uint32_t iterations_choose_thread(const struct dw_model *model, const double *weights)
+{
+	const struct dw_source *source = model->source;
+	uint32_t process = DW_NO_INDEX, best = DW_NO_INDEX, first = DW_NO_INDEX;
+	double most = -1;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		double sum = 0;
+		bool any = false;
+
+		for (uint32_t t = 0; t < source->thread_count; t++)
+			if (source->threads[t].process == p && iterations_wants(model, t)) {
+				sum += weights[t];
+				any = true;
+			}
+		if (any && sum > most) {
+			most = sum;
+			process = p;
+		}
+	}
+	for (uint32_t t = 0; t < source->thread_count; t++) {
+		if (source->threads[t].process != process || !iterations_wants(model, t))
+			continue;
+		if (!source->files[source->processes[process].file].foreign && source->threads[t].tid == source->processes[process].pid)
+			first = t;
+		if (best == DW_NO_INDEX || weights[t] > weights[best])
+			best = t;
+	}
+	if (first == DW_NO_INDEX || (weights[first] < MAIN_IDLE * most && weights[best] >= ONE_WORKS * most))
+		return best;
+	return first;
+}
+
+/* ---- the whole run as one iteration ------------------------------------------------------------------------- */
+
+/* For how long the main thread of the program that `dwell run` started was ready to run and had no CPU. Negative: not known. */
+static double iterations_delay(const struct dw_source *source)
+{
+	double ns = -1;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
+			ns = strtod(source->metas[i].value, NULL);
+	return ns;
+}
+
+/* Whether it is that program's. */
+static bool iterations_is_program(const struct dw_source *source, uint32_t process)
+{
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < source->machine_count; i++)
+		if (source->machines[i].program)
+			return source->machines[i].program == source->processes[process].pid;
+	for (uint32_t p = 0; p < source->process_count; p++)
+		others += p != process && !(source->processes[p].flags & DW_PROCESS_RUNNER);
+	return !others;
+}
+
+/* When a thread ended, as far as its records show. */
+static uint64_t iterations_last_ns(struct dw_model *model, uint32_t thread)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; threads && i < threads->count; i++)
+		if (threads->rows[i].thread == thread && threads->rows[i].last_ns > last_ns)
+			last_ns = threads->rows[i].last_ns;
+	return last_ns ? last_ns : source->processes[source->threads[thread].process].end_ns;
+}
+
+/* The time from the begin of the thread to the end of its process, as far as it is in scope. False: nothing is. */
+static bool iterations_put_times(struct dw_model *model, struct dw_source_step *step)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_thread *thread = &source->threads[step->thread];
+	const struct dw_source_process *process = &source->processes[thread->process];
+	const struct dw_source_clock *clock = &source->files[process->file].clock;
+	bool is_main = thread->tid == process->pid;
+
+	step->start_ns = is_main && process->start_ns < thread->start_ns ? process->start_ns : thread->start_ns;
+	step->end_ns = is_main || source->files[process->file].foreign ? process->end_ns : iterations_last_ns(model, step->thread);
+	if (model->scope.has_window) {
+		step->start_ns = step->start_ns > model->scope.from_ns ? step->start_ns : model->scope.from_ns;
+		step->end_ns = step->end_ns < model->scope.to_ns ? step->end_ns : model->scope.to_ns;
+	}
+	if (step->end_ns <= step->start_ns)
+		return false;
+	step->start_ticks = dw_source_ticks(clock, step->start_ns);
+	step->end_ticks = dw_source_ticks(clock, step->end_ns);
+	return step->end_ticks > step->start_ticks;
+}
+
+/* What the thread used, by the kernel's account of the whole thread: known only if all of it is in scope. */
+static void iterations_put_usage(const struct dw_model *model, const struct dw_source_step *step, struct dw_source_usage *usage)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_thread *thread = &source->threads[step->thread];
+	double process_ns = dw_process_cpu_ns(source, thread->process), threads_ns = 0;
+
+	for (uint32_t t = 0; t < source->thread_count; t++)
+		threads_ns += source->threads[t].process == thread->process ? (double)source->threads[t].cpu_ns : 0;
+	*usage = (struct dw_source_usage){ .thread = step->thread, .start_ticks = step->start_ticks, .end_ticks = step->end_ticks,
+		                               .cpu_ns = thread->cpu_ns, .process_cpu_ns = (uint64_t)fmax(process_ns, threads_ns) };
+	if (thread->tid == source->processes[thread->process].pid && iterations_is_program(source, thread->process) &&
+	    iterations_delay(source) >= 0) {
+		usage->delay_ns = (uint64_t)iterations_delay(source);
+		usage->delay_known = true;
+	}
+}
+
+/* Adds a reading of the thread's whole time. */
+static bool iterations_add_usage(struct dw_model *model, struct dw_source *source, struct dw_source_step *whole)
+{
+	struct dw_source_usage *usage = dw_arena_alloc(&model->arena, sizeof *usage);
+
+	if (!usage)
+		return false;
+	if (!source->threads[whole->thread].cpu_ns || model->scope.has_window)
+		return true;
+	iterations_put_usage(model, whole, usage);
+	whole->cpu_ns = usage->process_cpu_ns;
+	source->usages = usage;
+	source->usage_count = 1;
+	return true;
+}
+
+static bool iterations_put_run(struct dw_model *model, struct iterations *iterations)
+{
+	struct dw_source *source = &iterations->source;
+	struct dw_source_step *step = dw_arena_alloc(&model->arena, sizeof *step);
+	double *weights = iterations_weigh(model);
+	uint32_t thread;
+
+	if (!step || !weights) {
+		free(weights);
+		return false;
+	}
+	thread = iterations_choose_thread(model, weights);
+	free(weights);
+	if (thread == DW_NO_INDEX)
+		return true;
+	*step = (struct dw_source_step){ .thread = thread, .recorded = true };
+	if (!iterations_put_times(model, step))
+		return true;
+	source->steps = step;
+	source->step_count = 1;
+	return iterations_add_usage(model, source, step);
+}
+
+/* ---- the product ---------------------------------------------------------------------------------------------- */
+
+static bool iterations_put_period(struct dw_model *model, struct iterations *iterations, const struct dw_period *period)
+{
+	struct dw_source_step whole = { .thread = period->thread };
+
+	iterations->of.kind = DW_ITERATIONS_PERIOD;
+	iterations->of.name = period->name;
+	iterations->source.steps = period->steps;
+	iterations->source.step_count = period->count;
+	return !iterations_put_times(model, &whole) || iterations_add_usage(model, &iterations->source, &whole);
+}
+
+static bool iterations_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct iterations *iterations = result;
+	const struct dw_period *period;
+
+	iterations->of = (struct dw_iterated){ DW_ITERATIONS_MARKED, model, NULL };
+	if (model->source->step_count || model->source->step_summary_count)
+		return true;
+	iterations->source = *model->source;
+	iterations->of.kind = DW_ITERATIONS_RUN;
+	period = dw_model_period(model, NULL);
+	if (!period || (period->count ? !iterations_put_period(model, iterations, period) : !iterations_put_run(model, iterations)))
+		return false;
+	if (!iterations->source.step_count)
+		return true;
+	if (dw_model_create(&iterations->own, &iterations->source, &model->scope, NULL))
+		return false;
+	iterations->of.model = iterations->own;
+	return true;
+}
+
+static void iterations_free(void *result)
+{
+	struct iterations *iterations = result;
+
+	if (iterations->own)
+		dw_model_destroy(iterations->own);
+}
+
+DW_PRODUCT(iterated, struct iterations, iterations_compute, iterations_free);
+
+const struct dw_iterated *dw_model_iterated(struct dw_model *model, struct dwell_error *error)
+{
+	const struct iterations *iterations = dw_product_get(model, &dw_product_iterated, 0, NULL, error);
+
+	return iterations ? &iterations->of : NULL;
+}

@@ -1,0 +1,26 @@
+/*
+ * Iterations: what a run repeats, decided by the reader.
+ *
+ * Steps that the program or a probe marked are the iterations. Where none is marked, they are what a thread
+ * repeats (periods.h), and where nothing repeats, the run of the busiest process is one iteration of its main
+ * thread. So whatever is computed of steps can be computed of every run.
+ */
+#pragma once
+
+#include "model/core/model.h"
+
+enum dw_iteration_kind {
+	DW_ITERATIONS_MARKED, /* the steps of the source */
+	DW_ITERATIONS_PERIOD, /* what a thread repeats */
+	DW_ITERATIONS_RUN,    /* one: the whole run */
+};
+
+struct dw_iterated {
+	enum dw_iteration_kind kind;
+	/* A model of the same run and scope. Its steps are the iterations. The model itself, if they are marked. */
+	struct dw_model *model;
+	const char *name;     /* of a period: what begins each iteration; otherwise NULL */
+};
+
+/* Valid as long as `model`. NULL with `error` if memory ran out. */
+const struct dw_iterated *dw_model_iterated(struct dw_model *model, struct dwell_error *error);
