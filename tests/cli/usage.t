@@ -167,6 +167,7 @@ Options of views and layouts:
 --view NAME:
   overview    where does the time go?
   verdict     what makes a step longer than necessary, and what to try?
+  account     where does the time of the loop's thread go?
   steps       how long does each step take, and why are slow ones slow?
   phases      how much of the run is forward, backward, optimizer, data?
   actions     what do the program's own named ranges take?

@@ -6,6 +6,7 @@
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/product.h"
+#include "model/steps/iterations.h"
 
 /* The loop with the given number. Loops are numbered by descending count of steps. NULL: there is
  * none. */
@@ -113,10 +114,18 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 {
 	static const struct dw_steps none;
 	size_t count;
+	const struct dw_iterated *iterations = dw_model_iterated(model, NULL);
 
-	*work = (struct dw_facts_work){ .model = model, .source = dw_model_source(model),
-		                            .symbols = dw_model_symbols(model, NULL), .facts = facts };
 	dw_facts_init(facts);
+	*work = (struct dw_facts_work){ .facts = facts };
+	if (!iterations)
+		return false;
+	model = iterations->model;
+	work->model = model;
+	work->source = dw_model_source(model);
+	work->symbols = dw_model_symbols(model, NULL);
+	facts->iterations = iterations->kind;
+	facts->iteration_name = iterations->name;
 	work->steps = work->source->step_count ? dw_model_steps(model, NULL) : &none;
 	if (!work->steps)
 		return false;
@@ -138,6 +147,8 @@ void dw_facts_end(struct dw_facts_work *work)
 
 static void facts_fill(struct dw_facts_work *work)
 {
+	work->facts->account = dw_account_of(work->model, NULL);
+	work->failed |= !work->facts->account;
 	dw_facts_of_run(work);
 	if (!work->loop)
 		return;

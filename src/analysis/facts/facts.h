@@ -13,7 +13,9 @@
  */
 #pragma once
 
+#include "account/account.h"
 #include "model/core/model.h"
+#include "model/steps/iterations.h"
 
 enum dw_fact_id {
 #define FACT(id, name, unit, denominator, meaning, source) DW_FACT_##id,
@@ -64,6 +66,9 @@ struct dw_facts {
 	uint32_t thread;         /* its thread: index into the source's threads; DW_NO_INDEX: the trace
 	                          * has no steps, and facts of loops and steps are not measured */
 	enum dw_facts_framework framework;
+	enum dw_iteration_kind iterations; /* what the steps of these facts are */
+	const char *iteration_name;        /* of a period: what begins each; otherwise NULL */
+	const struct dw_account *account;  /* of the same loop */
 	bool foreign;            /* another profiler wrote the trace */
 };
 

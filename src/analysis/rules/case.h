@@ -11,13 +11,14 @@
 struct dw_rule_case {
 	const struct dw_facts *facts;
 	const struct dw_rule *rule;
+	bool unexplained; /* steps are marked, and no other rule says anything of them */
 	/* The rule's verdict, for the words. Set when the rule's share is known. */
 	const struct dw_verdict *verdict;
 };
 
 /* Tables of rules, each ending with an entry without an id. judge.c has their order. */
 extern const struct dw_rule dw_rules_memory[], dw_rules_loader[], dw_rules_ranks[], dw_rules_loop[],
-    dw_rules_waits[], dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[];
+    dw_rules_waits[], dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[], dw_rules_cells[];
 
 static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, enum dw_fact_id id)
 {

@@ -519,6 +519,7 @@ const struct dw_rule dw_rules_host[] = {
 	},
 	{
 		.id = "python",
+		.marked = true,
 		.question = "How much of the time is the interpreter's own?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,

@@ -13,7 +13,7 @@
 
 static const struct dw_rule *const tables[] = {
 	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_waits, dw_rules_host,
-	dw_rules_operators, dw_rules_machine, dw_rules_device,
+	dw_rules_operators, dw_rules_machine, dw_rules_device, dw_rules_cells,
 };
 
 const struct dw_rule *dw_rule_at(size_t index)
@@ -29,6 +29,16 @@ const struct dw_rule *dw_rule_at(size_t index)
 
 static bool judge_has_evidence(const struct dw_rule_case *at, const char **missing)
 {
+	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED;
+
+	if (at->rule->cells ? marked && !at->unexplained : at->rule->marked && !marked) {
+		*missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
+		return false;
+	}
+	if (at->rule->cells && !(at->facts->account && at->facts->account->basis[DW_ACCOUNT_RUNS].samples + at->facts->account->basis[DW_ACCOUNT_WAITS].samples)) {
+		*missing = "dwell run";
+		return false;
+	}
 	for (const enum dw_fact_id *id = at->rule->needs; *id != DW_FACT_COUNT; id++)
 		if (!at->facts->at[*id].measured) {
 			*missing = at->facts->at[*id].missing;
@@ -44,12 +54,22 @@ static enum dw_rule_whole judge_whole(const struct dw_rule_case *at)
 	return at->rule->whole_of ? at->rule->whole_of(at) : at->rule->whole;
 }
 
+static struct dw_amount judge_cells(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	struct dw_account_sum sum = dw_account_sum(account, at->rule->cells);
+
+	return (struct dw_amount){ sum.ns / account->own_ns, sum.low_ns / account->own_ns, sum.high_ns / account->own_ns };
+}
+
 static struct dw_amount judge_share(const struct dw_rule_case *at)
 {
 	enum dw_fact_id id = at->rule->needs[0];
 
 	if (at->rule->share)
 		return at->rule->share(at);
+	if (at->rule->cells)
+		return judge_cells(at);
 	if (dw_fact_kind(id)->unit == DW_FACT_NS)
 		return dw_amount_times(dw_case_amount(at, id), 1 / dw_case_whole_ns(at, judge_whole(at)));
 	return dw_case_amount(at, id);
@@ -110,7 +130,7 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
  * longer, and so the shares of a sleep and of a wait for data smaller. */
 static double judge_with_cpu(const struct dw_rule_case *at)
 {
-	if (!(dw_case_value(at, DW_FACT_CPU_OTHERS) >= JUDGE_OTHERS))
+	if (at->rule->cells || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= JUDGE_OTHERS))
 		return 1;
 	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 }
@@ -166,11 +186,12 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->form = rule->is_form && rule->is_form(at);
 	verdict->before_form = rule->before_form && rule->before_form(at);
 	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
-	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
+	verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
 	verdict->time_ns = verdict->share.value *
-	                   (rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
-	                                                      : dw_case_whole_ns(at, verdict->whole));
+	                   (rule->cells                           ? at->facts->account->own_ns
+	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
+	                                                          : dw_case_whole_ns(at, verdict->whole));
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
 	if (rule->no_gain)
 		return;
@@ -188,7 +209,9 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 {
 	if (isnan(verdict->time_ns))
 		return 0;
-	return verdict->rule->kind == DW_RULE_WORK ? verdict->time_ns / 2 : verdict->time_ns;
+	/* How much of it can go is not known. */
+	return verdict->rule->kind == DW_RULE_WORK || (verdict->rule->cells && verdict->rule->no_gain) ? verdict->time_ns / 2
+	                                                                                                : verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
@@ -227,6 +250,25 @@ static void judge_groups(struct dw_verdicts *verdicts)
 	for (size_t i = 0; i < verdicts->count; i++)
 		if (any && verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind == DW_RULE_ANSWER)
 			verdicts->at[i].state = DW_RULE_QUIET;
+}
+
+static bool judge_has_any(const struct dw_verdicts *verdicts)
+{
+	for (size_t i = 0; i < verdicts->count; i++)
+		if (verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind <= DW_RULE_ANSWER)
+			return true;
+	return false;
+}
+
+/* No rule says anything of these steps: the account does. */
+static void judge_unexplained(struct dw_rule_case *at, struct dw_verdicts *verdicts)
+{
+	at->unexplained = true;
+	for (size_t i = 0; i < verdicts->count; i++) {
+		at->rule = dw_rule_at(i);
+		if (at->rule->cells)
+			judge_rule(at, &verdicts->at[i]);
+	}
 }
 
 #define JUDGE_OF_PEAK 0.25 /* less of the peak of memory is not worth the first sentence */
@@ -456,7 +498,7 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	if (!verdict->statement || !remedy || !look)
 		return -1;
 	if (!isnan(verdict->gain_ns) && *remedy) {
-		gain = dw_arena_printf(arena, ": at most %s a step", dw_text_ns(verdict->gain_ns, " ").at);
+		gain = dw_arena_printf(arena, ": at most %s %s", dw_text_ns(verdict->gain_ns, " ").at, dw_rule_each(at->facts->iterations));
 		if (!gain)
 			return -1;
 	}
@@ -471,7 +513,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 {
 	struct dw_rule_case at = { .facts = facts };
 
-	*verdicts = (struct dw_verdicts){ 0 };
+	*verdicts = (struct dw_verdicts){ .iterations = facts->iterations };
 	while (dw_rule_at(verdicts->count))
 		verdicts->count++;
 	verdicts->at = dw_arena_alloc(arena, verdicts->count * sizeof *verdicts->at);
@@ -482,6 +524,8 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 		judge_rule(&at, &verdicts->at[i]);
 	}
 	judge_groups(verdicts);
+	if (facts->iterations == DW_ITERATIONS_MARKED && !judge_has_any(verdicts))
+		judge_unexplained(&at, verdicts);
 	judge_named(&at, verdicts);
 	judge_sort(verdicts);
 	for (size_t i = 0; i < verdicts->count; i++)

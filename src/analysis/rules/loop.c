@@ -478,6 +478,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "slow-steps",
+		.marked = true,
 		.question = "Do single slow steps take a part of the loop that counts?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
@@ -500,6 +501,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "change-point",
+		.marked = true,
 		.question = "Do steps take longer from some step on?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
@@ -529,6 +531,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "drift",
+		.marked = true,
 		.question = "Do steps get slower as the run goes on?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
@@ -582,6 +585,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "warm-up",
+		.marked = true,
 		.question = "How long do the first steps take?",
 		.kind = DW_RULE_INFORMATION,
 		.whole = DW_RULE_OF_LOOP,

@@ -285,6 +285,7 @@ const struct dw_rule dw_rules_machine[] = {
 	},
 	{
 		.id = "page-faults",
+		.marked = true,
 		.question = "Does memory that is touched for the first time take time in every step?",
 		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_COMPUTE,

@@ -147,6 +147,7 @@ const struct dw_rule dw_rules_memory[] = {
 	},
 	{
 		.id = "allocator",
+		.marked = true,
 		.question = "Does the allocator take time in every step?",
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_COMPUTE,

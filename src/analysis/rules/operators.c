@@ -536,6 +536,7 @@ const struct dw_rule dw_rules_operators[] = {
 	},
 	{
 		.id = "nameless",
+		.marked = true,
 		.question = "How much of a step lies in no named range?",
 		.kind = DW_RULE_WORK,
 		.group = DW_RULE_HOST,
@@ -558,6 +559,7 @@ const struct dw_rule dw_rules_operators[] = {
 	},
 	{
 		.id = "compute",
+		.marked = true,
 		.question = "Does nothing stand out?",
 		.kind = DW_RULE_ANSWER,
 		.whole = DW_RULE_OF_STEP,

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "account/account.h"
 #include "base/arena.h"
 #include "facts/facts.h"
 
@@ -107,6 +108,9 @@ struct dw_rule {
 	                        * range's time, it is the cause and comes before the range. 0: it never does */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
+	const struct dw_account_select *cells; /* the share is that of these cells. Such a rule is applied where no steps are
+	                        * marked, or where no other says anything, */
+	bool marked;           /* and this one only where they are: a rule with `cells` has its time */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
 	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
 	 * used unchanged, a time is divided by the whole. */
@@ -170,6 +174,7 @@ struct dw_verdict {
 struct dw_verdicts {
 	struct dw_verdict *at; /* one for each rule; rules that fired come first, by importance */
 	size_t count, fired;   /* number of all verdicts; of those that fired */
+	enum dw_iteration_kind iterations; /* what a step is */
 	double loop_ns;        /* the loop's time per step */
 	double combined_ns;    /* upper bound of the gain per step if the causes of all verdicts were
 	                        * removed; NaN if no gain is known */
@@ -179,4 +184,6 @@ struct dw_verdicts {
 int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts);
 
 /* "of each step", "of the loop" */
-const char *dw_rule_whole_text(enum dw_rule_whole whole);
+const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations);
+/* "a step", "in the run" */
+const char *dw_rule_each(enum dw_iteration_kind iterations);

@@ -125,6 +125,7 @@ static bool waits_is_idle(const struct dw_rule_case *at)
 const struct dw_rule dw_rules_waits[] = {
 	{
 		.id = "waiting-file",
+		.marked = true,
 		.question = "Does the loop wait for files?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_IDLE,
@@ -144,6 +145,7 @@ const struct dw_rule dw_rules_waits[] = {
 	},
 	{
 		.id = "waiting-lock",
+		.marked = true,
 		.question = "Does the loop wait for a lock or another thread?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_IDLE,
@@ -168,6 +170,7 @@ const struct dw_rule dw_rules_waits[] = {
 	},
 	{
 		.id = "idle",
+		.marked = true,
 		.question = "Does the program wait without using a CPU?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_IDLE,

@@ -9,6 +9,8 @@
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
+ *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the same if
+ *                      it has most of that time; {cells:part} its part of it
  *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
@@ -153,12 +155,34 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	}
 }
 
+/* The function that the rule's cells lie in, with its line: "ask (net.c:10)". */
+static void words_put_cells(struct words *words, const char *form)
+{
+	struct dw_account_sum sum = dw_account_sum(words->at->facts->account, words->at->rule->cells);
+	char text[300];
+
+	if (!sum.function || (strcmp(form, "most") == 0 && sum.place_ns < DW_ACCOUNT_MOST * sum.ns)) {
+		words->known = false;
+		return;
+	}
+	if (strcmp(form, "part") == 0) {
+		words_put_share(words, sum.place_ns / sum.ns);
+		return;
+	}
+	dw_account_place(&sum, text);
+	words_put(words, text, strnlen(text, 170));
+}
+
 static void words_put_place(struct words *words, const char *place)
 {
 	const struct dw_verdict *verdict = words->at->verdict;
 	char name[64];
 	const char *colon = strchr(place, ':');
 
+	if (strncmp(place, "cells:", 6) == 0) {
+		words_put_cells(words, place + 6);
+		return;
+	}
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (strcmp(place, verbs[i][0]) == 0) {
 			words_put_text(words, verbs[i][!verdict->firm]);
@@ -167,7 +191,7 @@ static void words_put_place(struct words *words, const char *place)
 	if (strcmp(place, "share") == 0) {
 		words_put_share(words, verdict->share.value);
 	} else if (strcmp(place, "of") == 0) {
-		words_put_text(words, dw_rule_whole_text(verdict->whole));
+		words_put_text(words, dw_rule_whole_text(verdict->whole, words->at->facts->iterations));
 	} else if (strcmp(place, "number") == 0) {
 		double number = words->at->rule->number ? words->at->rule->number(words->at) : NAN;
 
@@ -207,7 +231,12 @@ static const char *words_condition(const struct words *words, const char *text, 
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 
-const char *dw_rule_whole_text(enum dw_rule_whole whole)
+const char *dw_rule_each(enum dw_iteration_kind iterations)
+{
+	return iterations == DW_ITERATIONS_MARKED ? "a step" : iterations == DW_ITERATIONS_PERIOD ? "an iteration" : "in the run";
+}
+
+const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations)
 {
 	static const char *const texts[DW_RULE_OF_COUNT] = {
 		[DW_RULE_OF_STEP] = "of each step",
@@ -216,7 +245,9 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole)
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};
 
-	return texts[whole];
+	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
+		return "of each iteration";
+	return whole <= DW_RULE_OF_LOOP && iterations == DW_ITERATIONS_RUN ? "of the run" : texts[whole];
 }
 
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)

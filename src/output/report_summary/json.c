@@ -252,7 +252,7 @@ static void json_put_verdict(struct json *out, const struct dw_report_summary *s
 	json_number(out, "share", verdict->share.value);
 	json_number(out, "low", verdict->share.low);
 	json_number(out, "high", verdict->share.high);
-	json_text(out, "of", dw_rule_whole_text(verdict->whole));
+	json_text(out, "of", dw_rule_whole_text(verdict->whole, summary->facts->iterations));
 	json_number(out, "gain_ns", verdict->gain_ns);
 	json_open(out, "evidence", '[');
 	for (; *need != DW_FACT_COUNT; need++)

@@ -14,6 +14,7 @@
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "model/samples/samples.h"
+#include "model/steps/usage.h"
 #include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
@@ -111,9 +112,9 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 	const struct dw_source *source = overview->source;
 	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
 	size_t threads = 0;
-	long cpus = dw_overview_cpus(source);
+	long cpus = dw_machine_cpus(source);
 
-	if (delay && delay->measured) {
+	if (overview->steps && delay && delay->measured) {
 		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
 			dw_table_head(table, "The steps' thread waited for a CPU for %.0f%% of its time: other "
 			              "programs or threads had it. Times are not this thread's alone.", delay->value * 100);
@@ -125,11 +126,10 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
 	if (cpus > 0 && threads > (size_t)cpus)
 		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
-		              "the program's own %zu threads had the %ld CPU%s.",
+		              "the program's own %zu threads had the %ld CPU%s. Shares are of the rest.",
 		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
 	else
-		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run: times are not this "
-		                     "program's alone.", overview->delay_share * 100);
+		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run; shares are of the rest.", overview->delay_share * 100);
 }
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
@@ -185,6 +185,8 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	const char *module = range && strncmp(range, "XlaModule ", 10) == 0 ? range + 10 : NULL;
 	char recurs[500] = "";
 
+	if (overview->facts->iterations == DW_ITERATIONS_PERIOD)
+		return;
 	if (range && !overview->source->files[0].foreign)
 		snprintf(recurs, sizeof recurs, "; the range %.200s, which occurs %s times, may be one%s%.200s%s", range,
 		         dw_text_count((int64_t)overview->step_range_count).at, module ? ": --step-on 'XlaModule:*=" : "",
@@ -208,6 +210,49 @@ static bool overview_is_sampled_alone(const struct dw_overview *overview)
 	       (!overview->flat->ranges || overview->nameless_share >= ALONE_SHARE);
 }
 
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* The host's steps say little if it only fills the device's queue. */
+static void overview_head_behind(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_facts *facts = dw_facts(overview->model, NULL);
+	double share, loop_ns;
+
+	if (!facts || !facts->at[DW_FACT_DEVICE_BEHIND].measured || !facts->at[DW_FACT_LOOP_WALL].measured)
+		return;
+	share = facts->at[DW_FACT_DEVICE_BEHIND].value;
+	loop_ns = facts->at[DW_FACT_LOOP_WALL].value;
+	if (share < BEHIND_SHARE)
+		return;
+	dw_table_head(table, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
+	              dw_text_ns(loop_ns * share / (1 - share), " ").at,
+	              dw_text_ns(facts->at[DW_FACT_DEVICE_STEP].value, " ").at);
+}
+
+static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
+{
+	/* The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
+	double unseen = overview->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value;
+
+	overview_head_behind(table, overview);
+	if (unseen >= 1)
+		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+	else if (unseen > 0)
+		dw_table_head(table, "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
+		              dw_text_percent(unseen).at);
+	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
+}
+
+/* What the shares of the verdicts are of. */
+static void overview_head_iterations(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_fact *mean = &overview->facts->at[DW_FACT_STEP_MEAN], *count = &overview->facts->at[DW_FACT_STEP_COUNT];
+
+	if (overview->facts->iterations == DW_ITERATIONS_PERIOD && mean->measured)
+		dw_table_head(table, "%.200s recurs: it begins %s iterations of %s on average.", overview->facts->iteration_name,
+		              dw_text_count((int64_t)count->value).at, dw_text_ns(mean->value, " ").at);
+}
+
 static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
@@ -216,7 +261,9 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	if (overview_is_sampled_alone(overview)) {
 		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
 		              dw_text_ns((double)overview->wall_ns, " ").at);
+		overview_head_iterations(table, overview);
 		dw_overview_head_devices(table, overview);
+		overview_head_verdicts(table, overview);
 		dw_overview_head_hot(table, overview);
 		overview_head_advice(table, overview);
 		return;
@@ -263,43 +310,12 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	if (overview->nameless_share >= NAMELESS_SHARE)
 		overview_head_nameless(table, overview);
+	overview_head_iterations(table, overview);
 	dw_overview_head_devices(table, overview);
+	overview_head_verdicts(table, overview);
 	if (sampled)
 		dw_overview_head_hot(table, overview);
 	overview_head_advice(table, overview);
-}
-
-/* ---- verdicts -------------------------------------------------------------------------------- */
-
-/* The host's steps say little if it only fills the device's queue. */
-static void overview_head_behind(struct dwell_table *table, const struct dw_overview *overview)
-{
-	const struct dw_facts *facts = dw_facts(overview->model, NULL);
-	double share, loop_ns;
-
-	if (!facts || !facts->at[DW_FACT_DEVICE_BEHIND].measured || !facts->at[DW_FACT_LOOP_WALL].measured)
-		return;
-	share = facts->at[DW_FACT_DEVICE_BEHIND].value;
-	loop_ns = facts->at[DW_FACT_LOOP_WALL].value;
-	if (share < BEHIND_SHARE)
-		return;
-	dw_table_head(table, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
-	              dw_text_ns(loop_ns * share / (1 - share), " ").at,
-	              dw_text_ns(facts->at[DW_FACT_DEVICE_STEP].value, " ").at);
-}
-
-static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
-{
-	/* The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
-	double unseen = overview->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value;
-
-	overview_head_behind(table, overview);
-	if (unseen >= 1)
-		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
-	else if (unseen > 0)
-		dw_table_head(table, "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
-		              dw_text_percent(unseen).at);
-	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }
 
 /* ---- the last sentences ----------------------------------------------------------------- */
@@ -567,11 +583,9 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 		if (!overview->steps->count) /* none in this scope */
 			overview->steps = NULL;
 	}
-	if (overview->steps) {
-		overview->facts = dw_facts(model, error);
-		if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
-			return -1;
-	}
+	overview->facts = dw_facts(model, error);
+	if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+		return -1;
 	dw_overview_cost(overview, error);
 	return 0;
 }
@@ -610,6 +624,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 				dw_table_destroy(wall);
 			else
 				last = overview_append(last, wall);
+			last = overview_append(last, dw_overview_account(&overview, error));
 			last = overview_append(last, dw_overview_kernels(&overview, error));
 			last = overview_append(last, dw_overview_hot(&overview, error));
 		}

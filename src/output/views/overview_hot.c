@@ -11,10 +11,10 @@
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
+#include "model/steps/usage.h"
 #include "views/overview_parts.h"
 
-#define LARGE_SHARE 0.10   /* of the CPU time: a function worth a sentence */
-#define KIND_SHARE 0.05    /* the same for memory management and copies */
+#define LARGE_SHARE 0.10   /* of the CPU time: a thread worth a sentence */
 #define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
 #define SPIN_SHARE 0.95    /* of a thread's CPU time, in one loop */
 #define LOCK_SHARE 0.05    /* of the run: waits of all threads for locks that are worth a sentence */
@@ -48,28 +48,6 @@ static uint32_t hot_busiest_thread(const double *shares, const struct dw_source 
 	return best;
 }
 
-long dw_overview_cpus(const struct dw_source *source)
-{
-	long cpus = 0;
-
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
-		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
-			cpus = strtol(source->metas[i].value, NULL, 10);
-	return cpus;
-}
-
-/* The share of samples in which the program's functions called others that do one of these. */
-static double hot_share_of(const struct dw_samples *samples, const struct dw_source *source, unsigned activities)
-{
-	uint64_t weight = 0;
-
-	for (size_t i = 0; i < samples->count; i++)
-		if (dw_sample_activities(source, &samples->rows[i]) & activities)
-			weight += samples->rows[i].weight;
-	return samples->weight ? (double)weight / (double)samples->weight : 0;
-}
-
 /* Of a Python program, the functions of Python are shown. */
 static unsigned hot_python(const struct dw_source *source)
 {
@@ -100,45 +78,6 @@ static void hot_write_function(char *to, size_t size, const struct dw_hot_row *r
 
 	dw_hot_place(row, place, sizeof place);
 	snprintf(to, size, "%.200s%s%s%s", hot_short_name(row->name, name), *place ? " (" : "", place, *place ? ")" : "");
-}
-
-/* The largest function. NULL: there is none. */
-static const struct dw_hot_row *hot_largest(const struct dw_hot *hot)
-{
-	size_t i = 0;
-
-	while (i < hot->count && !dw_hot_is_function(&hot->rows[i]))
-		i++;
-	return i < hot->count ? &hot->rows[i] : NULL;
-}
-
-/* `own`: time of the system's libraries is that of the functions that call them. */
-static void hot_head_function(struct dwell_table *table, const struct dw_hot *own)
-{
-	const struct dw_hot_row *top = hot_largest(own);
-	double share = top ? (double)top->self / (double)own->weight : 0;
-	double error = dw_samples_error(share, own->weight, own->squares);
-	char name[420];
-
-	if (top && share - error >= LARGE_SHARE) {
-		hot_write_function(name, sizeof name, top);
-		dw_table_head(table, "%s takes %.0f%% of the CPU time (+- %.0f%%).", name, share * 100, error * 100);
-	}
-}
-
-/* In Python the interpreter allocates and copies for whatever it does. */
-static void hot_head_memory(struct dwell_table *table, const struct dw_overview *overview, const struct dw_samples *samples, const struct dw_hot *all)
-{
-	static const struct { unsigned activities; const char *words; } kinds[] = {
-		{ DW_ACTIVITIES_OF_MEMORY, "Allocating and freeing" }, { DW_ACTIVITIES_OF_COPIES, "Copying and clearing" },
-	};
-
-	for (size_t i = 0; !hot_python(overview->source) && i < sizeof kinds / sizeof *kinds; i++) {
-		double share = hot_share_of(samples, overview->source, kinds[i].activities);
-
-		if (share - dw_samples_error(share, all->weight, all->squares) >= KIND_SHARE)
-			dw_table_head(table, "%s memory takes %.0f%% of the CPU time.", kinds[i].words, share * 100);
-	}
 }
 
 struct hot_spin {
@@ -188,7 +127,7 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
                              const struct dw_samples *samples, const double *shares, uint32_t busiest)
 {
 	const struct dw_source *source = overview->source;
-	long cpus = dw_overview_cpus(source);
+	long cpus = dw_machine_cpus(source);
 	char name[256];
 
 	if (samples->has_periods && cpus > 1 && shares[busiest] >= ONE_THREAD &&
@@ -319,11 +258,8 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
-	unsigned python = hot_python(overview->source);
-	struct dw_hot_ask own_ask = { .by = python ? python : DW_HOT_OWN };
-	struct dw_hot own = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
-	long allowed = dw_overview_cpus(overview->source);
+	long allowed = dw_machine_cpus(overview->source);
 	uint64_t missing_ns = hot_missing_ns(overview);
 	double *shares;
 	uint32_t busiest;
@@ -342,11 +278,6 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (missing_ns)
 		dw_table_head(table, "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
 		              dw_text_ns((double)missing_ns, " ").at);
-	if (dw_hot_make(&own, overview->model, &own_ask)) {
-		hot_head_function(table, &own);
-		hot_head_memory(table, overview, samples, &own);
-	}
-	dw_hot_reset(&own);
 	shares = hot_thread_shares(samples, overview->source);
 	table->failed |= !shares;
 	if (!shares)

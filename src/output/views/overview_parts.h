@@ -53,6 +53,9 @@ void dw_overview_head_bursts(struct dwell_table *table, const struct dw_overview
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error);
 
+/* account.c: the account of the loop's thread; NULL also if no sample divides it. */
+struct dwell_table *dw_overview_account(const struct dw_overview *overview, struct dwell_error *error);
+
 /* ---- from samples, without steps (overview_hot.c) ---- */
 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview);
@@ -60,6 +63,4 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview *overview);
 /* The same, or that the program used too little CPU time. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview);
-/* How many CPUs the program might use; 0: not known. */
-long dw_overview_cpus(const struct dw_source *source);
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error);

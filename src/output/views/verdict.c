@@ -53,11 +53,11 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 	if (verdicts->fired > most)
 		dw_table_head(table, "%zu more: dwell report --view verdict", verdicts->fired - most);
 	if (gains > 1 && !isnan(verdicts->combined_ns))
-		dw_table_head(table, "All of this together: at most %s of %s a step.",
-		              dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at);
+		dw_table_head(table, "All of this together: at most %s of %s %s.",
+		              dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));
 }
 
-static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict)
+static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict, enum dw_iteration_kind iterations)
 {
 	static const char *const states[] = {
 		[DW_RULE_FIRED] = "yes",
@@ -73,7 +73,7 @@ static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict 
 		             DW_STRING(verdict->missing));
 	else
 		DW_TABLE_ROW(table, 0, DW_STRING(id), DW_REAL(verdict->share.value), DW_REAL(verdict->share.low),
-		             DW_REAL(verdict->share.high), DW_STRING(dw_rule_whole_text(verdict->whole)),
+		             DW_REAL(verdict->share.high), DW_STRING(dw_rule_whole_text(verdict->whole, iterations)),
 		             isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
 		             DW_STRING(states[verdict->state]), DW_STRING(question), DW_INT(verdict->firm),
 		             DW_STRING(*verdict->statement ? verdict->statement : NULL),
@@ -120,10 +120,10 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 	table->columns[QUESTION].data_only = !options->all;
 	dw_view_head_verdicts(table, &verdicts, SIZE_MAX);
 	if (!verdicts.fired)
-		dw_table_head(table, "No rule says anything about these steps.");
+		dw_table_head(table, "No rule says anything about this run.");
 	for (size_t i = 0; i < verdicts.count; i++)
 		if (options->all || verdicts.at[i].state == DW_RULE_FIRED)
-			verdict_fill_row(table, &verdicts.at[i]);
+			verdict_fill_row(table, &verdicts.at[i], verdicts.iterations);
 	if (options->all)
 		verdict_note_missing(table, &verdicts);
 	return table;
@@ -132,5 +132,4 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_verdict = {
 	.name = "verdict", .question = "what makes a step longer than necessary, and what to try?",
 	.run = verdict_view, .takes = DW_VIEW_TAKES(all), .row_name = "rule", .limit = SIZE_MAX,
-	DW_VIEW_NEEDS_STEPS,
 };

@@ -27,16 +27,17 @@ TEST(names_are_unique_and_in_groups)
 	CHECK_EQ(dw_fact_find("no such fact"), DW_FACT_COUNT);
 }
 
-TEST(a_trace_without_steps_measures_nothing_of_them)
+TEST(a_trace_without_steps_is_one_step)
 {
 	begin_trace(0);
 	range(10, 20, made_op(&made, DWELL_CATEGORY_ZONE, "work"));
 	const struct dw_facts *facts = facts_of();
 	REQUIRE(facts != NULL);
-	CHECK_EQ(facts->thread, DW_NO_INDEX);
-	CHECK(!facts->at[DW_FACT_STEP_WALL].measured);
-	CHECK(!facts->at[DW_FACT_LOOP_WALL].measured);
-	CHECK(facts->at[DW_FACT_RUN_WALL].measured);
+	CHECK_EQ(facts->iterations, DW_ITERATIONS_RUN);
+	CHECK_EQ(facts->thread, 0);
+	CHECK_EQ(VALUE(facts, STEP_COUNT), 1);
+	CLOSE(VALUE(facts, STEP_WALL), VALUE(facts, RUN_WALL));
+	CLOSE(VALUE(facts, LOOP_WALL), VALUE(facts, RUN_WALL));
 	made_close(&made);
 }
 

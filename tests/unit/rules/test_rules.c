@@ -524,7 +524,7 @@ TEST(each_rule_abstains_without_evidence)
 TEST(every_rule_has_a_trial)
 {
 	for (size_t i = 0; dw_rule_at(i); i++) {
-		bool tried = false;
+		bool tried = dw_rule_at(i)->cells != NULL; /* test_cells.c tries them */
 
 		for (size_t n = 0; n < sizeof trials / sizeof *trials; n++)
 			tried |= strcmp(trials[n].id, dw_rule_at(i)->id) == 0;
@@ -539,7 +539,7 @@ TEST(every_rule_has_a_trial)
 static void check_template(const char *id, const char *text)
 {
 	static const char *const words[] = { "share", "of", "gain", "takes", "take", "is", "are", "has",
-		"grows", "waits", "slows", "number" };
+		"grows", "waits", "slows", "number", "cells" };
 
 	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
 		char name[80];

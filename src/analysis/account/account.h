@@ -1,0 +1,101 @@
+/*
+ * The account: where the time of a loop's thread goes, each ns in one cell.
+ *
+ *     cell = (where, part of the step, the program's range, what the code does, state) -> ns
+ *
+ * The kernel says for how long the thread ran, waited for something, and had no CPU. Samples divide these sums: those of
+ * CPU time divide the time in which it ran, those of waits the time in which it waited. So the cells never contradict
+ * the kernel. A wait for another thread of the program is divided by what the others did: their work is no wait. What nothing is known of is a cell, too. Cells add up to the time of the loop; an interval is computed
+ * after they are added (dw_account_sum()).
+ *
+ * Steps are the iterations of model/steps/iterations.h, so that a run without marked steps has an account.
+ */
+#pragma once
+
+#include "base/activity.h"
+#include "model/samples/samples.h"
+
+#define DW_ACCOUNT_STATES(X)                                                                \
+	X(RUNS, "runs")                                                                         \
+	X(SPINS, "spins")       /* uses the CPU to wait for another thread */                   \
+	X(OTHERS, "others run") /* waits for a thread of the program that runs: the activity is that thread's */ \
+	X(WAITS, "waits")       /* for what: the activity says */                               \
+	X(NO_CPU, "has no CPU") /* is ready to run, and others have the CPUs */                 \
+	X(UNKNOWN, "unknown")   /* runs or waits: the kernel's account was not read */
+
+enum dw_account_state {
+#define X(name, words) DW_ACCOUNT_##name,
+	DW_ACCOUNT_STATES(X)
+#undef X
+	DW_ACCOUNT_STATE_COUNT
+};
+
+/* A function of the program in a cell. */
+struct dw_account_place {
+	const struct dw_source_function *function;
+	const char *module;    /* NULL: a file of Python, or not known */
+	uint32_t line;         /* with most of the time; 0: not known */
+	bool root;             /* starts the program: main(), or the code of a script */
+	double ns;             /* while it is on the stack */
+	double self_ns;        /* while no other function of the program is above it */
+};
+
+/* The samples that a time rests on. */
+struct dw_account_basis {
+	uint64_t samples, weight, squares;
+};
+
+#define DW_ACCOUNT_PLACES 32u /* the largest of a cell; the rest is only in its sum */
+
+struct dw_account_cell {
+	enum dw_sample_where where;
+	enum dw_share share;
+	uint32_t named;        /* symbol of the range that the program named, or DW_NO_INDEX */
+	enum dw_activity activity;
+	enum dw_account_state state;
+	double ns;
+	struct dw_account_basis basis; /* without samples it is exact, or a rest */
+	struct dw_account_place *places;   /* descending by `ns` */
+	size_t place_count;
+};
+
+struct dw_account {
+	uint32_t thread;       /* index; DW_NO_INDEX: there is no loop, and no cell */
+	bool known;            /* the kernel's account of the thread was read */
+	double wall_ns;        /* of the loop; the cells sum to it */
+	double own_ns;         /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
+	double state_ns[DW_ACCOUNT_STATE_COUNT];
+	double others_ns;      /* for which other threads of the process ran or, by estimate, were ready to */
+	struct dw_account_basis basis[DW_ACCOUNT_STATE_COUNT]; /* the samples that divide each state; those of RUNS divide SPINS, too */
+	struct dw_account_cell *cells; /* descending */
+	size_t count;
+};
+
+/* The account of the main loop of the run's iterations. NULL with `error`: out of memory. */
+const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error);
+
+/* Which cells. A zero mask means all. */
+struct dw_account_select {
+	uint32_t states;       /* bits of enum dw_account_state */
+	uint32_t activities;   /* bits of enum dw_activity */
+	uint32_t shares;       /* bits of enum dw_share */
+};
+
+#define DW_ACCOUNT_MOST 0.5
+
+struct dw_account_sum {
+	double ns, low_ns, high_ns; /* with the 95% interval */
+	uint64_t samples;
+	/* The function that it lies in: the innermost one of the program that has at least half of it (DW_ACCOUNT_MOST), or the
+	 * largest one. NULL: there is none. `place_ns`: its part. */
+	const struct dw_source_function *function;
+	uint32_t line;
+	double place_ns;
+};
+
+/* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
+const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
+struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
+/* "waits: sleeps", "copies", "others run: text": for people. Returns `text`. */
+const char *dw_account_label(enum dw_account_state state, enum dw_activity activity, char text[64]);
+const char *dw_account_state_name(enum dw_account_state state);

@@ -1,0 +1,81 @@
+/*
+ * Looks at a sampled stack; see look.h.
+ *
+ * The program's innermost function has called something, or runs itself. What the outermost function that it called is known
+ * to do names the time: printf() that copies makes text. Of a wait it is the innermost one: what it waits for.
+ */
+#include "account/look.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* What the f-th function of a frame does. *own: it is the program's. One whose name the system reserves is none. */
+static enum dw_activity look_activity(const struct dw_source_frame *frame, uint32_t f, bool *own)
+{
+	const struct dw_source_function *function = &frame->functions[f];
+	const char *module = frame->module ? frame->module : function->file; /* code of Python is in no module */
+	enum dw_activity activity;
+
+	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && dw_code_is_own(frame->role, function->name);
+	activity = f ? dw_activity_in_role(frame->role, module, function->name, *own) : frame->activity;
+	*own &= activity == DW_ACTIVITY_OWN || activity == DW_ACTIVITY_STARTS;
+	return activity;
+}
+
+/* Which of two activities names the time: the outer one, unless it only runs Python or what the inner one names. */
+static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity outer, bool waits)
+{
+	bool weak = outer == DW_ACTIVITY_UNKNOWN || outer == DW_ACTIVITY_OWN || outer == DW_ACTIVITY_INTERPRETER;
+
+	if (outer == DW_ACTIVITY_STARTS && inner != DW_ACTIVITY_UNKNOWN && inner != DW_ACTIVITY_INTERPRETER)
+		return inner;
+	if (inner == DW_ACTIVITY_UNKNOWN || (inner == DW_ACTIVITY_INTERPRETER && !weak))
+		return outer == DW_ACTIVITY_OWN ? inner : outer;
+	return weak || waits ? inner : outer;
+}
+
+static bool look_add(struct dw_look *look, const struct dw_source_frame *frame, const struct dw_source_function *function, bool root)
+{
+	return DW_APPEND(&look->functions, &look->capacity, &look->count, (struct dw_look_function){ function, frame->module, root });
+}
+
+bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+	bool python = source->processes[source->threads[row->thread].process].flags & DW_PROCESS_PYTHON;
+	bool own_above = false; /* a function of the program has been met */
+
+	look->activity = DW_ACTIVITY_UNKNOWN;
+	look->count = 0;
+	if (waits && stack.count) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+
+		look->activity = frame ? dw_activity_of(frame->module, frame->functions->name, false) : DW_ACTIVITY_UNKNOWN;
+	}
+	for (uint32_t i = waits; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		for (uint32_t f = 0; frame && f < frame->count; f++) {
+			const struct dw_source_function *function = &frame->functions[f];
+			bool own;
+			enum dw_activity activity = look_activity(frame, f, &own);
+
+			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !waits)
+				look->activity = python && !frame->module && function->file ? DW_ACTIVITY_INTERPRETER : DW_ACTIVITY_OWN;
+			own_above |= own;
+			if (!own_above)
+				look->activity = look_prefer(look->activity, activity, waits);
+			if (own && !look_add(look, frame, function, activity == DW_ACTIVITY_STARTS))
+				return false;
+		}
+	}
+	return true;
+}
+
+void dw_look_reset(struct dw_look *look)
+{
+	free(look->functions);
+	*look = (struct dw_look){ .functions = NULL };
+}

@@ -1,0 +1,22 @@
+/* What a sampled stack says: what the code does there, and which functions of the program are on it. */
+#pragma once
+
+#include "base/activity.h"
+#include "model/samples/samples.h"
+
+struct dw_look_function {
+	const struct dw_source_function *function;
+	const char *module;
+	bool root; /* starts the program */
+};
+
+/* All zero is empty; the memory is used again by the next look. */
+struct dw_look {
+	enum dw_activity activity;
+	struct dw_look_function *functions; /* the program's, innermost first */
+	size_t count, capacity;
+};
+
+/* `waits`: the innermost function is the one in which the thread waits. False: out of memory. */
+bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits);
+void dw_look_reset(struct dw_look *look);

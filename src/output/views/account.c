@@ -1,0 +1,122 @@
+/*
+ * account: where does the time of the loop's thread go?
+ *
+ * A row is the sum of the account's cells with one state and activity (analysis/account/account.h). The rows add up to the
+ * time of the loop. Shares are of the time without the one for which the thread had no CPU, as in the sentences of verdicts.
+ */
+#include "account/account.h"
+#include "base/demangle.h"
+#include "base/order.h"
+#include "base/text.h"
+#include "model/samples/hot.h"
+#include "views/common.h"
+#include "views/overview_parts.h"
+
+static const struct dw_column account_columns[] = {
+	DW_COLUMN("does", "thread", NONE, TEXT),
+	DW_COLUMN("function", "largest part in", NONE, TEXT),
+	DW_COLUMN("line", "line", NONE, TEXT),
+	DW_COLUMN("ns", "time", NS, REAL),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("error", "+-", RATIO, REAL),
+	DW_COLUMN("samples", "samples", COUNT, INT),
+	DW_COLUMN("state", "state", NONE, TEXT, .data_only = true),
+	DW_COLUMN("activity", "activity", NONE, TEXT, .data_only = true),
+};
+enum { COLUMNS = sizeof account_columns / sizeof *account_columns };
+
+struct account_row {
+	enum dw_account_state state;
+	enum dw_activity activity;
+	struct dw_account_sum sum;
+	double ns;
+};
+
+DW_ORDER(account_compare_rows, struct account_row, DW_DOWN(ns) DW_UP(state) DW_UP(activity))
+
+static void account_put_row(struct dwell_table *table, const struct dw_account *account, const struct account_row *row)
+{
+	const struct dw_source_function *function = row->sum.function;
+	const struct dw_hot_row at = { .name = function ? function->name : "", .file = function ? function->file : NULL,
+		                           .line = row->sum.line };
+	bool counted = row->state != DW_ACCOUNT_NO_CPU && account->own_ns > 0;
+	char name[400] = "", place[200] = "", label[64];
+
+	if (function) {
+		snprintf(name, sizeof name, "%s", function->name);
+		dw_name_shorten(name);
+		dw_hot_place(&at, place, sizeof place);
+	}
+	DW_TABLE_ROW(table, 0, DW_STRING(dw_account_label(row->state, row->activity, label)), DW_STRING(*name ? name : NULL),
+	             DW_STRING(*place ? place : NULL), DW_REAL(row->sum.ns), counted ? DW_REAL(row->sum.ns / account->own_ns) : DW_EMPTY,
+	             counted && row->sum.samples ? DW_REAL((row->sum.high_ns - row->sum.low_ns) / 2 / account->own_ns) : DW_EMPTY,
+	             row->sum.samples ? DW_INT(row->sum.samples) : DW_EMPTY, DW_STRING(dw_account_state_name(row->state)),
+	             DW_STRING(dw_activity_name(row->activity)));
+}
+
+/* The name of the account's thread for people. */
+static const char *account_thread(struct dw_model *model, const struct dw_account *account, char text[256])
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_source_thread *thread = &source->threads[account->thread];
+	size_t processes = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		processes += !(source->processes[i].flags & DW_PROCESS_RUNNER);
+	if (thread->tid == source->processes[thread->process].pid && processes == 1)
+		return "main thread";
+	return dw_view_thread_name(model, account->thread, false, text);
+}
+
+static struct dwell_table *account_table(const char *view, struct dw_model *model, const struct dw_account *account, struct dwell_error *error)
+{
+	struct account_row rows[DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT];
+	struct dwell_table *table = dw_view_table(view, account_columns, COLUMNS, error);
+	size_t count = 0;
+	char name[256];
+
+	if (!table || account->thread == DW_NO_INDEX)
+		return table;
+	table->part = "account";
+	table->columns[0].label = dw_arena_printf(&table->arena, "%s", account_thread(model, account, name));
+	table->failed |= !table->columns[0].label;
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
+			const struct dw_account_select select = { .states = 1u << state, .activities = 1u << activity };
+			struct account_row row = { (enum dw_account_state)state, (enum dw_activity)activity, dw_account_sum(account, &select), 0 };
+
+			row.ns = row.sum.ns;
+			if (row.ns >= 1)
+				rows[count++] = row;
+		}
+	DW_SORT(rows, count, account_compare_rows);
+	for (size_t i = 0; i < count; i++)
+		account_put_row(table, account, &rows[i]);
+	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_EMPTY, DW_REAL(account->wall_ns));
+	return table;
+}
+
+/* Only if samples divide it. */
+struct dwell_table *dw_overview_account(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_account *account = overview->facts->account;
+
+	if (!account || !(account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples))
+		return NULL;
+	return account_table("overview", overview->model, account, error);
+}
+
+static struct dwell_table *account_view(struct dw_model *model, const struct dwell_view_options *options, struct dwell_error *error)
+{
+	const struct dw_account *account = dw_account_of(model, error);
+	struct dwell_table *table = account ? account_table("account", model, account, error) : NULL;
+
+	if (table && account->state_ns[DW_ACCOUNT_NO_CPU] > 0)
+		dw_table_note(table, "Shares are of the time in which the thread had a CPU or waited.");
+	return table;
+}
+
+const struct dw_view dw_view_account = {
+	.name = "account", .question = "where does the time of the loop's thread go?",
+	.run = account_view, .row_name = "does", .row_ns = "ns", .limit = SIZE_MAX,
+};
