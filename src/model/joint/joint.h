@@ -23,7 +23,7 @@
  * of the first walk. If records are missing, the threads do: the steps need to know where. Whole
  * streams are then walked, as for device work.
  *
- * There is a third walk in three cases (decision 52 in doc/why/decisions.md says why): allocations were
+ * There is a third walk in three cases: allocations were
  * recorded and records are missing; a process has more allocations than memory's walk can keep
  * (memory_product.c); in a program with a backward phase, threads with and without steps handed a stream on
  * to each other, and only such a stream is walked once more.

@@ -282,7 +282,7 @@ TEST(an_overview_visits_each_chunk_at_most_twice)
 }
 
 /* Memory needs the records in order of time, and the steps need to know before their walk where
- * records are missing: decision 52. */
+ * records are missing. */
 TEST(an_overview_with_memory_and_missing_records_walks_once_more)
 {
 	make_run(MISSES | ALLOCATES);
