@@ -5,14 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-struct library {
+static const struct {
 	const char *file;
-	enum dw_library_role role;
-	enum dw_activity activity;
-};
-
-static const struct library libraries[] = {
-#define LIBRARY(file, role, activity) { file, DW_LIBRARY_##role, DW_ACTIVITY_##activity },
+	struct dw_library library;
+} libraries[] = {
+#define LIBRARY(file, role, activity) { file, { DW_LIBRARY_##role, DW_ACTIVITY_##activity } },
 #include "base/activity.def"
 };
 
@@ -24,15 +21,28 @@ static const struct {
 #include "base/activity.def"
 };
 
-enum kind { OTHERS, RESERVED };
-
-static const struct {
+struct function {
 	const char *name;
 	enum dw_library_role role;
-	enum kind kind;
 	enum dw_activity activity;
-} functions[] = {
-#define ACTIVITY(role, kind, name, activity) { name, DW_LIBRARY_##role, kind, DW_ACTIVITY_##activity },
+};
+
+#define ROW(role, name, activity) { name, DW_LIBRARY_##role, DW_ACTIVITY_##activity },
+#define NO_ROW(role, name, activity)
+
+static const struct function reserved[] = {
+#define RESERVED ROW
+#define OTHERS NO_ROW
+#define ACTIVITY(role, kind, name, activity) kind(role, name, activity)
+#include "base/activity.def"
+#undef RESERVED
+#undef OTHERS
+};
+
+static const struct function of_others[] = {
+#define RESERVED NO_ROW
+#define OTHERS ROW
+#define ACTIVITY(role, kind, name, activity) kind(role, name, activity)
 #include "base/activity.def"
 };
 
@@ -68,7 +78,8 @@ static struct piece activity_piece(const char *text)
 	return (struct piece){ .text = text, .length = strlen(text) };
 }
 
-static bool activity_same(char pattern, char text, bool fold)
+/* Whether a letter of a pattern, which is no star, matches one of a text. */
+static inline bool activity_same(char pattern, char text, bool fold)
 {
 	unsigned char of = (unsigned char)text;
 
@@ -76,51 +87,70 @@ static bool activity_same(char pattern, char text, bool fold)
 	       (fold && tolower((unsigned char)pattern) == tolower(of));
 }
 
-/* Whether the pattern matches all of the text. A star first matches as little as possible; only the last one may have to
- * match more. */
-static bool activity_match(const char *pattern, struct piece piece)
+/* Whether the pattern, up to `end`, matches the begin of the text; moves both behind it. */
+static bool activity_match_begin(const char **pattern, const char *end, struct piece *piece)
 {
-	const char *star = NULL, *text = piece.text, *end = text + piece.length, *from = NULL;
-
-	while (text < end) {
-		if (*pattern == '*') {
-			star = pattern++;
-			from = text;
-		} else if (*pattern && activity_same(*pattern, *text, piece.fold)) {
-			pattern++;
-			text++;
-		} else if (star) {
-			pattern = star + 1;
-			text = ++from;
-		} else {
+	for (; *pattern < end; ++*pattern, piece->text++, piece->length--)
+		if (!piece->length || !activity_same(**pattern, *piece->text, piece->fold))
 			return false;
+	return true;
+}
+
+/* Moves to where the pattern, up to `end`, first matches, and behind that. */
+static bool activity_skip_to(const char *pattern, const char *end, struct piece *piece)
+{
+	for (size_t i = 0; i <= piece->length; i++) {
+		struct piece at = { piece->text + i, piece->length - i, piece->fold };
+		const char *from = pattern;
+
+		if (pattern < end && !(at.length && activity_same(*pattern, *at.text, at.fold)))
+			continue;
+		if (activity_match_begin(&from, end, &at)) {
+			*piece = at;
+			return true;
 		}
 	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
+	return false;
+}
+
+/* Whether the pattern matches all of the text. Nearly all fail at their first or last letter. */
+static bool activity_match(const char *pattern, struct piece piece)
+{
+	const char *star, *last;
+	struct piece end;
+
+	if (*pattern != '*' && !(piece.length && activity_same(*pattern, *piece.text, piece.fold)))
+		return false;
+	star = strchrnul(pattern, '*');
+	if (!activity_match_begin(&pattern, star, &piece) || !*star)
+		return !*pattern && !piece.length;
+	last = strrchr(star, '*') + 1;
+	end.length = strlen(last);
+	if (piece.length < end.length)
+		return false;
+	piece.length -= end.length;
+	end = (struct piece){ piece.text + piece.length, end.length, piece.fold };
+	if (!activity_match_begin(&last, last + end.length, &end))
+		return false;
+	for (pattern++; *(star = strchrnul(pattern, '*')); pattern = star + 1)
+		if (!activity_skip_to(pattern, star, &piece))
+			return false;
+	return true;
 }
 
 /* ---- libraries ----------------------------------------------------------------------------------- */
 
-static const struct library *activity_library(const char *module)
+struct dw_library dw_library_of(const char *module)
 {
-	const char *slash = strrchr(module, '/'), *name = slash ? slash + 1 : module;
+	const char *slash = module ? strrchr(module, '/') : NULL, *name = slash ? slash + 1 : module;
 
-	for (size_t i = 0; i < COUNT(libraries); i++) {
+	for (size_t i = 0; module && i < COUNT(libraries); i++) {
 		const char *file = libraries[i].file;
 
 		if (*file == '/' || *file == '<' ? strstr(module, file) != NULL : activity_match(file, activity_piece(name)))
-			return &libraries[i];
+			return libraries[i].library;
 	}
-	return NULL;
-}
-
-enum dw_library_role dw_library_role_of(const char *module)
-{
-	const struct library *library = module ? activity_library(module) : NULL;
-
-	return library ? library->role : DW_LIBRARY_OWN;
+	return (struct dw_library){ DW_LIBRARY_OWN, DW_ACTIVITY_UNKNOWN };
 }
 
 static enum dw_library_role activity_header(const char *name)
@@ -145,10 +175,12 @@ bool dw_code_is_nameless(const char *name)
 
 static enum dw_activity activity_find(enum dw_library_role role, struct piece name, bool own)
 {
-	for (size_t i = 0; i < COUNT(functions); i++)
-		if ((functions[i].role == DW_LIBRARY_ANY || functions[i].role == role) && (!own || functions[i].kind == RESERVED) &&
-		    activity_match(functions[i].name, name))
-			return functions[i].activity;
+	for (size_t i = 0; i < COUNT(reserved); i++)
+		if (activity_match(reserved[i].name, name))
+			return reserved[i].activity;
+	for (size_t i = 0; i < COUNT(of_others) && !own; i++)
+		if (of_others[i].role == role && activity_match(of_others[i].name, name))
+			return of_others[i].activity;
 	return DW_ACTIVITY_UNKNOWN;
 }
 
@@ -172,12 +204,12 @@ static struct piece activity_cut_begin(struct piece name)
 	return name;
 }
 
-/* Cuts what it puts behind one: "pread64"; if it is `reserved`, "__memcpy_avx_unaligned", "__read_chk". */
-static struct piece activity_cut_end(struct piece name, bool reserved)
+/* Cuts what it puts behind one: "pread64"; if it `is_reserved`, "__memcpy_avx_unaligned", "__read_chk". */
+static struct piece activity_cut_end(struct piece name, bool is_reserved)
 {
 	if (name.length > 2 && strncmp(name.text + name.length - 2, "64", 2) == 0)
 		name.length -= 2;
-	else if (!reserved)
+	else if (!is_reserved)
 		name.length = 0;
 	else
 		for (name.length -= name.length > 0; name.length && name.text[name.length] != '_'; name.length--)
@@ -186,33 +218,41 @@ static struct piece activity_cut_end(struct piece name, bool reserved)
 }
 
 /* A form of a name of the C library. */
-static enum dw_activity activity_of_form(enum dw_library_role role, struct piece name)
+static enum dw_activity activity_of_form(struct piece name)
 {
 	enum dw_activity found = DW_ACTIVITY_UNKNOWN;
-	bool reserved = *name.text == '_';
+	bool is_reserved = *name.text == '_';
 
-	for (name = activity_cut_begin(name); name.length && !found; name = activity_cut_end(name, reserved))
-		found = activity_find(role, name, false);
+	for (name = activity_cut_begin(name); name.length && !found; name = activity_cut_end(name, is_reserved))
+		found = activity_find(DW_LIBRARY_SYSTEM, name, false);
 	return found;
 }
 
-enum dw_activity dw_activity_in_role(enum dw_library_role role, const char *module, const char *name, bool own)
+/* Whether a name may be a form of another one. */
+static bool activity_has_forms(const char *name)
+{
+	return *name == '_' || (strstr(name, "64") && !dw_code_is_nameless(name));
+}
+
+enum dw_activity dw_activity_of_code(struct dw_library library, const char *name, bool own)
 {
 	const struct piece whole = { .text = name, .length = strcspn(name, "@") }; /* "memcpy@@GLIBC_2.14" */
-	enum dw_activity found = activity_find(role, whole, own);
-	const struct library *library;
+	enum dw_activity found = activity_find(library.role, whole, own);
 
 	if (found || own)
 		return found ? found : DW_ACTIVITY_OWN;
-	if ((role == DW_LIBRARY_SYSTEM || role == DW_LIBRARY_ALLOCATOR) && !dw_code_is_nameless(name))
-		found = activity_of_form(DW_LIBRARY_SYSTEM, whole);
-	library = !found && module ? activity_library(module) : NULL;
-	return library ? library->activity : found;
+	if (library.role == DW_LIBRARY_ALLOCATOR)
+		found = activity_find(DW_LIBRARY_SYSTEM, whole, false);
+	if (library.role == DW_LIBRARY_SYSTEM && activity_has_forms(name))
+		found = activity_of_form(whole);
+	return found ? found : library.usual;
 }
 
 enum dw_activity dw_activity_of(const char *module, const char *name, bool own)
 {
-	return dw_activity_in_role(module || own ? dw_library_role_of(module) : DW_LIBRARY_SYSTEM, module, name, own);
+	const struct dw_library libc = { DW_LIBRARY_SYSTEM, DW_ACTIVITY_UNKNOWN };
+
+	return dw_activity_of_code(module || own ? dw_library_of(module) : libc, name, own);
 }
 
 const char *dw_activity_name(enum dw_activity activity)

@@ -70,6 +70,11 @@ enum dw_library_role {
 	DW_LIBRARY_ANY,         /* in rows of the table: the library does not matter */
 };
 
+struct dw_library {
+	enum dw_library_role role;
+	enum dw_activity usual; /* of functions that have no row */
+};
+
 /* What an operator of a framework does. */
 enum dw_operator_family {
 	DW_OPERATOR_OTHER,
@@ -97,13 +102,17 @@ enum dw_known_framework { DW_KNOWN_NONE, DW_KNOWN_LIGHTNING, DW_KNOWN_PYTORCH, D
 #define DW_MODULE_CPYTHON "libpython"
 
 /* `module`: the path of a library, a program or a file of Python; NULL: not known. */
-enum dw_library_role dw_library_role_of(const char *module);
+struct dw_library dw_library_of(const char *module);
+static inline enum dw_library_role dw_library_role_of(const char *module)
+{
+	return dw_library_of(module).role;
+}
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
 bool dw_code_is_own(enum dw_library_role role, const char *name);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */
 enum dw_activity dw_activity_of(const char *module, const char *name, bool own);
-/* The same where the role is known. */
-enum dw_activity dw_activity_in_role(enum dw_library_role role, const char *module, const char *name, bool own);
+/* The same where the library is known. */
+enum dw_activity dw_activity_of_code(struct dw_library library, const char *name, bool own);
 /* Whether the name is only a place, as "libx.so+0x12f0", or that of no function. */
 bool dw_code_is_nameless(const char *name);
 const char *dw_activity_name(enum dw_activity activity);

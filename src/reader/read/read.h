@@ -134,6 +134,7 @@ struct dw_read_module {
 	uint32_t id, path;        /* MODULE id, STRING */
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
+	struct dw_library library; /* what is known of it by its path */
 };
 
 /* What devices.c reads of the journals: copies of entries. */

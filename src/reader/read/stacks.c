@@ -197,15 +197,15 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
 }
 
 /* Looks up what the code of a frame does, once its functions have names. */
-static void stacks_judge_frame(struct dw_source_frame *frame)
+static void stacks_judge_frame(const struct dw_read_module *module, struct dw_source_frame *frame)
 {
 	const struct dw_source_function *innermost = frame->functions;
-	const char *module = frame->module ? frame->module : innermost->file ? innermost->file : innermost->name; /* "[vdso]" */
-	bool own;
+	/* "train.py", "[vdso]" */
+	struct dw_library library = module ? module->library : dw_library_of(innermost->file ? innermost->file : innermost->name);
+	bool own = library.role == DW_LIBRARY_OWN && dw_code_is_own(library.role, innermost->name);
 
-	frame->role = dw_library_role_of(module);
-	own = frame->role == DW_LIBRARY_OWN && dw_code_is_own(frame->role, innermost->name);
-	frame->activity = dw_activity_in_role(frame->role, module, innermost->name, own);
+	frame->role = library.role;
+	frame->activity = dw_activity_of_code(library, innermost->name, own);
 }
 
 static bool stacks_unnamed;
@@ -239,7 +239,7 @@ static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_fil
 			if (!function->name)
 				return -1;
 		}
-		stacks_judge_frame(&frames[i]);
+		stacks_judge_frame(stacks_find_module(file, file->frames[i].module), &frames[i]);
 	}
 	return 0;
 }
@@ -287,6 +287,8 @@ static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file,
 		return 0;
 	stacks_drop_doubles(file);
 	DW_SORT(file->modules, file->module_count, stacks_compare_modules);
+	for (size_t i = 0; i < file->module_count; i++)
+		file->modules[i].library = dw_library_of(dw_read_string(file, file->modules[i].path));
 	DW_SORT(file->symbols, file->symbol_count, stacks_compare_symbols);
 	by_id = dw_read_take(reader, file->id_count, sizeof *by_id);
 	frames = dw_read_take(reader, file->frame_count, sizeof *frames);
