@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,30 +56,21 @@ uint64_t dws_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/*
- * The kernel reads the set of signals before it finds that the request is not valid, and changes nothing. That takes a
- * tenth of the time of process_vm_readv().
- */
-bool dws_can_read(struct dws_memory *memory, uintptr_t at)
+/* The kernel reads the set of signals before it finds that the request is not valid, and changes nothing. That takes a
+ * tenth of the time of process_vm_readv(). */
+bool dws_can_read(uintptr_t at)
 {
 	uintptr_t page = at & ~(DWS_PAGE - 1);
 
-	if (at >= memory->low && at < memory->high)
-		return true;
-	for (unsigned i = 0; i < DWS_PAGES; i++)
-		if (memory->pages[i] == page)
-			return page != 0;
-	if (!page || dw_system(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) != -EINVAL)
-		return false;
-	memory->pages[memory->next++ % DWS_PAGES] = page;
-	return true;
+	return page && dw_system(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) == -EINVAL;
 }
 
-size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes)
+/* The same without the kernel's copying, which a sandbox may refuse. */
+static size_t process_copy_looking(void *to, uintptr_t from, size_t bytes)
 {
 	size_t done = 0;
 
-	while (done < bytes && dws_can_read(memory, (from + done) & ~(uintptr_t)7)) {
+	while (done < bytes && dws_can_read(from + done)) {
 		size_t left = DWS_PAGE - (from + done) % DWS_PAGE;
 		size_t next = left < bytes - done ? left : bytes - done;
 
@@ -86,6 +78,31 @@ size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t byte
 		done += next;
 	}
 	return done;
+}
+
+size_t dws_copy(void *to, uintptr_t from, size_t bytes)
+{
+	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
+	long got = dw_system(SYS_process_vm_readv, dws_process.pid, (long)(uintptr_t)&here, 1, (long)(uintptr_t)&there, 1, 0);
+
+	if (!dw_system_failed(got))
+		return (size_t)got;
+	return got == -EFAULT ? 0 : process_copy_looking(to, from, bytes);
+}
+
+const void *dws_word(struct dws_memory *memory, uintptr_t at)
+{
+	uintptr_t page = at & ~(DWS_PAGE - 1);
+
+	if (at >= memory->low && at < memory->high)
+		return (const void *)at;
+	for (unsigned i = 0; i < DWS_PAGES; i++)
+		if (memory->pages[i] == page)
+			return page ? (const void *)at : NULL;
+	if (!dws_can_read(at))
+		return NULL;
+	memory->pages[memory->next++ % DWS_PAGES] = page;
+	return (const void *)at;
 }
 
 struct place {

@@ -4,8 +4,9 @@
  * The thread is interrupted at any instruction, so the interpreter's functions cannot be called and its lock may
  * be held by others. The chain of a thread's frames is changed by that thread alone, and so it stands still; but it may
  * be half changed. Nobody else frees what it leads to: a chain is half changed only while the thread holds the
- * interpreter's lock, and the code of a frame lives as long as the frame. So memory is read directly, in pages that the
- * kernel can read. format/python_frames.h knows where the fields lie.
+ * interpreter's lock, and the code of a frame lives as long as the frame. So frames are read directly, in pages that the
+ * kernel can read. Names and lines are copied by the kernel: they are read for each frame once, and what is no frame may lead
+ * anywhere. format/python_frames.h knows where the fields lie.
  */
 #include "sampler.h"
 
@@ -30,12 +31,16 @@ static struct {
  */
 static uint64_t python_pointer(struct dws_memory *memory, uintptr_t at)
 {
-	return at % sizeof at == 0 && dws_can_read(memory, at) ? *(const volatile uint64_t *)at : 0;
+	const volatile uint64_t *there = at % sizeof at == 0 ? dws_word(memory, at) : NULL;
+
+	return there ? *there : 0;
 }
 
 static uint8_t python_byte(struct dws_memory *memory, uintptr_t at)
 {
-	return dws_can_read(memory, at & ~(uintptr_t)7) ? *(const volatile uint8_t *)at : 0;
+	const volatile uint8_t *there = dws_word(memory, at & ~(uintptr_t)7);
+
+	return there ? there[at & 7] : 0;
 }
 
 /* ---- code that is freed ------------------------------------------------------------------------ */
@@ -197,11 +202,11 @@ unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame fram
 #define CODE_BYTES 256u /* of a code object: all fields that are read */
 #define MOST_LINES 4096u /* bytes of a table of lines that are read; of a longer one, the first */
 
-static void python_text(struct dws_memory *memory, uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
+static void python_text(uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
 {
 	const struct dw_python_layout *layout = &python.layout;
 	uint8_t bytes[80 + MOST_TEXT * 4];
-	size_t got = dws_copy(memory, bytes, object, sizeof bytes), used, at;
+	size_t got = dws_copy(bytes, object, sizeof bytes), used, at;
 	uint64_t length;
 	uint32_t state, kind;
 
@@ -217,7 +222,7 @@ static void python_text(struct dws_memory *memory, uintptr_t object, bool is_pat
 	if (length > MOST_TEXT) {
 		object += is_path ? (length - MOST_TEXT) * kind : 0;
 		length = MOST_TEXT;
-		got = dws_copy(memory, bytes, object, sizeof bytes);
+		got = dws_copy(bytes, object, sizeof bytes);
 	}
 	if (at + length * kind > got)
 		return;
@@ -233,7 +238,7 @@ static uint64_t python_field(const uint8_t *code, uint32_t at)
 	return value;
 }
 
-static uint32_t python_line(struct dws_memory *memory, const struct dws_python_frame *frame, const uint8_t *code)
+static uint32_t python_line(const struct dws_python_frame *frame, const uint8_t *code)
 {
 	const struct dw_python_layout *layout = &python.layout;
 	static uint8_t tables[2][32 + MOST_LINES];
@@ -249,12 +254,12 @@ static uint32_t python_line(struct dws_memory *memory, const struct dws_python_f
 	if (at == 2)
 		return (uint32_t)first;
 	/* Most tables are short. */
-	got = dws_copy(memory, tables[at], table, 32 + 224);
+	got = dws_copy(tables[at], table, 32 + 224);
 	if (got > 32)
 		memcpy(&size, tables[at] + 16, sizeof size);
 	size = size < MOST_LINES ? size : MOST_LINES;
 	if (size && got < 32 + size)
-		got = dws_copy(memory, tables[at], table, 32 + size);
+		got = dws_copy(tables[at], table, 32 + size);
 	if (size && got >= 32 + size)
 		line = layout->bytes != DW_PYTHON_NO_FIELD
 		           ? dw_python_line_of_unit(tables[at] + 32, size, first,
@@ -265,16 +270,16 @@ static uint32_t python_line(struct dws_memory *memory, const struct dws_python_f
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame)
+uint32_t dws_python_intern(const struct dws_python_frame *frame)
 {
 	char function[MOST_TEXT * 3 + 8], file[MOST_TEXT * 3 + 8];
 	uint8_t code[CODE_BYTES];
 
 	/* A frame that is being made or cleared may have anything there. */
-	if (dws_copy(memory, code, frame->code, sizeof code) < python.layout.lines + 8 ||
+	if (dws_copy(code, frame->code, sizeof code) < python.layout.lines + 8 ||
 	    python_field(code, 8) != (uintptr_t)python.code_type)
 		return dws_recorder->intern_frame("?", NULL, 0);
-	python_text(memory, python_field(code, python.layout.name), false, function);
-	python_text(memory, python_field(code, python.layout.file), true, file);
-	return dws_recorder->intern_frame(function, file, python_line(memory, frame, code));
+	python_text(python_field(code, python.layout.name), false, function);
+	python_text(python_field(code, python.layout.file), true, file);
+	return dws_recorder->intern_frame(function, file, python_line(frame, code));
 }

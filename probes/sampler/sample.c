@@ -120,9 +120,14 @@ struct walk {
 
 static bool sample_word(struct walk *walk, uintptr_t at, uintptr_t *word)
 {
-	if (at % sizeof *word || (walk->own ? at < walk->sp || at >= walk->memory.high : !dws_can_read(&walk->memory, at)))
+	const volatile uintptr_t *there;
+
+	if (at % sizeof *word || (walk->own && (at < walk->sp || at >= walk->memory.high)))
 		return false;
-	*word = *(const volatile uintptr_t *)at;
+	there = walk->own ? (const void *)at : dws_word(&walk->memory, at);
+	if (!there)
+		return false;
+	*word = *there;
 	return true;
 }
 
@@ -190,11 +195,11 @@ static bool sample_step(struct walk *walk, struct dws_rule rule, uintptr_t *end)
 static bool sample_step_return(struct walk *walk, uintptr_t *end)
 {
 #ifdef __x86_64__
-	const volatile uint8_t *at = (const volatile uint8_t *)walk->pc;
+	uint8_t at[5];
 	uintptr_t address;
 
 	/* add $n, %rsp; ret */
-	if (!dws_can_read(&walk->memory, walk->pc & ~(uintptr_t)7) || !dws_can_read(&walk->memory, (walk->pc + 4) & ~(uintptr_t)7) ||
+	if (dws_copy(at, walk->pc, sizeof at) < sizeof at ||
 	    at[0] != 0x48 || at[1] != 0x83 || at[2] != 0xc4 || at[3] > 0x78 || at[4] != 0xc3 ||
 	    !sample_word(walk, walk->sp + at[3], &address))
 		return false;
@@ -216,7 +221,7 @@ static bool sample_step_signal(struct walk *walk, uintptr_t *end)
 	uintptr_t at = walk->sp + offsetof(ucontext_t, uc_mcontext.gregs), pc, sp, fp;
 	uint8_t code[sizeof returns];
 
-	if (dws_copy(&walk->memory, code, walk->pc, sizeof code) < sizeof code || memcmp(code, returns, sizeof code) != 0)
+	if (dws_copy(code, walk->pc, sizeof code) < sizeof code || memcmp(code, returns, sizeof code) != 0)
 		return false;
 	walk->own = false; /* the interrupted function may be on any stack */
 	if (!sample_word(walk, at + REG_RIP * sizeof pc, &pc) || !sample_word(walk, at + REG_RSP * sizeof sp, &sp) ||
@@ -250,20 +255,21 @@ static bool sample_step_pointer(struct walk *walk, uintptr_t *end)
 }
 
 /* The code may be of a library that was unloaded since its rule was found. */
-static bool sample_follows_call(struct walk *walk, uintptr_t address)
+static bool sample_follows_call(uintptr_t address)
 {
-	if (!dws_can_read(&walk->memory, (address - 7) & ~(uintptr_t)7) || !dws_can_read(&walk->memory, (address - 1) & ~(uintptr_t)7))
-		return false;
 #ifdef __x86_64__
-	const volatile uint8_t *at = (const volatile uint8_t *)address;
+	uint8_t before[7];
+	const uint8_t *at = before + sizeof before;
 
 	/* E8 and four bytes; or FF and an operand of one to six bytes whose middle bits are 2 */
-	return at[-5] == 0xe8 || (at[-2] == 0xff && (at[-1] & 0x38) == 0x10) || (at[-3] == 0xff && (at[-2] & 0x38) == 0x10) ||
-	       (at[-6] == 0xff && (at[-5] & 0x38) == 0x10) || (at[-7] == 0xff && (at[-6] & 0x38) == 0x10);
+	return dws_copy(before, address - sizeof before, sizeof before) == sizeof before &&
+	       (at[-5] == 0xe8 || (at[-2] == 0xff && (at[-1] & 0x38) == 0x10) || (at[-3] == 0xff && (at[-2] & 0x38) == 0x10) ||
+	        (at[-6] == 0xff && (at[-5] & 0x38) == 0x10) || (at[-7] == 0xff && (at[-6] & 0x38) == 0x10));
 #else
-	uint32_t before = *(const volatile uint32_t *)(address - 4);
+	uint32_t before;
 
-	return before >> 26 == 0x25 || (before & 0xfffffc1f) == 0xd63f0000;
+	return dws_copy(&before, address - 4, sizeof before) == sizeof before &&
+	       (before >> 26 == 0x25 || (before & 0xfffffc1f) == 0xd63f0000);
 #endif
 }
 
@@ -276,7 +282,7 @@ static bool sample_step_search(struct walk *walk, uintptr_t *end)
 		if (!sample_word(walk, at, &address))
 			return false;
 		address = sample_strip(address);
-		if (address > 4096 && sample_unpack(sample_rule(address - 1)).end != DWS_END_UNKNOWN && sample_follows_call(walk, address)) {
+		if (address > 4096 && sample_unpack(sample_rule(address - 1)).end != DWS_END_UNKNOWN && sample_follows_call(address)) {
 			*end = at + sizeof at;
 			walk->sp = *end;
 			walk->pc = address;
@@ -421,7 +427,7 @@ static void sample_join(struct work *work)
 }
 
 /* Fills in the ids of `count` frames, at most DWS_FRAMES. False: one could not be stored. */
-static bool sample_ids(struct work *work, struct dws_memory *memory, const struct frame *frames, unsigned count)
+static bool sample_ids(struct work *work, const struct frame *frames, unsigned count)
 {
 	uint32_t found[DWS_FRAMES];
 	unsigned unknown = 0;
@@ -435,7 +441,7 @@ static bool sample_ids(struct work *work, struct dws_memory *memory, const struc
 			continue;
 		}
 		if (!work->ids[i] && frames[i].python) {
-			if (!(work->ids[i] = dws_python_intern(memory, frames[i].python)))
+			if (!(work->ids[i] = dws_python_intern(frames[i].python)))
 				return false;
 			dws_pair_set(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key, work->ids[i]);
 		} else if (!work->ids[i]) {
@@ -471,14 +477,14 @@ static void sample_forget_if_unloaded(void)
 }
 
 /* The id of the innermost frame. It is apart from its callers, because its place differs from sample to sample. */
-static uint32_t sample_innermost(struct work *work, struct dws_memory *memory)
+static uint32_t sample_innermost(struct work *work)
 {
 	uint64_t key = work->frames[0].key;
 	uint32_t id = (uint32_t)dws_pair_get(&frame_ids[key % FRAME_IDS], key);
 
 	if (id)
 		return id;
-	return sample_ids(work, memory, work->frames, 1) ? work->ids[0] : 0;
+	return sample_ids(work, work->frames, 1) ? work->ids[0] : 0;
 }
 
 /* Of a deep stack the callers without the interpreter's functions between two frames of Python. Returns how many are left. */
@@ -514,7 +520,7 @@ static unsigned sample_shorten(struct frame *frames, unsigned count, unsigned mo
 }
 
 /* The id of the callers' stack. */
-static uint32_t sample_callers(struct work *work, struct dws_memory *memory)
+static uint32_t sample_callers(struct work *work)
 {
 	unsigned count = work->count - 1;
 	struct frame *frames = work->frames + 1;
@@ -532,7 +538,7 @@ static uint32_t sample_callers(struct work *work, struct dws_memory *memory)
 		return id;
 	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS)
 		count = sample_shorten(frames, count, LATER_FRAMES);
-	id = sample_ids(work, memory, frames, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
+	id = sample_ids(work, frames, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
 	if (id)
 		dws_pair_set(pair, hash, id);
 	return id;
@@ -580,8 +586,8 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, const 
 	sample_registers(&walk, context);
 	sample_gather(&work, &walk, stack);
 	sample_add_kernel(&work, kernel);
-	frame = sample_innermost(&work, &walk.memory);
-	return dws_recorder->sample(frame, sample_callers(&work, &walk.memory), weight);
+	frame = sample_innermost(&work);
+	return dws_recorder->sample(frame, sample_callers(&work), weight);
 }
 
 uint32_t dws_stack_from(const struct dws_here *here, const struct dws_stack *stack, const void *caller)
@@ -598,5 +604,5 @@ uint32_t dws_stack_from(const struct dws_here *here, const struct dws_stack *sta
 		return 0;
 	work.count -= own;
 	memmove(work.frames + 1, work.frames + own, work.count++ * sizeof *work.frames);
-	return sample_callers(&work, &walk.memory);
+	return sample_callers(&work);
 }

@@ -77,18 +77,25 @@ const struct dws_stack *dws_own_stack(void);
 void dws_take_first_stack(void); /* in the first thread, whose stack grows: its end and its limit are known */
 void dws_take_stack(uintptr_t low, uintptr_t high);
 
-/* Memory that a walk reads: the part of the thread's own stack that is in use, and pages that were found readable. */
+/*
+ * Memory that a walk reads: the part of the thread's own stack that is in use, and pages elsewhere of which the kernel says
+ * once that they are mapped. A walk follows what the interrupted thread alone changes, and so nobody unmaps it meanwhile.
+ * All else is copied by the kernel (dws_copy), which refuses where nothing is mapped: copies of all pages would take the
+ * threefold time of a sample.
+ */
 #define DWS_PAGE ((uintptr_t)4096)
 #define DWS_PAGES 8u
 struct dws_memory {
-	uintptr_t low, high;
-	uintptr_t pages[DWS_PAGES];
+	uintptr_t low, high;        /* of the stack; both 0: none */
+	uintptr_t pages[DWS_PAGES]; /* that are mapped; 0: none */
 	unsigned next;
 };
-/* Whether the aligned word at `at` can be read. */
-bool dws_can_read(struct dws_memory *memory, uintptr_t at);
+/* The aligned word at `at`, or NULL: nothing is mapped there. */
+const void *dws_word(struct dws_memory *memory, uintptr_t at);
+/* Whether the page of `at` is mapped now. */
+bool dws_can_read(uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
-size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes);
+size_t dws_copy(void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
 /* Says once in the trace how samples are taken. False: nothing can be recorded now, or nothing of this process is in the
  * trace yet, and it is not worth a place there: it has used no CPU, as shells and launchers that wait. The program that
@@ -148,7 +155,7 @@ uint64_t dws_python_key(const struct dws_python_frame *frame);
 /* Whether the function at a native frame's `pc` is the interpreter's loop, where frames have no `loop`. */
 bool dws_python_is_loop(uintptr_t pc);
 /* The FRAME id; 0: nothing is recorded now. */
-uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame);
+uint32_t dws_python_intern(const struct dws_python_frame *frame);
 
 /* ---- apart.c --------------------------------------------------------------------------- */
 

@@ -277,20 +277,19 @@ DWS_FRONT static void signals_deliver(int number, siginfo_t *info, void *context
  * it for its own, and ends the program if a handler runs elsewhere. Its linker marks each file. */
 static bool signals_is_go(const void *caller)
 {
-	struct dws_memory memory = { 0, 0, { 0 }, 0 };
 	struct dws_stack file = { 0, 0 };
 	ElfW(Ehdr) head;
 	uint32_t note[4];
 	uintptr_t first = UINTPTR_MAX, notes[MOST_NOTES];
 	unsigned count = 0;
 
-	if (!dws_cfi_module((uintptr_t)caller, &file) || dws_copy(&memory, &head, file.low, sizeof head) < sizeof head ||
+	if (!dws_cfi_module((uintptr_t)caller, &file) || dws_copy(&head, file.low, sizeof head) < sizeof head ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	for (unsigned i = 0; i < head.e_phnum; i++) {
 		ElfW(Phdr) part;
 
-		if (dws_copy(&memory, &part, file.low + head.e_phoff + i * sizeof part, sizeof part) < sizeof part)
+		if (dws_copy(&part, file.low + head.e_phoff + i * sizeof part, sizeof part) < sizeof part)
 			return false;
 		if (part.p_type == PT_LOAD && part.p_vaddr - part.p_offset < first)
 			first = part.p_vaddr - part.p_offset;
@@ -298,7 +297,7 @@ static bool signals_is_go(const void *caller)
 			notes[count++] = part.p_vaddr;
 	}
 	while (count-- > 0)
-		for (uintptr_t at = file.low - first + notes[count]; dws_copy(&memory, note, at, sizeof note) == sizeof note && note[0];) {
+		for (uintptr_t at = file.low - first + notes[count]; dws_copy(note, at, sizeof note) == sizeof note && note[0];) {
 			if (note[0] == 4 && memcmp(&note[3], "Go", 3) == 0)
 				return true;
 			if (note[0] > NOTE_MOST || note[1] > NOTE_MOST)

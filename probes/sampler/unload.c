@@ -14,7 +14,6 @@
 PUBLIC int dlclose(void *handle)
 {
 	static struct dws_wrapped wrapped DWS_WRAPPED = { "dlclose", NULL, NULL, 0 };
-	struct dws_memory memory = { 0, 0, { 0 }, 0 };
 	struct dws_stack range;
 	int (*next)(void *), code;
 	uintptr_t place = 0;
@@ -22,7 +21,7 @@ PUBLIC int dlclose(void *handle)
 	*(void **)&next = dws_target(&wrapped);
 	/* A handle is a struct link_map, whose second and third words are the library's name and its dynamic section. */
 	if (dws_process.period_ns && (uintptr_t)handle % sizeof handle == 0 &&
-	    dws_can_read(&memory, (uintptr_t)&((struct link_map *)handle)->l_ld))
+	    dws_can_read((uintptr_t)&((struct link_map *)handle)->l_ld))
 		place = (uintptr_t)((struct link_map *)handle)->l_ld;
 	code = next(handle);
 	if (place && !dws_cfi_module(place, &range))
