@@ -19,7 +19,7 @@ static enum dw_activity look_activity(const struct dw_source_frame *frame, uint3
 	enum dw_activity activity;
 
 	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && dw_code_is_own(frame->role, function->name);
-	activity = f ? dw_activity_in_role(frame->role, module, function->name, *own) : frame->activity;
+	activity = f ? dw_activity_of(module, function->name, *own) : frame->activity;
 	*own &= activity == DW_ACTIVITY_OWN || activity == DW_ACTIVITY_STARTS;
 	return activity;
 }
