@@ -279,6 +279,7 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], usage.delay_ns * scale);
 	to->state_ns[DW_ACCOUNT_WAITS] = to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
 	to->own_ns -= to->state_ns[DW_ACCOUNT_NO_CPU];
+	to->system_ns = usage.system_ns * scale;
 	to->others_ns = account_others_ns(making->model, loop, &usage) * scale;
 }
 

@@ -65,6 +65,7 @@ struct dw_account {
 	double wall_ns;        /* of the loop; the cells sum to it */
 	double own_ns;         /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];
+	double system_ns;      /* in which it ran in the kernel; 0: not known */
 	double others_ns;      /* for which other threads of the process ran or, by estimate, were ready to */
 	struct dw_account_basis basis[DW_ACCOUNT_STATE_COUNT]; /* the samples that divide each state; those of RUNS divide SPINS, too */
 	struct dw_account_cell *cells; /* descending */

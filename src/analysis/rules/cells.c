@@ -26,6 +26,12 @@ static bool cells_has_function(const struct dw_rule_case *at)
 	return dw_account_sum(at->facts->account, at->rule->cells).function != NULL;
 }
 
+/* Work comes after all causes: no one knows how much of it can go. */
+static bool cells_is_work(const struct dw_rule_case *at)
+{
+	return true;
+}
+
 #define RULE(id, kind, question, states, activities) RULE_OF(id, kind, question, CELLS(states, activities))
 #define RULE_OF(id_, kind_, question_, cells_)                                                       \
 	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP,              \
@@ -141,6 +147,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("account-library", WORK, "Does code of libraries take time?", RAN, DOES(ALGEBRA) | DOES(UNKNOWN)),
+		.is_form = cells_is_work,
 		.no_gain = true,
 		.statement = "Code of libraries {takes} {share} {of}[, {cells:part} of it called in {cells:function}].",
 		.remedy = { [DW_WORDS_ANY] = "" },
@@ -148,6 +155,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("account-function", WORK, "Which function of the program takes most time?", RAN, DOES(OWN)),
+		.is_form = cells_is_work,
 		.no_gain = true,
 		.applies = cells_has_function,
 		.statement = "The program's own code {takes} {share} {of}, {cells:part} of it in {cells:function}.",

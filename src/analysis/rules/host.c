@@ -413,7 +413,7 @@ const struct dw_rule dw_rules_host[] = {
 		.applies = host_synchronises,
 		.statement = "Calls that wait for a result {take} {share} {of}[, most of it in "
 		             "{operators.synchronising:name}]{operators.synchronising:where}: "
-		             "{operators.synchronising_count} calls a step.",
+		             "{operators.synchronising_count} calls {each}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "read results on the host every n-th step",
 			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every n-th step",
@@ -476,7 +476,7 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,
 		.statement = "The compiled model breaks {operators.graph_breaks} time{operators.graph_breaks:s} "
-		             "a step, and Python, which runs in between, {takes} {share} {of}.",
+		             "{each}, and Python, which runs in between, {takes} {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "compile the model in one piece",
 			[DW_WORDS_PYTORCH] = "torch.compile(fullgraph=True) or TORCH_LOGS=graph_breaks names the "
@@ -506,7 +506,7 @@ const struct dw_rule dw_rules_host[] = {
 		          "they must take less than 300 ns each.",
 		.applies = host_calls_small,
 		.number = host_number_of_calls,
-		.statement = "{number} small operators a step, {operators.small_mean} each, "
+		.statement = "{number} small operators {each}, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, larger batches",

@@ -186,8 +186,14 @@ double dw_case_faults_in_steps(const struct dw_rule_case *at)
 static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
 {
 	struct dw_amount share = machine_share_faults_in_steps(at);
+	const struct dw_account *account = at->facts->account;
 	double between = dw_case_faults_between(at);
 
+	/* All of them pass in the kernel. */
+	if (account && account->system_ns > 0)
+		share = (struct dw_amount){ fmin(share.value, account->system_ns / account->own_ns),
+			                        fmin(share.low, account->system_ns / account->own_ns),
+			                        fmin(share.high, account->system_ns / account->own_ns) };
 	if (machine_whole_faults(at) == DW_RULE_OF_STEP)
 		return share;
 	return dw_amount_plus(dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)),
@@ -285,7 +291,6 @@ const struct dw_rule dw_rules_machine[] = {
 	},
 	{
 		.id = "page-faults",
-		.marked = true,
 		.question = "Does memory that is touched for the first time take time in every step?",
 		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_COMPUTE,
@@ -302,8 +307,8 @@ const struct dw_rule dw_rules_machine[] = {
 		          "work: memory must come from somewhere.",
 		.applies = machine_faults_are_own,
 		.number = machine_faults,
-		.statement = "{number} page faults a step {take} about {share} {of}: memory is "
-		             "returned to the system and touched anew[; {samples.function} of the steps' CPU time is in "
+		.statement = "{number} page faults {each} {take} about {share} {of}: memory is "
+		             "returned to the system and touched anew[; {samples.function} of the CPU time is in "
 		             "{samples.function:name}]{samples.function:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step",

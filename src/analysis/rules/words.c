@@ -2,6 +2,7 @@
  * Fills in the templates of rules with measured values.
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
+ *     {each}                  "a step"; "in the run" if that is one
  *     {of}                    the whole of the share: "of each step"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
@@ -192,6 +193,8 @@ static void words_put_place(struct words *words, const char *place)
 		words_put_share(words, verdict->share.value);
 	} else if (strcmp(place, "of") == 0) {
 		words_put_text(words, dw_rule_whole_text(verdict->whole, words->at->facts->iterations));
+	} else if (strcmp(place, "each") == 0) {
+		words_put_text(words, dw_rule_each(words->at->facts->iterations));
 	} else if (strcmp(place, "number") == 0) {
 		double number = words->at->rule->number ? words->at->rule->number(words->at) : NAN;
 

@@ -7,6 +7,7 @@
 #include "model/steps/iterations.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,23 @@ static bool iterations_put_times(struct dw_model *model, struct dw_source_step *
 	return step->end_ticks > step->start_ticks;
 }
 
+/* The thread's part of the process's faults and switches, by CPU time. */
+static void iterations_put_used(const struct dw_source *source, uint32_t process, struct dw_source_usage *usage)
+{
+	double part = usage->process_cpu_ns ? fmin(1, (double)usage->cpu_ns / (double)usage->process_cpu_ns) : 0;
+	double values[5];
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_PROCESS_USED) == 0 &&
+		    sscanf(source->metas[i].value, "[%lf,%lf,%lf,%lf,%lf", &values[0], &values[1], &values[2], &values[3], &values[4]) == 5) {
+			usage->minor_faults = (uint32_t)fmin(UINT32_MAX, part * values[0]);
+			usage->major_faults = (uint32_t)fmin(UINT32_MAX, part * values[1]);
+			usage->waits = (uint32_t)fmin(UINT32_MAX, part * values[2]);
+			usage->system_ns = (uint64_t)(part * values[4]);
+			usage->preemptions = (uint32_t)fmin(UINT32_MAX, part * values[3]);
+		}
+}
+
 /* What the thread used, by the kernel's account of the whole thread: known only if all of it is in scope. */
 static void iterations_put_usage(const struct dw_model *model, const struct dw_source_step *step, struct dw_source_usage *usage)
 {
@@ -162,6 +180,7 @@ static void iterations_put_usage(const struct dw_model *model, const struct dw_s
 		threads_ns += source->threads[t].process == thread->process ? (double)source->threads[t].cpu_ns : 0;
 	*usage = (struct dw_source_usage){ .thread = step->thread, .start_ticks = step->start_ticks, .end_ticks = step->end_ticks,
 		                               .cpu_ns = thread->cpu_ns, .process_cpu_ns = (uint64_t)fmax(process_ns, threads_ns) };
+	iterations_put_used(source, thread->process, usage);
 	if (thread->tid == source->processes[thread->process].pid && iterations_is_program(source, thread->process) &&
 	    iterations_delay(source) >= 0) {
 		usage->delay_ns = (uint64_t)iterations_delay(source);

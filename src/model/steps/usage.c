@@ -26,6 +26,7 @@ static void usage_add(struct dw_usage_of *to, const struct dw_source_usage *from
 	to->cpu_ns += part * (double)from->cpu_ns;
 	to->delay_ns += part * (double)from->delay_ns;
 	to->process_cpu_ns += part * (double)from->process_cpu_ns;
+	to->system_ns += part * (double)from->system_ns;
 	to->waits += part * from->waits;
 	to->preemptions += part * from->preemptions;
 	to->minor_faults += part * from->minor_faults;

@@ -18,6 +18,7 @@ struct dw_usage_of {
 	double wall_ns;        /* of the covered time */
 	double cpu_ns;         /* the thread ran */
 	double delay_ns;       /* the thread was ready to run and had no CPU */
+	double system_ns;      /* of cpu_ns, in the kernel; 0: not known */
 	double process_cpu_ns; /* all threads of the process ran; may exceed wall_ns */
 	double waits, preemptions; /* voluntary and involuntary context switches of the thread */
 	double minor_faults, major_faults;

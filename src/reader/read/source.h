@@ -100,6 +100,7 @@ struct dw_source_usage {
 	uint64_t cpu_ns;       /* the thread ran */
 	uint64_t delay_ns;     /* the thread was ready to run and waited for a CPU */
 	uint64_t process_cpu_ns; /* all threads of the process ran */
+	uint64_t system_ns;    /* of cpu_ns, in the kernel; 0: not known */
 	uint32_t waits, preemptions; /* voluntary and involuntary context switches of the thread */
 	uint32_t minor_faults, major_faults; /* of the thread: without and with reading from a disk */
 	bool counters_known;   /* otherwise the following are 0 */

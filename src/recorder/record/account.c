@@ -11,6 +11,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/system.h"
@@ -156,6 +158,26 @@ static void account_read_threads(void)
 	}
 }
 
+/* What the whole process used beside CPU time, as [minor faults, major faults, waits, preemptions, system time in ns]. */
+static void account_note_used(void)
+{
+	char text[128] = "[", *end = text + 1;
+	struct rusage used;
+
+	if (dw_call(SYS_getrusage, RUSAGE_SELF, &used) != 0)
+		return;
+	const uint64_t values[] = { (uint64_t)used.ru_minflt, (uint64_t)used.ru_majflt, (uint64_t)used.ru_nvcsw, (uint64_t)used.ru_nivcsw,
+		                        (uint64_t)used.ru_stime.tv_sec * 1000000000u + (uint64_t)used.ru_stime.tv_usec * 1000u };
+
+	for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+		if (i)
+			*end++ = ',';
+		end = account_write(end, values[i]);
+	}
+	memcpy(end, "]", 2);
+	dw_meta(DW_KEY_PROCESS_USED, text, DW_META_JSON);
+}
+
 static void account_end(void)
 {
 	uint64_t threads;
@@ -167,6 +189,7 @@ static void account_end(void)
 	account_read_threads();
 	*account_write(text, account_since(account_clock(CLOCK_PROCESS_CPUTIME_ID), 0)) = '\0';
 	dw_meta(DW_KEY_PROCESS_CPU_NS, text, DW_META_JSON);
+	account_note_used();
 	if (!threads)
 		return;
 	text[0] = '[';

@@ -539,7 +539,7 @@ TEST(every_rule_has_a_trial)
 static void check_template(const char *id, const char *text)
 {
 	static const char *const words[] = { "share", "of", "gain", "takes", "take", "is", "are", "has",
-		"grows", "waits", "slows", "number", "cells" };
+		"grows", "waits", "slows", "number", "cells", "each" };
 
 	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
 		char name[80];
