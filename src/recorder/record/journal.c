@@ -10,7 +10,7 @@
  *
  * STEP and PROFILE entries, of which a program may write thousands, have chunks of their own, with a word of their own.
  * Whoever reads one result needs only those of its time. So the header of such a chunk says when all of its entries have
- * ended: it is looked at when it is full, and again whenever a later one is full.
+ * ended: it is looked at when it is full, at the ends of the next profiles, and whenever a later one is full.
  */
 #include "record/journal.h"
 
@@ -20,6 +20,7 @@
 
 #define BYTE_BITS 17 /* the next byte may be one past the block */
 #define BYTE_MASK ((1u << BYTE_BITS) - 1)
+#define TIMES_TRIES 32u /* ends of profiles at which full chunks are looked at again: more than steps are reserved in advance */
 
 static char *journal_address(uint64_t place)
 {
@@ -68,24 +69,47 @@ static uint64_t journal_times_end(const struct dw_times_chunk *full)
 	return end_ticks;
 }
 
-/* The chunk of times at `seen` is full. If nobody ends one of its entries before three others are full, it is never closed,
- * and readers always read it. Under the lock. */
-static void journal_close_times(uint64_t seen)
+/* Closes the full chunks of times whose entries have all ended. Under the lock. */
+static void journal_close_times(void)
 {
-	struct dw_times_chunk *next = &dw_process->times_full[dw_process->times_next++ % DW_TIMES_FULL];
+	bool left = false;
 
-	next->bytes = (uint32_t)(seen & BYTE_MASK);
-	next->chunk = (struct dw_chunk *)(void *)(journal_address(seen) - next->bytes);
 	for (uint32_t i = 0; i < DW_TIMES_FULL; i++) {
 		struct dw_times_chunk *full = &dw_process->times_full[i];
 		uint64_t end_ticks = full->chunk ? journal_times_end(full) : 0;
 
+		left |= full->chunk && !end_ticks;
 		if (!end_ticks)
 			continue;
 		/* Pairs with a reader's acquire of the head: the entries are complete. */
 		__atomic_store_n(&full->chunk->end_ticks, end_ticks, __ATOMIC_RELEASE);
 		full->chunk = NULL;
 	}
+	if (!left)
+		DW_STORE(dw_process->times_tries, 0);
+}
+
+/* The chunk of times at `seen` is full. If one of its entries has not ended before four others are full, it is never closed,
+ * and readers always read it. Under the lock. */
+static void journal_fill_times(uint64_t seen)
+{
+	struct dw_times_chunk *next = &dw_process->times_full[dw_process->times_next++ % DW_TIMES_FULL];
+
+	next->bytes = (uint32_t)(seen & BYTE_MASK);
+	next->chunk = (struct dw_chunk *)(void *)(journal_address(seen) - next->bytes);
+	DW_STORE(dw_process->times_tries, TIMES_TRIES);
+	journal_close_times();
+}
+
+void dw_journal_look_times(void)
+{
+	uint32_t tries = DW_LOAD(dw_process->times_tries);
+
+	if (!tries || !dw_process_lock())
+		return;
+	DW_STORE(dw_process->times_tries, tries - 1);
+	journal_close_times();
+	dw_process_unlock();
 }
 
 static bool journal_new_chunk(uint64_t *word, uint64_t seen)
@@ -112,7 +136,7 @@ static bool journal_new_chunk(uint64_t *word, uint64_t seen)
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	journal_publish_chunk(word);
 	if (times && seen)
-		journal_close_times(seen);
+		journal_fill_times(seen);
 	/* If a thread still writes to the old chunk, its access maps the page again. */
 	if (seen)
 		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first + ((uint32_t)seen >> BYTE_BITS));

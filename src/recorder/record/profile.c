@@ -226,6 +226,7 @@ static void profile_end_cycle(struct dwell_profile *profile)
 	/* Pairs with a reader's acquire: ranges that began before this are in the profile's range. */
 	if (entry)
 		__atomic_store_n(&entry->end_ticks, profile_boundary(), __ATOMIC_RELEASE);
+	dw_journal_look_times();
 	dw_step_want(profile->mask, false);
 	profile->open = false;
 	profile->entry = NULL;

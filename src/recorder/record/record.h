@@ -338,6 +338,7 @@ struct dw_process {
 	uint64_t times;           /* atomic; the same as `journal`, for STEP and PROFILE entries */
 	struct dw_times_chunk times_full[DW_TIMES_FULL]; /* not all of their entries had ended; under the lock */
 	uint32_t times_next;      /* the place in `times_full` for the next one; under the lock */
+	uint32_t times_tries;     /* atomic; how often these are looked at before the next one is full */
 	uint64_t journal_retry_ticks; /* atomic; after a refused block: no attempt before this time */
 	uint32_t resident[DW_RESIDENT_WINDOWS]; /* atomic; index of a window from 1, or 0 */
 	uint32_t resident_next;                 /* atomic; counts the windows that became resident */
@@ -464,6 +465,7 @@ void *dw_journal_reserve(size_t bytes);
 void *dw_journal_try(size_t bytes, enum dw_loss *cause);
 /* The same for entries of times, STEP and PROFILE, which have chunks of their own. `bytes`: some DW_TIMES_BYTES. */
 void *dw_journal_try_times(size_t bytes, enum dw_loss *cause);
+void dw_journal_look_times(void); /* a profile has ended: chunks of such entries may be complete now */
 /* The loss cause of a name or step whose entry failed because of `cause`. */
 enum dw_loss dw_journal_loss(enum dw_loss cause);
 static inline void dw_journal_commit(void *entry, enum dw_entry_type type)

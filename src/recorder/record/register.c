@@ -15,6 +15,7 @@ static void register_forget_session(void)
 	DW_STORE(dw_process->journal, 0);
 	dw_process->journal_number = 0;
 	DW_STORE(dw_process->times, 0);
+	DW_STORE(dw_process->times_tries, 0);
 	memset(dw_process->times_full, 0, sizeof dw_process->times_full);
 	DW_STORE(dw_process->steps, 0);
 	DW_STORE(dw_process->tentative_steps, 0);
