@@ -17,6 +17,8 @@
                                                     * run and got no CPU */
 #define DW_KEY_PROCESS_CPU_NS "dwell.process_cpu_ns" /* JSON: CPU time of the process from when the recorder was loaded to
                                                     * its end, by the kernel's account */
+#define DW_KEY_LOADED_CPU_NS "dwell.loaded_cpu_ns"   /* JSON: what the process had used before the recorder was loaded, in other
+                                                    * programs that it executed; no entry: next to nothing */
 #define DW_KEY_GAP "gap."                          /* begins a key; text: what the trace lacks of this process, as a report
                                                     * says it behind "Not recorded: " */
 #define DW_KEY_PEAK_FLOPS "peak_flops_per_second" /* JSON: what the machine can do; only measured
