@@ -153,8 +153,26 @@ struct dw_library dw_library_of(const char *module)
 	return (struct dw_library){ DW_LIBRARY_OWN, DW_ACTIVITY_UNKNOWN };
 }
 
+/* Where the name of a function begins: behind the type that a function template returns, "void std::sort<int*>(int*)". */
+static const char *activity_function(const char *name)
+{
+	const char *begin = name;
+	int depth = 0;
+
+	for (const char *at = name; *at && (depth || *at != '('); at++) {
+		depth += *at == '<' || *at == '(' || *at == '[';
+		depth -= *at == '>' || *at == ')' || *at == ']';
+		if (!depth && *at == ' ' && strncmp(begin, "operator", 8) != 0)
+			begin = at + 1;
+		if (depth < 0 || strncmp(at, "operator", 8) == 0) /* its signs are no brackets */
+			break;
+	}
+	return begin;
+}
+
 static enum dw_library_role activity_header(const char *name)
 {
+	name = activity_function(name);
 	for (size_t i = 0; i < COUNT(headers); i++)
 		if (strncmp(name, headers[i].begin, strlen(headers[i].begin)) == 0)
 			return headers[i].role;

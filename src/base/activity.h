@@ -66,7 +66,7 @@ enum dw_library_role {
 	DW_LIBRARY_FRAMEWORK,   /* of training and inference */
 	DW_LIBRARY_DEVICE,      /* calls of an accelerator */
 	DW_LIBRARY_CODEC,
-	DW_LIBRARY_PACKAGE,     /* any other that was installed for Python */
+	DW_LIBRARY_PACKAGE,     /* any other that was installed, for Python or by the system */
 	DW_LIBRARY_ANY,         /* in rows of the table: the library does not matter */
 };
 

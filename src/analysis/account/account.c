@@ -277,7 +277,9 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 	scale = to->wall_ns / usage.wall_ns;
 	to->state_ns[DW_ACCOUNT_RUNS] = fmin(to->wall_ns, usage.cpu_ns * scale);
 	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], usage.delay_ns * scale);
-	to->state_ns[DW_ACCOUNT_WAITS] = to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
+	to->state_ns[usage.delay_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
+		to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
+	to->waits_known = usage.delay_known;
 	to->own_ns -= to->state_ns[DW_ACCOUNT_NO_CPU];
 	to->system_ns = usage.system_ns * scale;
 	to->others_ns = account_others_ns(making->model, loop, &usage) * scale;
@@ -290,14 +292,16 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 static void account_divide(struct making *making, const struct dw_samples *samples, bool waits, bool whole)
 {
 	struct dw_account *to = making->to;
-	enum dw_account_state state = waits ? DW_ACCOUNT_WAITS : DW_ACCOUNT_RUNS, from = to->known ? state : DW_ACCOUNT_UNKNOWN;
+	enum dw_account_state state = waits ? DW_ACCOUNT_WAITS : DW_ACCOUNT_RUNS;
+	bool known = waits ? to->waits_known : to->known;
+	enum dw_account_state from = known ? state : DW_ACCOUNT_UNKNOWN;
 	double sampled_ns = account_sampled_ns(making, samples, false, &to->basis[state]);
 	double has_ns = to->state_ns[from], scale = 1;
 
-	if (sampled_ns > has_ns || (whole && to->known && sampled_ns > 0))
+	if (sampled_ns > has_ns || (whole && known && sampled_ns > 0))
 		scale = sampled_ns > 0 ? has_ns / sampled_ns : 0;
 	account_add_samples(making, samples, state, scale);
-	if (to->known) {
+	if (known) {
 		account_add_rest(making, state, DW_ACTIVITY_UNKNOWN, has_ns - sampled_ns * scale);
 		return;
 	}

@@ -21,7 +21,7 @@
 	X(OTHERS, "others run") /* waits for a thread of the program that runs: the activity is that thread's */ \
 	X(WAITS, "waits")       /* for what: the activity says */                               \
 	X(NO_CPU, "has no CPU") /* is ready to run, and others have the CPUs */                 \
-	X(UNKNOWN, "unknown")   /* runs or waits: the kernel's account was not read */
+	X(UNKNOWN, "unknown")   /* the kernel's account was not read, or not how long the thread had no CPU */
 
 enum dw_account_state {
 #define X(name, words) DW_ACCOUNT_##name,
@@ -62,6 +62,7 @@ struct dw_account_cell {
 struct dw_account {
 	uint32_t thread;       /* index; DW_NO_INDEX: there is no loop, and no cell */
 	bool known;            /* the kernel's account of the thread was read */
+	bool waits_known;      /* and for how long it had no CPU, so that the rest are waits */
 	double wall_ns;        /* of the loop; the cells sum to it */
 	double own_ns;         /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];

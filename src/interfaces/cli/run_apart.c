@@ -145,15 +145,21 @@ void dw_apart_last_look(pid_t program)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* The CPU time that a process of the trace wrote at its end; 0: it did not. */
-static uint64_t apart_read_written(const struct dw_source *source, uint32_t index)
+/* A number that a process of the trace wrote; 0: it did not. */
+static uint64_t apart_read_number(const struct dw_source *source, uint32_t index, const char *key)
 {
-	uint64_t written = 0;
+	uint64_t number = 0;
 
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (source->metas[i].process == index && strcmp(source->metas[i].key, DW_KEY_PROCESS_CPU_NS) == 0)
-			written = strtoull(source->metas[i].value, NULL, 10);
-	return written;
+		if (source->metas[i].process == index && strcmp(source->metas[i].key, key) == 0)
+			number = strtoull(source->metas[i].value, NULL, 10);
+	return number;
+}
+
+/* The CPU time that it wrote at its end. */
+static uint64_t apart_read_written(const struct dw_source *source, uint32_t index)
+{
+	return apart_read_number(source, index, DW_KEY_PROCESS_CPU_NS);
 }
 
 /* Whether this is the last program of the trace that was executed in its process. */
@@ -166,34 +172,32 @@ static bool apart_is_last(const struct dw_source *source, uint32_t index)
 	return true;
 }
 
-/* What was seen of a process, less what programs of the trace said that were executed in it before; 0: nothing. */
+/* What was seen of a process from when the recorder was loaded into it; 0: nothing. */
 static uint64_t apart_seen_ns(const struct dw_source *source, uint32_t index)
 {
 	const struct dw_source_process *process = &source->processes[index];
 	const struct apart_process *seen = &apart.processes[process->pid % APART_PLACES];
-	uint64_t others_ns = 0, ns = apart_own_ns(seen);
+	uint64_t loaded_ns = apart_read_number(source, index, DW_KEY_LOADED_CPU_NS), ns;
 
 	if (seen->pid != (pid_t)process->pid)
 		return 0;
-	for (size_t i = 0; i < source->process_count; i++)
-		if (i != index && source->processes[i].pid == process->pid)
-			others_ns += apart_read_written(source, (uint32_t)i);
-	others_ns = others_ns < seen->last_ns ? seen->last_ns - others_ns : 0;
-	return ns < others_ns ? ns : others_ns;
+	loaded_ns = loaded_ns > seen->before_ns ? loaded_ns : seen->before_ns;
+	ns = seen->last_ns;
+	return ns > loaded_ns ? ns - loaded_ns : 0;
 }
 
-/* Stores what processes used that did not say it, or did more afterwards: they were killed, or began a sandbox. Of the program
- * itself it is all, of others what they had used when they were looked at last. */
+/* Stores what processes used that did not say it: they were killed. Of the program itself it is all, of others what they had
+ * used when they were looked at last. */
 static void apart_note_killed(const struct dw_source *source)
 {
 	char key[64], text[24];
 
 	for (uint32_t i = 0; source && apart.processes && i < source->process_count; i++) {
 		const struct dw_source_process *process = &source->processes[i];
-		uint64_t ns = process->flags & DW_PROCESS_RUNNER || process->alive || !apart_is_last(source, i) ? 0
-		                                                                                               : apart_seen_ns(source, i);
+		bool may = !(process->flags & DW_PROCESS_RUNNER) && !process->alive && apart_is_last(source, i);
+		uint64_t ns = may && !apart_read_written(source, i) ? apart_seen_ns(source, i) : 0;
 
-		if (ns <= apart_read_written(source, i) + APART_CPU_NS)
+		if (ns < APART_CPU_NS)
 			continue;
 		snprintf(key, sizeof key, DW_KEY_PROCESS_CPU_NS ".%u", process->pid);
 		snprintf(text, sizeof text, "%llu", (unsigned long long)ns);

@@ -121,8 +121,7 @@ static bool usage_goes_on(const struct dw_source *source, const struct dw_source
 	return false;
 }
 
-/* The CPU time of a process at its end: its own word, or what `dwell run` read when it had ended, if that is more: it
- * was killed, or began a sandbox, from where on it does not count itself. 0: not known. */
+/* The CPU time of a process at its end: its own word, or what `dwell run` read: it was killed. 0: not known. */
 double dw_process_cpu_ns(const struct dw_source *source, uint32_t process)
 {
 	const struct dw_source_process *self = &source->processes[process];

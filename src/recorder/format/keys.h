@@ -19,6 +19,8 @@
                                                     * its end, by the kernel's account */
 #define DW_KEY_PROCESS_USED "dwell.process_used"   /* JSON: [minor faults, major faults, waits, preemptions, system time in
                                                     * ns] of the process from its begin to its end */
+#define DW_KEY_LOADED_CPU_NS "dwell.loaded_cpu_ns"   /* JSON: what the process had used before the recorder was loaded, in other
+                                                    * programs that it executed; no entry: next to nothing */
 #define DW_KEY_GAP "gap."                          /* begins a key; text: what the trace lacks of this process, as a report
                                                     * says it behind "Not recorded: " */
 #define DW_KEY_PEAK_FLOPS "peak_flops_per_second" /* JSON: what the machine can do; only measured

@@ -22,6 +22,7 @@
 /* The kernel's number of the clock of another thread of this process: of the CPU time that its scheduler counted. */
 #define ACCOUNT_CLOCK_OF(tid) ((long)(int)(~(uint32_t)(tid) << 3 | 6u))
 #define LONG_PERIODS 5u    /* of CPU time: a thread that ends with more and has no sample gets an entry, too */
+#define LEAST_LOADED_NS 10000000u /* that a process used before: less is not worth an entry */
 #define MOST_THREADS 4096u /* that are read at the process's end, which takes 0.3 us each */
 
 static struct {
@@ -87,6 +88,10 @@ void dw_account_register(void)
 		return;
 	*account_write(text, account.period_ns) = '\0';
 	dw_meta(DW_KEY_SAMPLE_ASKED_NS, text, DW_META_JSON);
+	if (account.loaded_ns < LEAST_LOADED_NS || account.pid != DW_LOAD(dw_process->pid))
+		return;
+	*account_write(text, account.loaded_ns) = '\0';
+	dw_meta(DW_KEY_LOADED_CPU_NS, text, DW_META_JSON);
 }
 
 static bool account_is_kept(void)

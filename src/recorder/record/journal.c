@@ -20,7 +20,7 @@
 
 #define BYTE_BITS 17 /* the next byte may be one past the block */
 #define BYTE_MASK ((1u << BYTE_BITS) - 1)
-#define TIMES_TRIES 8u /* ends of profiles at which full chunks are looked at again */
+#define TIMES_TRIES 32u /* ends of profiles at which full chunks are looked at again: more than steps are reserved in advance */
 
 static char *journal_address(uint64_t place)
 {

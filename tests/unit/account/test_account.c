@@ -40,7 +40,7 @@ static void begin(uint64_t wall_ms, uint64_t main_ms, uint64_t worker_ms, uint64
 	if (worker_ms)
 		dw_encode_stream_init(&worker, &made.process, 1, worker_thread);
 	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "10000000", true);
-	if (delay_ms) {
+	if (main_ms) {
 		snprintf(text, sizeof text, "%llu", (unsigned long long)(delay_ms * MS));
 		dw_encode_meta(&made.process, DW_KEY_DELAY_NS, text, true);
 	}
@@ -176,6 +176,26 @@ TEST(a_sleep_stays_a_sleep_whatever_others_do)
 	REQUIRE(of_run);
 	CHECK(near_ms(of(of_run, DW_ACCOUNT_WAITS, DW_ACTIVITY_SLEEP).ns, 800));
 	CHECK_EQ(of_run->state_ns[DW_ACCOUNT_OTHERS], 0);
+	made_close(&made);
+}
+
+/* How long a thread was ready to run and had no CPU is known of a main thread only: the rest of another one's time is no wait. */
+TEST(time_that_may_be_without_a_cpu_is_no_wait)
+{
+	const struct dw_account *of_run;
+
+	begin(1000, 5, 400, 0); /* the worker is the thread that the account is of */
+	spend(&worker, false, 40, NULL, NULL, "multiply");
+	spend(&worker, true, 10, NULL, "recv", "ask");
+	dw_encode_begin(&worker, 900 * MS, made_op(&made, DWELL_CATEGORY_ZONE, "last"));
+	dw_encode_end(&worker, 901 * MS);
+	of_run = account();
+	REQUIRE(of_run);
+	CHECK_EQ(of_run->thread, 1);
+	CHECK(near_ms(of(of_run, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN).ns, 400));
+	CHECK(near_ms(of(of_run, DW_ACCOUNT_WAITS, DW_ACTIVITY_SOCKET).ns, 100));
+	CHECK_EQ(of(of_run, DW_ACCOUNT_WAITS, DW_ACTIVITY_UNKNOWN).ns, 0);
+	CHECK(near_ms(of(of_run, DW_ACCOUNT_UNKNOWN, DW_ACTIVITY_UNKNOWN).ns, 401));
 	made_close(&made);
 }
 

@@ -141,11 +141,11 @@ TEST(libraries_have_roles)
 		{ "[kernel]", DW_LIBRARY_KERNEL, false },
 		{ "/usr/lib/libgomp-a34b3233.so.1", DW_LIBRARY_TEAM, false },
 		{ "/usr/lib/libiomp5.so", DW_LIBRARY_TEAM, false },
-		{ "/usr/lib/libompi.so", DW_LIBRARY_OWN, true },
+		{ "/usr/lib/libompi.so", DW_LIBRARY_PACKAGE, true },
 		{ "/usr/lib/libjemalloc.so.2", DW_LIBRARY_ALLOCATOR, false },
 		{ "/usr/lib/libscipy_openblas64_-32a4.so", DW_LIBRARY_ALGEBRA, true },
-		{ "/usr/lib/libcurl.so.4", DW_LIBRARY_OWN, true },
-		{ "/usr/lib/libzmq.so.5", DW_LIBRARY_OWN, true },
+		{ "/usr/lib/libcurl.so.4", DW_LIBRARY_PACKAGE, true },
+		{ "/srv/lib/libzmq.so.5", DW_LIBRARY_OWN, true },
 		{ "/py/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so", DW_LIBRARY_ARRAY, true },
 		{ "/usr/lib/python3.11/threading.py", DW_LIBRARY_INTERPRETER, true },
 		{ "<frozen importlib._bootstrap>", DW_LIBRARY_INTERPRETER, true },
@@ -159,6 +159,7 @@ TEST(libraries_have_roles)
 		CHECK_EQ(dw_library_role_of(modules[i].module), modules[i].role);
 		CHECK_EQ(dw_code_is_own(modules[i].role, "compute"), modules[i].own);
 		CHECK(!dw_code_is_own(modules[i].role, "std::vector<int>::push_back(int const&)"));
+		CHECK(!dw_code_is_own(modules[i].role, "std::pair<int*, bool> std::__copy<int (*)(int)>::go<int*>(int*)"));
 	}
 }
 
