@@ -138,12 +138,6 @@ static bool operators_training_is_named(const struct dw_rule_case *at)
 	               dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
 }
 
-/* A program that names only its forward pass may call the rest of what trains by another name. */
-static bool operators_passes_are_named(const struct dw_rule_case *at)
-{
-	return operators_training_is_named(at) && dw_case_part(at, DW_FACT_STEP_BACKWARD) >= OPERATORS_KNOWN;
-}
-
 /* In the largest range of a program in C the thread computes: it seldom waits there, seldom calls the C library for text, memory
  * or files, does not only move data, and a team of threads does not rest. If nothing else is known to train, such a range is the work. */
 static bool operators_named_computes(const struct dw_rule_case *at)
@@ -154,7 +148,7 @@ static bool operators_named_computes(const struct dw_rule_case *at)
 
 	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
 		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
-	return at->facts->framework == DW_FACTS_C && !operators_passes_are_named(at) &&
+	return at->facts->framework == DW_FACTS_C && !operators_training_is_named(at) &&
 	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
 	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2) &&
 	       !(moves->measured && moves->value >= OPERATORS_MOVES && moves->low >= OPERATORS_MOVES / 2);
