@@ -125,35 +125,14 @@ static void device_put_steps(struct dw_facts_work *work, const struct device_sum
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-#define DEVICE_NAME 80 /* bytes of a name in a note */
+#define DEVICE_NAME 80 /* bytes of a kernel's name in a note */
 
-/* "resize (data.py:41)" */
-static void device_put_place(const struct dw_symbol *symbol, char *text, size_t size)
-{
-	const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
-	char name[1024];
-
-	snprintf(name, sizeof name, "%s", symbol->name);
-	dw_name_shorten(name);
-	if (symbol->category == DWELL_CATEGORY_FUNCTION && symbol->file)
-		snprintf(text, size, "%.*s (%.40s:%u)", DEVICE_NAME, name, file ? file + 1 : symbol->file, symbol->line);
-	else
-		snprintf(text, size, "%.*s", DEVICE_NAME, name);
-}
-
-/* "cudaMemcpyAsync in sparse_data_dist": what the host did, and where by the program's own names. */
 static void device_note_place(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_device_host *host)
 {
-	char inner[2 * DEVICE_NAME] = "", named[2 * DEVICE_NAME] = "", text[4 * DEVICE_NAME + 8];
-	uint32_t around = host->named != DW_NO_INDEX ? host->named : host->operator;
+	char text[DW_DEVICE_PLACE];
 
-	if (host->inner == DW_NO_INDEX)
-		return;
-	device_put_place(&work->symbols[host->inner], inner, sizeof inner);
-	if (around != DW_NO_INDEX && around != host->inner)
-		device_put_place(&work->symbols[around], named, sizeof named);
-	snprintf(text, sizeof text, "%s%s%s", inner, *named ? " in " : "", named);
-	work->facts->at[id].note = dw_facts_text(work, text, strlen(text));
+	if (*dw_device_place(work->model, host, text))
+		work->facts->at[id].note = dw_facts_text(work, text, strlen(text));
 }
 
 /* Where the host was while the device was idle in the steps of the facts. */

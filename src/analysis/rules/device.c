@@ -9,7 +9,7 @@
 #include "rules/case.h"
 
 #define DEVICE_PAGEABLE 0.5   /* of the copies' time */
-#define DEVICE_MOSTLY 0.5     /* of a step, or of the time in which the host is late */
+#define DEVICE_MOSTLY 0.5     /* of the run, or of the time in which the host is late */
 #define DEVICE_SYNC_GAIN 0.05 /* of a step */
 
 static bool device_copies_are_pageable(const struct dw_rule_case *at)
@@ -37,6 +37,12 @@ static double device_gain_sync(const struct dw_rule_case *at, double time_ns)
 static bool device_sync_matters(const struct dw_rule_case *at)
 {
 	return !(dw_case_value(at, DW_FACT_DEVICE_BUSY) < DEVICE_SYNC_GAIN);
+}
+
+/* What a thread repeats may be a small part of a run in which no steps are marked: then the rest has what stands out. */
+static bool device_iterates(const struct dw_rule_case *at)
+{
+	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(dw_case_value(at, DW_FACT_RUN_LOOP) < DEVICE_MOSTLY);
 }
 
 const struct dw_rule dw_rules_device[] = {
@@ -232,7 +238,9 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMPUTE),
 		.threshold = 0.5,
-		.reason = "The device computes for more than half of a step, and no other rule says anything.",
+		.applies = device_iterates,
+		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody marked "
+		          "must be most of the run.",
 		.no_gain = true,
 		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its longest kernel is "
 		             "{device.compute:note}].",

@@ -4,7 +4,10 @@
  * The idle times become intervals of the threads that caused them. For each thread and part, a table tells how much of them lies
  * before a time. So each range adds to its name for how long the host was in it during idle times of each part.
  */
+#include <stdio.h>
+
 #include "base/bisect.h"
+#include "base/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -243,4 +246,39 @@ bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw
 	}
 	DW_FREE(host.edges, host.first, all);
 	return good;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------ */
+
+#define HOST_NAME 80 /* bytes of a name */
+
+/* "resize (data.py:41)" */
+static const char *host_describe(const struct dw_symbol *symbol, char *text, size_t size)
+{
+	const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
+	char name[1024];
+
+	snprintf(name, sizeof name, "%s", symbol->name);
+	dw_name_shorten(name);
+	if (symbol->category == DWELL_CATEGORY_FUNCTION && symbol->file)
+		snprintf(text, size, "%.*s (%.40s:%u)", HOST_NAME - 54, name, file ? file + 1 : symbol->file, symbol->line);
+	else
+		snprintf(text, size, "%.*s", HOST_NAME - 1, name);
+	return text;
+}
+
+const char *dw_device_place(const struct dw_model *model, const struct dw_device_host *host, char text[DW_DEVICE_PLACE])
+{
+	uint32_t around = host->named != DW_NO_INDEX ? host->named : host->operator;
+	char inner[HOST_NAME], outer[HOST_NAME];
+
+	*text = '\0';
+	if (host->inner == DW_NO_INDEX)
+		return text;
+	host_describe(&model->symbols[host->inner], inner, sizeof inner);
+	if (around == DW_NO_INDEX || around == host->inner)
+		snprintf(text, DW_DEVICE_PLACE, "%s", inner);
+	else
+		snprintf(text, DW_DEVICE_PLACE, "%s in %s", inner, host_describe(&model->symbols[around], outer, sizeof outer));
+	return text;
 }

@@ -16,8 +16,9 @@ static const struct dw_column division_columns[] = {
 	DW_COLUMN("ns", "time", NS, INT),
 	DW_COLUMN("step_ns", "a step", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("host", "the host is mostly in", NONE, TEXT),
 };
-enum { D_DEVICE = 1, D_STEP = 3, D_COLUMNS = 5 };
+enum { D_DEVICE = 1, D_STEP = 3, D_HOST = 5, D_COLUMNS = 6 };
 
 static const struct dw_column device_columns[] = {
 	DW_COLUMN("device", "device", NONE, TEXT),
@@ -143,14 +144,35 @@ static void device_sum_parts(const struct dw_device_times *times, size_t device,
 		part_ns[p] = times->devices[device].part_ns[p];
 }
 
+/* Where the host was in the idle time of each part: of the steps, or of the span. False: out of memory. */
+static bool device_find_host(struct dw_model *model, const struct dw_device_times *times, size_t device, struct dw_device_host *hosts)
+{
+	struct dw_device_interval *intervals = calloc(times->step_count + 1, sizeof *intervals);
+	size_t count = 0;
+	bool good;
+
+	for (size_t i = 0; intervals && i < times->step_count; i++)
+		if (times->steps[i].device == device)
+			intervals[count++] = (struct dw_device_interval){ times->steps[i].start_ns, times->steps[i].end_ns };
+	if (intervals && !count)
+		intervals[count++] = (struct dw_device_interval){ times->devices[device].first_ns, times->devices[device].last_ns };
+	good = intervals && dw_model_device_host(model, device, intervals, count, hosts, NULL);
+	free(intervals);
+	return good;
+}
+
 /* Returns the wall time that is divided. */
 static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model,
                                      const struct dw_device_times *times, size_t device)
 {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
-	char name[256];
+	struct dw_device_host hosts[DW_DEVICE_PART_COUNT];
+	char name[256], place[DW_DEVICE_PLACE];
 	size_t steps;
 
+	table->failed |= !device_find_host(model, times, device, hosts);
+	if (table->failed)
+		return 0;
 	device_sum_parts(times, device, part_ns, &steps);
 	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++) {
 		all_ns += part_ns[p];
@@ -166,9 +188,13 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
 		              dw_text_ns((double)all_ns, " ").at);
 	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
-		if (part_ns[p])
+		if (part_ns[p]) {
+			bool known = *dw_device_place(model, &hosts[p], place);
+
+			table->columns[D_HOST].data_only &= !known;
 			DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(p)), DW_STRING(name), DW_INT(part_ns[p]),
-			             DW_PART(part_ns[p], steps), DW_PART(part_ns[p], all_ns));
+			             DW_PART(part_ns[p], steps), DW_PART(part_ns[p], all_ns), known ? DW_STRING(place) : DW_EMPTY);
+		}
 	return all_ns;
 }
 
@@ -248,6 +274,7 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 	if (!table)
 		return NULL;
 	dw_view_head_bursts(table, work);
+	table->columns[D_HOST].data_only = true;
 	for (size_t i = 0; i < times->device_count; i++)
 		wall_ns += device_fill_division(table, model, times, i);
 	table->part = "division";

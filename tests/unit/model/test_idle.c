@@ -1,6 +1,7 @@
 /* Why a device is idle, and what the host did meanwhile, on made traces: a cause for each idle time. 1 tick is 1 ns. */
 #include "made.h"
 
+#include "facts/facts.h"
 #include "model/device/times.h"
 
 #define MS 1000000u
@@ -300,6 +301,70 @@ TEST(a_thread_that_submits_for_another_one_is_asked_for_its_own_time_only)
 	CHECK_EQ(times->devices[0].part_ns[DW_DEVICE_PART_HOST_LATE], 9 * MS - 100 * US);
 	host = idle_host(&idle, DW_DEVICE_PART_HOST_LATE, 0, 10 * MS);
 	CHECK_STR(idle_name(&idle, host.inner), "preprocess");
+	made_close(&idle.made);
+}
+
+/* ---- facts --------------------------------------------------------------------------------------------- */
+
+/* The device's parts, from `device.compute` to `device.nothing`, are parts of one whole. */
+static const struct dw_facts *check_facts(struct idle *idle)
+{
+	const struct dw_facts *facts = dw_facts(idle->made.model, &idle->made.error);
+	double sum = 0;
+
+	for (unsigned id = DW_FACT_DEVICE_COMPUTE; facts && id <= DW_FACT_DEVICE_NOTHING; id++) {
+		CHECK(facts->at[id].measured);
+		sum += facts->at[id].value;
+	}
+	CHECK_NEAR(sum, 1, 1e-9);
+	return facts;
+}
+
+/* The process begins 2 ms before the device has work; then the host prepares data, and the device waits for it. */
+static void idle_write_run(struct idle *idle)
+{
+	dw_encode_begin(&idle->made.stream, 100 * US, idle->op);
+	dw_encode_end(&idle->made.stream, 2 * MS);
+	idle_kernel(idle, 2 * MS, 2 * MS + 10 * US, 4 * MS);
+	dw_encode_begin(&idle->made.stream, 4 * MS, idle->zone);
+	dw_encode_end(&idle->made.stream, 9 * MS);
+	idle_kernel(idle, 9 * MS, 9 * MS + 10 * US, 10 * MS);
+}
+
+TEST(the_parts_of_a_run_without_steps_add_up_to_it)
+{
+	struct idle idle;
+	const struct dw_facts *facts;
+
+	idle_init(&idle);
+	idle_write_run(&idle);
+	REQUIRE(idle_open(&idle));
+	facts = check_facts(&idle);
+	REQUIRE(facts && facts->iterations == DW_ITERATIONS_RUN);
+	CHECK_RANGE(facts->at[DW_FACT_DEVICE_START].value, 0.18, 0.22);
+	CHECK_RANGE(facts->at[DW_FACT_DEVICE_HOST_LATE].value, 0.48, 0.52);
+	REQUIRE(facts->at[DW_FACT_DEVICE_START].note && facts->at[DW_FACT_DEVICE_HOST_LATE].note);
+	CHECK_STR(facts->at[DW_FACT_DEVICE_START].note, "aten::mm");
+	CHECK_STR(facts->at[DW_FACT_DEVICE_HOST_LATE].note, "preprocess");
+	CHECK_STR(facts->at[DW_FACT_DEVICE_COMPUTE].note, "gemm");
+	made_close(&idle.made);
+}
+
+TEST(the_parts_of_marked_steps_add_up_to_them)
+{
+	struct idle idle;
+	const struct dw_facts *facts;
+
+	idle_init(&idle);
+	idle_write_run(&idle);
+	dw_encode_step(&idle.made.process, idle.made.thread, 0, MS, 5 * MS, 0, DW_STEP_RECORDED);
+	dw_encode_step(&idle.made.process, idle.made.thread, 1, 5 * MS, 10 * MS, 0, DW_STEP_RECORDED);
+	REQUIRE(idle_open(&idle));
+	facts = check_facts(&idle);
+	REQUIRE(facts && facts->iterations == DW_ITERATIONS_MARKED);
+	CHECK_NEAR(facts->at[DW_FACT_DEVICE_HOST_LATE].value, 5.0 / 9, 0.01); /* in both steps: the next work is of the second */
+	CHECK_NEAR(facts->at[DW_FACT_DEVICE_START].value, 1.0 / 9, 0.01);
+	CHECK_EQ(facts->at[DW_FACT_DEVICE_NOTHING].value, 0);
 	made_close(&idle.made);
 }
 CHECK_MAIN
