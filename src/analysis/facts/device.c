@@ -146,6 +146,8 @@ static void device_note_host(struct dw_facts_work *work, const struct dw_device_
 		if (times->steps[i].device == device && device_counts(work, &times->steps[i]))
 			intervals[count++] = (struct dw_device_interval){ times->steps[i].start_ns, times->steps[i].end_ns };
 	if (intervals && dw_model_device_host(work->model, device, intervals, count, hosts, NULL)) {
+		dw_fact_set_share(work, DW_FACT_DEVICE_LATE_LONG, (double)hosts[DW_DEVICE_PART_HOST_LATE].long_ns,
+		                  (double)hosts[DW_DEVICE_PART_HOST_LATE].ns, count);
 		device_note_place(work, DW_FACT_DEVICE_HOST_LATE, &hosts[DW_DEVICE_PART_HOST_LATE]);
 		device_note_place(work, DW_FACT_DEVICE_FIRST, &hosts[DW_DEVICE_PART_FIRST]);
 		device_note_place(work, DW_FACT_DEVICE_QUEUED, &hosts[DW_DEVICE_PART_QUEUED]);

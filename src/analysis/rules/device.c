@@ -28,8 +28,18 @@ static bool device_host_works(const struct dw_rule_case *at)
 	         DEVICE_MOSTLY * dw_case_value(at, DW_FACT_DEVICE_HOST_LATE) * dw_case_value(at, DW_FACT_DEVICE_STEP));
 }
 
-/* Without waits, the host works while the device does. */
-static double device_gain_sync(const struct dw_rule_case *at, double time_ns)
+static bool device_host_does_else(const struct dw_rule_case *at)
+{
+	return device_host_works(at) && dw_case_value(at, DW_FACT_DEVICE_LATE_LONG) >= DEVICE_MOSTLY;
+}
+
+static bool device_host_submits(const struct dw_rule_case *at)
+{
+	return device_host_works(at) && !device_host_does_else(at);
+}
+
+/* Without waits, or with what the host does elsewhere in another thread, both work at the same time. */
+static double device_gain_overlap(const struct dw_rule_case *at, double time_ns)
 {
 	return fmin(time_ns, dw_case_part(at, DW_FACT_DEVICE_BUSY) * dw_case_part(at, DW_FACT_DEVICE_STEP));
 }
@@ -42,10 +52,32 @@ static bool device_sync_matters(const struct dw_rule_case *at)
 /* What a thread repeats may be a small part of a run in which no steps are marked: then the rest has what stands out. */
 static bool device_iterates(const struct dw_rule_case *at)
 {
-	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(dw_case_value(at, DW_FACT_RUN_LOOP) < DEVICE_MOSTLY);
+	double ns = dw_case_value(at, DW_FACT_STEP_COUNT) * dw_case_value(at, DW_FACT_DEVICE_STEP);
+
+	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(ns < DEVICE_MOSTLY * dw_case_value(at, DW_FACT_RUN_WALL));
 }
 
 const struct dw_rule dw_rules_device[] = {
+	{
+		.id = "device-host-elsewhere",
+		.question = "Does the host do something else while the device has nothing to do?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE, DW_FACT_DEVICE_LATE_LONG),
+		.threshold = 0.10,
+		.applies = device_host_does_else,
+		.gain_ns = device_gain_overlap,
+		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a host makes a hundred "
+		          "launches. Beside the work of the device, the host's can be done for as long as the device is busy.",
+		.statement = "The device is idle for {share} {of} because the host submits nothing meanwhile (it is busy for "
+		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "do that earlier, or in another thread, while the device works",
+			[DW_WORDS_PYTORCH] = "prepare the next batch while the device works: a DataLoader with workers, and non_blocking copies",
+		},
+		.look = "dwell report --view device",
+	},
 	{
 		.id = "device-host-late",
 		.question = "Does the device wait for the host to submit work?",
@@ -54,7 +86,7 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE),
 		.threshold = 0.10,
-		.applies = device_host_works,
+		.applies = device_host_submits,
 		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not begun, or took "
 		          "longer than a launch. It does not fire if the host mostly waited for data: the rules about loading report that.",
 		.statement = "The device is idle for {share} {of} because the host submits its work too late (it is busy for "
@@ -75,7 +107,7 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_SYNC),
 		.threshold = 0.05,
 		.applies = device_sync_matters,
-		.gain_ns = device_gain_sync,
+		.gain_ns = device_gain_overlap,
 		.reason = "A call that waits for the device lets nothing be submitted meanwhile: the device is idle until the host has "
 		          "submitted its next work, of which the call is the cause for as long as it waited. Without the call, the work of the "
 		          "host and of the device can overlap, which gains no more than the time in which the device is busy.",

@@ -218,7 +218,10 @@ static void host_ask_all(struct host *host, const struct dw_device_time *device,
 		struct dw_piece_walk walk = dw_device_walk(&device->pieces, intervals[i].start_ns, intervals[i].end_ns);
 
 		while (dw_device_next_piece(&walk)) {
-			hosts[walk.piece.part].ns += walk.to_ns - walk.from_ns;
+			uint64_t ns = walk.to_ns - walk.from_ns;
+
+			hosts[walk.piece.part].ns += ns;
+			hosts[walk.piece.part].long_ns += ns > DW_DEVICE_LONG_NS ? ns : 0;
 			for (size_t part = 0; part < PARTS && walk.piece.call != DW_NO_INDEX; part++)
 				if (host_parts[part] == walk.piece.part)
 					host_ask_call(host, walk.piece.call, part, walk.from_ns, walk.to_ns);
@@ -235,7 +238,7 @@ bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw
 	bool good;
 
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
-		hosts[part] = (struct dw_device_host){ 0, DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX };
+		hosts[part] = (struct dw_device_host){ 0, 0, DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX };
 	good = times && host.work && all;
 	if (good)
 		host_ask_all(&host, &times->devices[device], intervals, count, hosts);

@@ -167,9 +167,14 @@ struct dw_device_interval {
 	uint64_t start_ns, end_ns;
 };
 
+/* A host that submits operator after operator leaves a device idle for some tens of us each time. In 1 ms it makes a hundred launches:
+ * if it made none, it did something else. */
+#define DW_DEVICE_LONG_NS 1000000u
+
 /* Where the host was during the idle time of one part: the innermost ranges in which it spent at least half of it. */
 struct dw_device_host {
 	uint64_t ns;     /* the part's time in the intervals */
+	uint64_t long_ns; /* of it, in pieces longer than DW_DEVICE_LONG_NS */
 	uint32_t named;  /* symbol of a range that the program named, or of a function of its own; DW_NO_INDEX: none */
 	uint32_t operator; /* symbol of an operator; DW_NO_INDEX: none */
 	uint32_t inner;  /* symbol of a range of any kind: a call, an operator, a function; DW_NO_INDEX: none */

@@ -343,6 +343,7 @@ TEST(the_parts_of_a_run_without_steps_add_up_to_it)
 	REQUIRE(facts && facts->iterations == DW_ITERATIONS_RUN);
 	CHECK_RANGE(facts->at[DW_FACT_DEVICE_START].value, 0.18, 0.22);
 	CHECK_RANGE(facts->at[DW_FACT_DEVICE_HOST_LATE].value, 0.48, 0.52);
+	CHECK_EQ(facts->at[DW_FACT_DEVICE_LATE_LONG].value, 1);
 	REQUIRE(facts->at[DW_FACT_DEVICE_START].note && facts->at[DW_FACT_DEVICE_HOST_LATE].note);
 	CHECK_STR(facts->at[DW_FACT_DEVICE_START].note, "aten::mm");
 	CHECK_STR(facts->at[DW_FACT_DEVICE_HOST_LATE].note, "preprocess");

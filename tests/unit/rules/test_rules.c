@@ -105,6 +105,8 @@ static const struct trial {
 	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
 	{ "device-host-late", 0.08, NO_OTHER,
 	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4), S(STEP_PYTHON, 0.5) } },
+	{ "device-host-elsewhere", 0.08, S(DEVICE_LATE_LONG, 0.2),
+	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_LATE_LONG, 0.9), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4) } },
 	{ "device-sync", 0.03, NO_OTHER, { S(DEVICE_SYNC, 0.3), S(DEVICE_BUSY, 0.6), S(STEP_IDLE, 0.5) } },
 	{ "device-communication", 0.08, NO_OTHER,
 	  { S(DEVICE_COMMUNICATION, 0.3), S(DEVICE_BUSY, 0.9), S(STEP_COMMUNICATION, 0.5) } },
@@ -247,7 +249,8 @@ TEST(each_rule_is_silent_about_what_looks_alike)
 /* What is true while a device computes all of the time: it is of memory, of the time between steps, or of the device. */
 static const char *const of_any_program[] = {
 	"checkpoint", "logging", "evaluation-graphs", "evaluation", "between-steps", "warm-up", "memory-growth",
-	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late", "device-sync",
+	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late",
+	"device-host-elsewhere", "device-sync",
 	"device-communication", "device-pageable", "device-copies", "device-streams", "device-first-calls", "device-start",
 	"device-queued", "device-unknown", "device-latency", "device-compute",
 };
