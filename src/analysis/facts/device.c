@@ -180,7 +180,9 @@ static void device_name_work(struct dw_facts_work *work, const struct dw_device_
 		dw_name_shorten(name);
 		if (class != DW_CLASS_COPY) /* a function of C has its parameters still */
 			name[1 + strcspn(name + 1, "(")] = '\0';
-		work->facts->at[facts[class]].note = dw_facts_text(work, name, strnlen(name, DEVICE_NAME));
+		if (strlen(name) > DEVICE_NAME)
+			memcpy(name + DEVICE_NAME - 3, "...", 4);
+		work->facts->at[facts[class]].note = dw_facts_text(work, name, strlen(name));
 	}
 	free(ns);
 }

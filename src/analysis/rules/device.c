@@ -129,7 +129,7 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMMUNICATION),
 		.threshold = 0.10,
 		.reason = "Only communication during which the device computed nothing counts.",
-		.statement = "Communication that no computation hides {takes} {share} {of} on the device[; its longest is "
+		.statement = "Communication that no computation hides {takes} {share} {of} on the device[; its largest part is "
 		             "{device.communication:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "start it earlier, in its own stream, or send less",
@@ -150,7 +150,7 @@ const struct dw_rule dw_rules_device[] = {
 		          "pageable memory. The driver copies such memory twice, and the host waits.",
 		.applies = device_copies_are_pageable,
 		.statement = "Copies that no computation hides {take} {share} {of}, {device.pageable} of "
-		             "their time from or to pageable memory[; the longest are {device.copy:note}].",
+		             "their time from or to pageable memory[; their largest part is {device.copy:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "pinned memory, and copies that do not wait",
 			[DW_WORDS_PYTORCH] = "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
@@ -167,7 +167,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "Only copies during which the device computed nothing count.",
 		.applies = device_copies_are_pinned,
-		.statement = "Copies that no computation hides {take} {share} {of} on the device[; the longest are {device.copy:note}].",
+		.statement = "Copies that no computation hides {take} {share} {of} on the device[; their largest part is {device.copy:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "copy the next batch in another stream while this one is computed; keep "
 			                 "data on the device",
@@ -274,7 +274,7 @@ const struct dw_rule dw_rules_device[] = {
 		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody marked "
 		          "must be most of the run.",
 		.no_gain = true,
-		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its longest kernel is "
+		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its largest part is "
 		             "{device.compute:note}].",
 		.look = "dwell report --view kernels",
 	},

@@ -159,10 +159,11 @@ static void host_add_all(const struct host *host, struct host_sum *all)
 
 /* ---- the place --------------------------------------------------------------------------------------------- */
 
-/* Functions of an interpreter and its packages are not the program's own, nor is what contains all of a program. */
+/* Functions of an interpreter and its packages are not the program's own, nor is what contains all of a program. Kineto cuts the
+ * folder of packages from the paths of PyTorch's files. */
 static bool host_is_own_function(const struct dw_symbol *symbol)
 {
-	static const char *const folders[] = { "site-packages/", "dist-packages/", "/lib/python3", "<", "torch/", "threading.py" };
+	static const char *const folders[] = { "site-packages/", "dist-packages/", "/lib/python3", "<", "torch/" };
 
 	if (!symbol->file || *symbol->name == '<' || strcmp(symbol->name, "main") == 0)
 		return false;
@@ -253,35 +254,38 @@ bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw
 
 /* ---- for people ------------------------------------------------------------------------------------------------ */
 
-#define HOST_NAME 80 /* bytes of a name */
-
-/* "resize (data.py:41)" */
-static const char *host_describe(const struct dw_symbol *symbol, char *text, size_t size)
+/* "resize (data.py:41)", in fewer than `size` bytes: without its place if that is too long, and then with a shorter name. */
+static void host_describe(const struct dw_symbol *symbol, char *text, size_t size)
 {
 	const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
-	char name[1024];
+	char name[1024], line[64] = "";
 
 	snprintf(name, sizeof name, "%s", symbol->name);
 	dw_name_shorten(name);
 	if (symbol->category == DWELL_CATEGORY_FUNCTION && symbol->file)
-		snprintf(text, size, "%.*s (%.40s:%u)", HOST_NAME - 54, name, file ? file + 1 : symbol->file, symbol->line);
+		snprintf(line, sizeof line, " (%.40s:%u)", file ? file + 1 : symbol->file, symbol->line);
+	if (strlen(name) + strlen(line) < size)
+		snprintf(text, size, "%s%s", name, line);
+	else if (strlen(name) < size)
+		snprintf(text, size, "%s", name);
 	else
-		snprintf(text, size, "%.*s", HOST_NAME - 1, name);
-	return text;
+		snprintf(text, size, "%.*s...", (int)size - 4, name);
 }
 
 const char *dw_device_place(const struct dw_model *model, const struct dw_device_host *host, char text[DW_DEVICE_PLACE])
 {
 	uint32_t around = host->named != DW_NO_INDEX ? host->named : host->operator;
-	char inner[HOST_NAME], outer[HOST_NAME];
+	char outer[DW_DEVICE_PLACE / 2];
 
 	*text = '\0';
 	if (host->inner == DW_NO_INDEX)
 		return text;
-	host_describe(&model->symbols[host->inner], inner, sizeof inner);
-	if (around == DW_NO_INDEX || around == host->inner)
-		snprintf(text, DW_DEVICE_PLACE, "%s", inner);
-	else
-		snprintf(text, DW_DEVICE_PLACE, "%s in %s", inner, host_describe(&model->symbols[around], outer, sizeof outer));
+	if (around == DW_NO_INDEX || around == host->inner) {
+		host_describe(&model->symbols[host->inner], text, DW_DEVICE_PLACE);
+		return text;
+	}
+	host_describe(&model->symbols[around], outer, sizeof outer);
+	host_describe(&model->symbols[host->inner], text, DW_DEVICE_PLACE - strlen(outer) - sizeof " in ");
+	snprintf(text + strlen(text), DW_DEVICE_PLACE - strlen(text), " in %s", outer);
 	return text;
 }

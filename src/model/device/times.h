@@ -186,7 +186,7 @@ struct dw_device_host {
 bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw_device_interval *intervals, size_t count,
                           struct dw_device_host hosts[DW_DEVICE_PART_COUNT], struct dwell_error *error);
 
-#define DW_DEVICE_PLACE 200 /* bytes of a place */
+#define DW_DEVICE_PLACE 81 /* bytes of a place: a sentence has space for 80 */
 /* "cudaMemcpyAsync in sparse_data_dist": what the host did and where, by the program's own names, or else by its operator.
  * "" if there is no such place. Returns `text`. */
 const char *dw_device_place(const struct dw_model *model, const struct dw_device_host *host, char text[DW_DEVICE_PLACE]);

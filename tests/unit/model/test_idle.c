@@ -304,6 +304,37 @@ TEST(a_thread_that_submits_for_another_one_is_asked_for_its_own_time_only)
 	made_close(&idle.made);
 }
 
+/* A place has space in a sentence, whatever the names are: the program's name stays, the other one is cut. */
+TEST(a_place_of_long_names_is_cut)
+{
+	struct idle idle;
+	struct dw_device_host host;
+	char text[DW_DEVICE_PLACE], name[301];
+	uint32_t zone, op;
+
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	idle_init(&idle);
+	op = made_op(&idle.made, DWELL_CATEGORY_OPERATOR, name);
+	zone = made_op(&idle.made, DWELL_CATEGORY_ZONE, "a_zone");
+	idle_kernel(&idle, 10 * US, 20 * US, 100 * US);
+	dw_encode_begin(&idle.made.stream, 100 * US, zone);
+	dw_encode_begin(&idle.made.stream, 110 * US, op);
+	dw_encode_end(&idle.made.stream, 890 * US);
+	dw_encode_end(&idle.made.stream, 900 * US);
+	idle_kernel(&idle, 900 * US, 910 * US, MS);
+	REQUIRE(idle_open(&idle));
+	host = idle_host(&idle, DW_DEVICE_PART_HOST_LATE, 0, MS);
+	CHECK_HAS(dw_device_place(idle.made.model, &host, text), "xxx... in a_zone");
+	CHECK_EQ(strlen(text), DW_DEVICE_PLACE - 2);
+	host.named = host.operator = DW_NO_INDEX;
+	CHECK_HAS(dw_device_place(idle.made.model, &host, text), "xxx...");
+	CHECK_EQ(strlen(text), DW_DEVICE_PLACE - 1);
+	host.inner = DW_NO_INDEX;
+	CHECK_STR(dw_device_place(idle.made.model, &host, text), "");
+	made_close(&idle.made);
+}
+
 /* ---- facts --------------------------------------------------------------------------------------------- */
 
 /* The device's parts, from `device.compute` to `device.nothing`, are parts of one whole. */
