@@ -2,12 +2,15 @@
  * device: what does a step's wall time look like from the device, and why was it idle?
  *
  * A second division of the wall time that the overview divides for the host; the two are never
- * added. Without steps, the time from the first event of a device to its last is divided.
+ * added. Without marked steps, it is that of the iterations that the facts are of: what repeats, or the whole run. So a share
+ * here and in a sentence is of one whole. Where iterations have little of the
+ * devices' work, the time from the first event of a device to its last is divided.
  */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "model/device/times.h"
+#include "model/steps/iterations.h"
 #include "views/device.h"
 
 static const struct dw_column division_columns[] = {
@@ -162,7 +165,7 @@ static bool device_find_host(struct dw_model *model, const struct dw_device_time
 }
 
 /* Returns the wall time that is divided. */
-static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model,
+static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model, enum dw_iteration_kind kind,
                                      const struct dw_device_times *times, size_t device)
 {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
@@ -179,7 +182,14 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		busy_ns += p < DW_DEVICE_PART_FIRST_IDLE ? part_ns[p] : 0;
 	}
 	dw_view_device_name(model, times->devices[device].device, name);
-	if (all_ns && steps)
+	if (all_ns && steps && kind == DW_ITERATIONS_RUN)
+		dw_table_head(table, "%s: busy %.1f%% of the run, %s.", name, 100.0 * (double)busy_ns / (double)all_ns,
+		              dw_text_ns((double)all_ns, " ").at);
+	else if (all_ns && steps && kind == DW_ITERATIONS_PERIOD)
+		dw_table_head(table, "%s: busy %.1f%% of %s iteration%s that nobody marked, %s an iteration on the wall clock.", name,
+		              100.0 * (double)busy_ns / (double)all_ns, dw_text_count((int64_t)steps).at,
+		              dw_text_plural(steps), dw_text_ns((double)all_ns / (double)steps, " ").at);
+	else if (all_ns && steps)
 		dw_table_head(table, "%s: busy %.1f%% of %s step%s, %s a step on the wall clock.", name,
 		              100.0 * (double)busy_ns / (double)all_ns, dw_text_count((int64_t)steps).at,
 		              dw_text_plural(steps), dw_text_ns((double)all_ns / (double)steps, " ").at);
@@ -193,7 +203,7 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 
 			table->columns[D_HOST].data_only &= !known;
 			DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(p)), DW_STRING(name), DW_INT(part_ns[p]),
-			             DW_PART(part_ns[p], steps), DW_PART(part_ns[p], all_ns), known ? DW_STRING(place) : DW_EMPTY);
+			             DW_PART(part_ns[p], kind == DW_ITERATIONS_RUN ? 0 : steps), DW_PART(part_ns[p], all_ns), known ? DW_STRING(place) : DW_EMPTY);
 		}
 	return all_ns;
 }
@@ -260,15 +270,44 @@ void dw_view_note_device(struct dwell_table *table, const struct dw_device_work 
 		              dw_text_ns((double)work->clock_error_ns, " ").at);
 }
 
+static uint64_t device_busy_ns(const uint64_t part_ns[DW_DEVICE_PART_COUNT])
+{
+	uint64_t ns = 0;
+
+	for (unsigned p = 0; p < DW_DEVICE_PART_FIRST_IDLE; p++)
+		ns += part_ns[p];
+	return ns;
+}
+
+/* The model whose steps are divided: the one with iterations, if they have most of the work of the devices. NULL with `error`: out of
+ * memory. */
+static struct dw_model *device_choose_model(struct dw_model *model, enum dw_iteration_kind *kind, struct dwell_error *error)
+{
+	const struct dw_iterated *iterated = dw_model_iterated(model, error);
+	const struct dw_device_times *times = iterated ? dw_model_device_times(iterated->model, error) : NULL;
+	uint64_t all_ns = 0, steps_ns = 0;
+
+	if (!times)
+		return NULL;
+	for (size_t i = 0; i < times->device_count; i++)
+		all_ns += device_busy_ns(times->devices[i].part_ns);
+	for (size_t i = 0; i < times->step_count; i++)
+		steps_ns += device_busy_ns(times->steps[i].part_ns);
+	*kind = iterated->kind;
+	return iterated->kind == DW_ITERATIONS_MARKED || steps_ns < all_ns / 2 ? model : iterated->model;
+}
+
 static struct dwell_table *device_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
+	enum dw_iteration_kind kind;
 	const struct dw_device_work *work;
 	const struct dw_device_times *times;
 	struct dwell_table *table;
 	uint64_t wall_ns = 0;
 
-	work = dw_model_device_work(model, error);
+	model = device_choose_model(model, &kind, error);
+	work = model ? dw_model_device_work(model, error) : NULL;
 	times = work ? dw_model_device_times(model, error) : NULL;
 	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;
 	if (!table)
@@ -276,10 +315,10 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 	dw_view_head_bursts(table, work);
 	table->columns[D_HOST].data_only = true;
 	for (size_t i = 0; i < times->device_count; i++)
-		wall_ns += device_fill_division(table, model, times, i);
+		wall_ns += device_fill_division(table, model, kind, times, i);
 	table->part = "division";
 	table->columns[D_DEVICE].data_only = times->device_count < 2;
-	table->columns[D_STEP].data_only = !times->step_count;
+	table->columns[D_STEP].data_only = !times->step_count || kind == DW_ITERATIONS_RUN;
 	dw_view_note_device(table, work);
 	table = dw_view_chain(table, device_devices(model, times, error));
 	return table && times->cause_count ? dw_view_chain(table, device_causes(model, times, wall_ns, error)) : table;

@@ -3,6 +3,7 @@
 
 #include "facts/facts.h"
 #include "model/device/times.h"
+#include "views/views.h"
 
 #define MS 1000000u
 #define US 1000u
@@ -351,6 +352,23 @@ static const struct dw_facts *check_facts(struct idle *idle)
 	return facts;
 }
 
+/* A share in the view is the fact's. */
+static void check_view(struct idle *idle, const struct dw_facts *facts)
+{
+	const struct dwell_view_options options = { .size = sizeof options, .limit = SIZE_MAX };
+	struct dwell_table *table = NULL;
+
+	REQUIRE(dw_view_run(dw_view_find("device", NULL), idle->made.model, &options, &table, &idle->made.error) == 0);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct dw_cell *row = dw_table_at(table, i);
+
+		for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
+			if (strcmp(row->text, dw_device_part_name(part)) == 0)
+				CHECK_NEAR(row[dw_table_column(table, "share")].real, facts->at[DW_FACT_DEVICE_COMPUTE + part].value, 1e-9);
+	}
+	dw_table_destroy(table);
+}
+
 /* The process begins 2 ms before the device has work; then the host prepares data, and the device waits for it. */
 static void idle_write_run(struct idle *idle)
 {
@@ -375,6 +393,7 @@ TEST(the_parts_of_a_run_without_steps_add_up_to_it)
 	CHECK_RANGE(facts->at[DW_FACT_DEVICE_START].value, 0.18, 0.22);
 	CHECK_RANGE(facts->at[DW_FACT_DEVICE_HOST_LATE].value, 0.48, 0.52);
 	CHECK_EQ(facts->at[DW_FACT_DEVICE_LATE_LONG].value, 1);
+	check_view(&idle, facts);
 	REQUIRE(facts->at[DW_FACT_DEVICE_START].note && facts->at[DW_FACT_DEVICE_HOST_LATE].note);
 	CHECK_STR(facts->at[DW_FACT_DEVICE_START].note, "aten::mm");
 	CHECK_STR(facts->at[DW_FACT_DEVICE_HOST_LATE].note, "preprocess");
@@ -397,6 +416,7 @@ TEST(the_parts_of_marked_steps_add_up_to_them)
 	CHECK_NEAR(facts->at[DW_FACT_DEVICE_HOST_LATE].value, 5.0 / 9, 0.01); /* in both steps: the next work is of the second */
 	CHECK_NEAR(facts->at[DW_FACT_DEVICE_START].value, 1.0 / 9, 0.01);
 	CHECK_EQ(facts->at[DW_FACT_DEVICE_NOTHING].value, 0);
+	check_view(&idle, facts);
 	made_close(&idle.made);
 }
 CHECK_MAIN
