@@ -111,8 +111,8 @@ const struct dw_rule dw_rules_device[] = {
 		.reason = "A call that waits for the device lets nothing be submitted meanwhile: the device is idle until the host has "
 		          "submitted its next work, of which the call is the cause for as long as it waited. Without the call, the work of the "
 		          "host and of the device can overlap, which gains no more than the time in which the device is busy.",
-		.statement = "The device is idle for {share} {of} after calls that wait for it[, most of it "
-		             "after {device.sync:name}][ in {device.sync:note}].",
+		.statement = "The device is idle for {share} {of} because calls of the host wait for it[, most of it because of "
+		             "{device.sync:name}][ in {device.sync:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "ask for results later or more rarely, so that work is queued meanwhile",
 			[DW_WORDS_PYTORCH] = "no .item(), .cpu(), nonzero() or printing of tensors in every step; "
