@@ -20,11 +20,11 @@ $ dwell report --view kernels order.json
   beside  other        1  2.00us  10.5%  2.00us  2.00us  2.00us
 
 $ dwell report --view device --format csv order.json
-part,device,ns,step_ns,share
-compute,device 0,17000,,0.395348837
-idle: host late,device 0,6000,,0.139534884
-idle: launch latency,device 0,12000,,0.279069767
-idle: nothing submitted,device 0,8000,,0.186046512
+part,device,ns,step_ns,share,host
+compute,device 0,17000,,0.395348837,
+idle: host late,device 0,6000,,0.139534884,
+idle: launch latency,device 0,12000,,0.279069767,
+idle: not known why,device 0,8000,,0.186046512,
 
 device,events,first_ns,last_ns,span_ns,compute_ns,communication_ns,copy_ns,idle_ns,hidden_ns,only_compute_ns,only_communication_ns,compute_communication_ns,only_copy_ns,compute_copy_ns,communication_copy_ns,all_classes_ns
 device 0,4,0,43000,43000,17000,0,0,26000,0,17000,0,0,0,0,0,0

@@ -6,7 +6,10 @@
  * the loop's process; its waits and copies are those of the whole trace.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/demangle.h"
 #include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
@@ -18,6 +21,7 @@ struct device_sums {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT], busy_ns, all_ns;
 	uint64_t last_ns, host_ns; /* end of the last step on the device, steady or not, and of that step on the host */
 	size_t steps;
+	uint32_t device;           /* index in dw_device_times.devices */
 };
 
 /* The parts of the facts, in the order of enum dw_device_part. */
@@ -27,8 +31,12 @@ static const enum dw_fact_id device_facts[DW_DEVICE_PART_COUNT] = {
 	[DW_DEVICE_PART_COPY] = DW_FACT_DEVICE_COPY,
 	[DW_DEVICE_PART_HOST_LATE] = DW_FACT_DEVICE_HOST_LATE,
 	[DW_DEVICE_PART_SYNC] = DW_FACT_DEVICE_SYNC,
+	[DW_DEVICE_PART_FIRST] = DW_FACT_DEVICE_FIRST,
 	[DW_DEVICE_PART_WAIT] = DW_FACT_DEVICE_WAIT,
 	[DW_DEVICE_PART_LATENCY] = DW_FACT_DEVICE_LATENCY,
+	[DW_DEVICE_PART_QUEUED] = DW_FACT_DEVICE_QUEUED,
+	[DW_DEVICE_PART_UNKNOWN] = DW_FACT_DEVICE_UNKNOWN,
+	[DW_DEVICE_PART_START] = DW_FACT_DEVICE_START,
 	[DW_DEVICE_PART_NOTHING] = DW_FACT_DEVICE_NOTHING,
 };
 
@@ -64,8 +72,17 @@ static bool device_seems_to_rest(const struct dw_facts_work *work, const struct 
 
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
 		all_ns += step->part_ns[part];
-	return work->steady_count >= DEVICE_LEAST_STEPS && step->part_ns[DW_DEVICE_PART_NOTHING] > all_ns / 2 &&
+	return work->steady_count >= DEVICE_LEAST_STEPS && step->part_ns[DW_DEVICE_PART_START] > all_ns / 2 &&
 	       work->source->steps[step->step].start_ns == work->steady[0]->start_ns;
+}
+
+/* Whether a step of a device is one of those that the facts are of. */
+static bool device_counts(const struct dw_facts_work *work, const struct dw_device_step *step)
+{
+	const struct dw_source_step *of = &work->source->steps[step->step];
+
+	return work->source->threads[of->thread].process == work->source->threads[work->loop->thread].process &&
+	       device_is_steady(work, of) && !device_seems_to_rest(work, step);
 }
 
 /* The sums over the loop's steady steps of the device that is busy longest; `steps` 0: none. */
@@ -75,7 +92,7 @@ static struct device_sums device_find(const struct dw_facts_work *work, const st
 	struct device_sums longest = { .steps = 0 };
 
 	for (uint32_t device = 0; device < times->device_count; device++) {
-		struct device_sums sums = { .steps = 0 };
+		struct device_sums sums = { .device = device };
 
 		for (size_t i = 0; i < times->step_count; i++) {
 			const struct dw_source_step *step = &work->source->steps[times->steps[i].step];
@@ -86,7 +103,7 @@ static struct device_sums device_find(const struct dw_facts_work *work, const st
 				sums.last_ns = times->steps[i].end_ns;
 				sums.host_ns = step->end_ns;
 			}
-			if (device_is_steady(work, step) && !device_seems_to_rest(work, &times->steps[i]))
+			if (device_counts(work, &times->steps[i]))
 				device_add_step(&sums, &times->steps[i]);
 		}
 		if (sums.steps && (!longest.steps || sums.busy_ns > longest.busy_ns))
@@ -106,20 +123,68 @@ static void device_put_steps(struct dw_facts_work *work, const struct device_sum
 	                  (double)(end_ns - work->loop->start_ns + behind_ns), sums->steps);
 }
 
-/* The largest part of the host's steps that has a name: what keeps the host from submitting earlier. */
-static void device_note_host(struct dw_facts_work *work)
-{
-	const struct dw_fact *parts = &work->facts->at[DW_FACT_STEP_PROFILER];
-	unsigned largest = 0;
-	char text[96];
+/* ---- names ----------------------------------------------------------------------------------------- */
 
-	for (unsigned part = 1; part < DW_PART_COUNT; part++)
-		if (parts[part].measured && parts[part].value > parts[largest].value)
-			largest = part;
-	if (!parts[largest].measured || largest == DW_PART_UNNAMED)
-		return;
-	snprintf(text, sizeof text, "%s, %.0f%%", dw_facts_part_name((enum dw_part)largest), 100 * parts[largest].value);
-	work->facts->at[DW_FACT_DEVICE_HOST_LATE].note = dw_facts_text(work, text, strlen(text));
+#define DEVICE_NAME 80 /* bytes of a kernel's name in a note */
+
+static void device_note_place(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_device_host *host)
+{
+	char text[DW_DEVICE_PLACE];
+
+	if (*dw_device_place(work->model, host, text))
+		work->facts->at[id].note = dw_facts_text(work, text, strlen(text));
+}
+
+/* Where the host was while the device was idle in the steps of the facts. */
+static void device_note_host(struct dw_facts_work *work, const struct dw_device_times *times, uint32_t device)
+{
+	struct dw_device_interval *intervals = calloc(times->step_count + 1, sizeof *intervals);
+	struct dw_device_host hosts[DW_DEVICE_PART_COUNT];
+	size_t count = 0;
+
+	for (size_t i = 0; intervals && i < times->step_count; i++)
+		if (times->steps[i].device == device && device_counts(work, &times->steps[i]))
+			intervals[count++] = (struct dw_device_interval){ times->steps[i].start_ns, times->steps[i].end_ns };
+	if (intervals && dw_model_device_host(work->model, device, intervals, count, hosts, NULL)) {
+		dw_fact_set_share(work, DW_FACT_DEVICE_LATE_LONG, (double)hosts[DW_DEVICE_PART_HOST_LATE].long_ns,
+		                  (double)hosts[DW_DEVICE_PART_HOST_LATE].ns, count);
+		device_note_place(work, DW_FACT_DEVICE_HOST_LATE, &hosts[DW_DEVICE_PART_HOST_LATE]);
+		device_note_place(work, DW_FACT_DEVICE_FIRST, &hosts[DW_DEVICE_PART_FIRST]);
+		device_note_place(work, DW_FACT_DEVICE_QUEUED, &hosts[DW_DEVICE_PART_QUEUED]);
+		device_note_place(work, DW_FACT_DEVICE_START, &hosts[DW_DEVICE_PART_START]);
+	} else {
+		work->failed = true;
+	}
+	free(intervals);
+}
+
+/* The kernel, the collective and the copy with most time on the device. */
+static void device_name_work(struct dw_facts_work *work, const struct dw_device_work *device, uint32_t index)
+{
+	static const enum dw_fact_id facts[DW_CLASS_COUNT] = { [DW_CLASS_COMPUTE] = DW_FACT_DEVICE_COMPUTE,
+		[DW_CLASS_COMMUNICATION] = DW_FACT_DEVICE_COMMUNICATION, [DW_CLASS_COPY] = DW_FACT_DEVICE_COPY };
+	uint64_t *ns = calloc(device->name_count + 1, sizeof *ns), most[DW_CLASS_COUNT] = { 0 };
+
+	work->failed |= !ns;
+	for (size_t i = 0; ns && i < device->event_count; i++)
+		if (device->events[i].in_scope && work->source->queues[device->events[i].queue].device == index)
+			ns[device->events[i].name] += device->events[i].end_ns - device->events[i].start_ns;
+	for (size_t i = 0; ns && i < device->name_count; i++) {
+		enum dw_device_class class = device->names[i].class;
+		char name[1024];
+
+		if (class == DW_CLASS_COUNT || ns[i] <= most[class] || !*device->names[i].name)
+			continue;
+		most[class] = ns[i];
+		snprintf(name, sizeof name, "%s", device->names[i].name);
+		dw_name_shorten(name);
+		if (class != DW_CLASS_COPY) /* a function of C has its parameters still */
+			name[1 + strcspn(name + 1, "(")] = '\0';
+		if (strlen(name) > DEVICE_NAME)
+			memcpy(name + DEVICE_NAME - 3, "...", 4);
+		work->facts->at[facts[class]].note = dw_facts_text(work, name, strlen(name));
+	}
+	free(ns);
 }
 
 /* Copies between pageable memory of the host and a device: the driver copies such memory twice. */
@@ -185,7 +250,8 @@ void dw_facts_of_device(struct dw_facts_work *work)
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
 		dw_fact_set_share(work, device_facts[part], (double)sums.part_ns[part], (double)sums.all_ns, sums.steps);
 	device_put_steps(work, &sums);
-	device_note_host(work);
+	device_note_host(work, times, sums.device);
+	device_name_work(work, device, times->devices[sums.device].device);
 	device_name_sync(work, times);
 	device_put_copies(work, device);
 }

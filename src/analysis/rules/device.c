@@ -9,7 +9,7 @@
 #include "rules/case.h"
 
 #define DEVICE_PAGEABLE 0.5   /* of the copies' time */
-#define DEVICE_MOSTLY 0.5     /* of the time in which the host is late */
+#define DEVICE_MOSTLY 0.5     /* of the run, or of the time in which the host is late */
 #define DEVICE_SYNC_GAIN 0.05 /* of a step */
 
 static bool device_copies_are_pageable(const struct dw_rule_case *at)
@@ -28,8 +28,18 @@ static bool device_host_works(const struct dw_rule_case *at)
 	         DEVICE_MOSTLY * dw_case_value(at, DW_FACT_DEVICE_HOST_LATE) * dw_case_value(at, DW_FACT_DEVICE_STEP));
 }
 
-/* Without waits, the host works while the device does. */
-static double device_gain_sync(const struct dw_rule_case *at, double time_ns)
+static bool device_host_does_else(const struct dw_rule_case *at)
+{
+	return device_host_works(at) && dw_case_value(at, DW_FACT_DEVICE_LATE_LONG) >= DEVICE_MOSTLY;
+}
+
+static bool device_host_submits(const struct dw_rule_case *at)
+{
+	return device_host_works(at) && !device_host_does_else(at);
+}
+
+/* Without waits, or with what the host does elsewhere in another thread, both work at the same time. */
+static double device_gain_overlap(const struct dw_rule_case *at, double time_ns)
 {
 	return fmin(time_ns, dw_case_part(at, DW_FACT_DEVICE_BUSY) * dw_case_part(at, DW_FACT_DEVICE_STEP));
 }
@@ -39,7 +49,35 @@ static bool device_sync_matters(const struct dw_rule_case *at)
 	return !(dw_case_value(at, DW_FACT_DEVICE_BUSY) < DEVICE_SYNC_GAIN);
 }
 
+/* What a thread repeats may be a small part of a run in which no steps are marked: then the rest has what stands out. */
+static bool device_iterates(const struct dw_rule_case *at)
+{
+	double ns = dw_case_value(at, DW_FACT_STEP_COUNT) * dw_case_value(at, DW_FACT_DEVICE_STEP);
+
+	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(ns < DEVICE_MOSTLY * dw_case_value(at, DW_FACT_RUN_WALL));
+}
+
 const struct dw_rule dw_rules_device[] = {
+	{
+		.id = "device-host-elsewhere",
+		.question = "Does the host do something else while the device has nothing to do?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE, DW_FACT_DEVICE_LATE_LONG),
+		.threshold = 0.10,
+		.applies = device_host_does_else,
+		.gain_ns = device_gain_overlap,
+		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a host makes a hundred "
+		          "launches. Beside the work of the device, the host's can be done for as long as the device is busy.",
+		.statement = "The device is idle for {share} {of} because the host submits nothing meanwhile (it is busy for "
+		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "do that earlier, or in another thread, while the device works",
+			[DW_WORDS_PYTORCH] = "prepare the next batch while the device works: a DataLoader with workers, and non_blocking copies",
+		},
+		.look = "dwell report --view device",
+	},
 	{
 		.id = "device-host-late",
 		.question = "Does the device wait for the host to submit work?",
@@ -48,11 +86,11 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE),
 		.threshold = 0.10,
-		.applies = device_host_works,
-		.reason = "The device had finished all that was submitted, and the call that submitted its "
-		          "next work had not begun. It does not fire if the host mostly waited for data: the rules about loading report that.",
+		.applies = device_host_submits,
+		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not begun, or took "
+		          "longer than a launch. It does not fire if the host mostly waited for data: the rules about loading report that.",
 		.statement = "The device is idle for {share} {of} because the host submits its work too late (it is busy for "
-		             "{device.busy})[; the largest part of the host's step is {device.host_late:note}].",
+		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger kernels, larger batches, or graphs that are submitted at once",
 			[DW_WORDS_PYTORCH] = "torch.compile(mode=\"reduce-overhead\") or CUDA graphs, a fused "
@@ -69,12 +107,12 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_SYNC),
 		.threshold = 0.05,
 		.applies = device_sync_matters,
-		.gain_ns = device_gain_sync,
-		.reason = "A call that waits for the device lets nothing be submitted meanwhile; the device "
-		          "is idle from its end to the next work. Without the call, the work of the host and of the "
-		          "device can overlap, which gains no more than the time in which the device is busy.",
-		.statement = "The device is idle for {share} {of} after calls that wait for it[, most of it "
-		             "after {device.sync:name}][ in {device.sync:note}].",
+		.gain_ns = device_gain_overlap,
+		.reason = "A call that waits for the device lets nothing be submitted meanwhile: the device is idle until the host has "
+		          "submitted its next work, of which the call is the cause for as long as it waited. Without the call, the work of the "
+		          "host and of the device can overlap, which gains no more than the time in which the device is busy.",
+		.statement = "The device is idle for {share} {of} because calls of the host wait for it[, most of it because of "
+		             "{device.sync:name}][ in {device.sync:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "ask for results later or more rarely, so that work is queued meanwhile",
 			[DW_WORDS_PYTORCH] = "no .item(), .cpu(), nonzero() or printing of tensors in every step; "
@@ -91,7 +129,8 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMMUNICATION),
 		.threshold = 0.10,
 		.reason = "Only communication during which the device computed nothing counts.",
-		.statement = "Communication that no computation hides {takes} {share} {of} on the device.",
+		.statement = "Communication that no computation hides {takes} {share} {of} on the device[; its largest part is "
+		             "{device.communication:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "start it earlier, in its own stream, or send less",
 			[DW_WORDS_PYTORCH] = "larger batches or no_sync() for several batches; other bucket sizes "
@@ -111,7 +150,7 @@ const struct dw_rule dw_rules_device[] = {
 		          "pageable memory. The driver copies such memory twice, and the host waits.",
 		.applies = device_copies_are_pageable,
 		.statement = "Copies that no computation hides {take} {share} {of}, {device.pageable} of "
-		             "their time from or to pageable memory.",
+		             "their time from or to pageable memory[; their largest part is {device.copy:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "pinned memory, and copies that do not wait",
 			[DW_WORDS_PYTORCH] = "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
@@ -128,7 +167,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "Only copies during which the device computed nothing count.",
 		.applies = device_copies_are_pinned,
-		.statement = "Copies that no computation hides {take} {share} {of} on the device.",
+		.statement = "Copies that no computation hides {take} {share} {of} on the device[; their largest part is {device.copy:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "copy the next batch in another stream while this one is computed; keep "
 			                 "data on the device",
@@ -150,6 +189,63 @@ const struct dw_rule dw_rules_device[] = {
 		.look = "dwell report --view streams",
 	},
 	{
+		.id = "device-first-calls",
+		.question = "Does the device wait for calls that load code or set it up?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_FIRST),
+		.threshold = 0.10,
+		.reason = "The host was in the first call of a function of the device's runtime, or in the first one that launches some kernel, "
+		          "and it took longer than a launch. It does not recur: a longer run has it once.",
+		.no_gain = true,
+		.statement = "The device is idle for {share} {of} during first calls, which load code and set up the device[: most of it in "
+		             "{device.first:note}].",
+		.remedy = { [DW_WORDS_ANY] = "a profile that begins some steps later shows the usual ones" },
+		.look = "dwell report --view device",
+	},
+	{
+		.id = "device-start",
+		.question = "Does the device wait long for its first work?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_START),
+		.threshold = 0.5,
+		.reason = "The device had no work yet. Each run begins so, and how much of this time a longer run would have is not known: so it "
+		          "is reported only if it is most of the time.",
+		.no_gain = true,
+		.statement = "The device is idle for {share} {of} before its first work[; most of that time the host is in {device.start:note}].",
+		.look = "dwell report --view device",
+	},
+	{
+		.id = "device-queued",
+		.question = "Does work that was submitted wait for what is not recorded?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_QUEUED),
+		.threshold = 0.10,
+		.reason = "The call that submitted the work had ended, and the work began later than a launch allows.",
+		.no_gain = true,
+		.statement = "The device is idle for {share} {of} although work is in its queue, for longer than launches take; what the work waits for "
+		             "is not recorded[; most of that time the host is in {device.queued:note}].",
+		.look = "dwell report --view streams",
+	},
+	{
+		.id = "device-unknown",
+		.question = "Is the device idle, and it is not known why?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_UNKNOWN),
+		.threshold = 0.10,
+		.reason = "The calls that submitted the work are not recorded: it is not known whether the host was late.",
+		.no_gain = true,
+		.statement = "The device is idle for {share} {of}: the calls that submitted its work are not recorded, so why is not known.",
+		.look = "dwell report --view device",
+	},
+	{
 		.id = "device-latency",
 		.question = "Does the device lose time between short kernels?",
 		.kind = DW_RULE_CAUSE,
@@ -157,7 +253,7 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_LATENCY),
 		.threshold = 0.10,
-		.reason = "The work was submitted in time and began some microseconds after the work before it ended.",
+		.reason = "The work was submitted in time and began as soon as a launch allows, some microseconds after the work before it ended.",
 		.statement = "The device is idle for {share} {of} between pieces of work that were submitted "
 		             "in time: its kernels are short.",
 		.remedy = {
@@ -174,9 +270,12 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMPUTE),
 		.threshold = 0.5,
-		.reason = "The device computes for more than half of a step, and no other rule says anything.",
+		.applies = device_iterates,
+		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody marked "
+		          "must be most of the run.",
 		.no_gain = true,
-		.statement = "The device computes for {share} {of}, and no wait or overhead stands out.",
+		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its largest part is "
+		             "{device.compute:note}].",
 		.look = "dwell report --view kernels",
 	},
 	{ 0 },

@@ -27,28 +27,12 @@ struct dw_key_use {
 	bool added; /* the call was added because of the key */
 };
 
-/* Categories of ranges that a program names. */
-#define DW_DEVICE_BIT(name) (1u << DWELL_CATEGORY_##name)
-#define DW_DEVICE_NAMED                                                                       \
-	(DW_DEVICE_BIT(ZONE) | DW_DEVICE_BIT(PHASE) | DW_DEVICE_BIT(DATA) | DW_DEVICE_BIT(ACTION) | \
-	 DW_DEVICE_BIT(EVENT) | DW_DEVICE_BIT(HANDLER) | DW_DEVICE_BIT(COMMUNICATION) |            \
-	 DW_DEVICE_BIT(CHECKPOINT) | DW_DEVICE_BIT(EVALUATION) | DW_DEVICE_BIT(COLLECTOR) |        \
-	 DW_DEVICE_BIT(PROFILER))
-
-/* A range that the program names; homes.c chooses those that matter. */
-struct dw_device_named {
-	uint64_t start_ns, end_ns;
-	uint32_t thread, symbol, depth;
-	uint32_t owner;  /* index, or DW_NO_INDEX: not stored yet */
-	uint32_t parent; /* index in the list, or DW_NO_INDEX */
-};
-
 /* What one stream has. Indices are within the part. All zero is empty. */
 struct dw_device_part {
 	struct dw_device_owner *owners;
 	struct dw_device_call *calls;
 	struct dw_key_use *uses;
-	struct dw_device_named *ranges;
+	struct dw_device_range *ranges;
 	size_t owner_count, owner_capacity, call_count, call_capacity, use_count, use_capacity;
 	size_t range_count, range_capacity;
 	bool failed;
@@ -57,7 +41,8 @@ struct dw_device_part {
 struct dw_device_build {
 	struct dw_model *model;
 	struct dw_device_work *work;
-	size_t event_capacity, call_capacity, owner_capacity, name_capacity, key_capacity, late_capacity, gap_capacity;
+	size_t event_capacity, call_capacity, owner_capacity, name_capacity, key_capacity, late_capacity, gap_capacity,
+	    range_capacity;
 	struct dw_device_key *keys;
 	size_t key_count;
 	struct dw_map key_map, name_map;

@@ -15,6 +15,7 @@
  */
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "model/device/calls_pass.h"
 
@@ -183,7 +184,8 @@ void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
                     struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes, size_t frame_offset)
 {
 	*calls = (struct dw_calls_pass){ .pass = pass, .build = build, .part = part,
-		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX };
+		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX,
+		.long_ticks = (uint64_t)(DW_LAUNCH_NS / pass->walk.file->clock.ns_per_tick) };
 }
 
 void dw_calls_end(struct dw_calls_pass *calls)
@@ -192,7 +194,7 @@ void dw_calls_end(struct dw_calls_pass *calls)
 	calls->part->failed |= calls->failed || calls->pass->walk.failed;
 }
 
-/* A range that is an owner, a call, or named by the program ends. */
+/* A range that is an owner, a call, named by the program, or long ends. */
 void dw_calls_close(struct dw_calls_pass *calls, const struct dw_frame *frame,
                     const struct dw_calls_frame *own, uint64_t ticks)
 {
@@ -202,10 +204,10 @@ void dw_calls_close(struct dw_calls_pass *calls, const struct dw_frame *frame,
 		part->owners[own->owner].end_ns = calls_ns(calls, ticks);
 	if (own->call != DW_NO_INDEX)
 		part->calls[own->call].end_ns = calls_ns(calls, ticks);
-	if (!own->is_named || !own->in_scope || calls->pass->walk.stream->nested)
+	if ((!own->is_named && ticks - frame->start <= calls->long_ticks) || !own->in_scope || calls->pass->walk.stream->nested)
 		return;
 	calls->failed |= !DW_APPEND(&part->ranges, &part->range_capacity, &part->range_count,
-	                            (struct dw_device_named){ .start_ns = calls_ns(calls, frame->start),
+	                            (struct dw_device_range){ .start_ns = calls_ns(calls, frame->start),
 	                                .end_ns = calls_ns(calls, ticks), .thread = calls->pass->walk.thread,
 	                                .symbol = own->symbol, .depth = calls->pass->depth });
 }
@@ -340,6 +342,9 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 		if (!DW_APPEND(&work->calls, &build->call_capacity, &work->call_count, call))
 			return false;
 	}
+	for (size_t i = 0; i < part->range_count; i++)
+		if (!DW_APPEND(&work->ranges, &build->range_capacity, &work->range_count, part->ranges[i]))
+			return false;
 	for (size_t i = 0; i < part->use_count; i++)
 		calls_put_key(build, &part->uses[i], first_call);
 	return !part->failed;
@@ -351,6 +356,9 @@ void dw_device_part_reset(struct dw_device_part *part)
 	*part = (struct dw_device_part){ .owners = NULL };
 }
 
+/* An outer range comes before the ranges in it. */
+DW_ORDER(calls_compare_ranges, struct dw_device_range, DW_UP(thread) DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(depth))
+
 bool dw_device_take_parts(struct dw_device_build *build)
 {
 	bool good = true;
@@ -359,10 +367,8 @@ bool dw_device_take_parts(struct dw_device_build *build)
 		struct dw_device_part *part = &build->parts[i];
 
 		good = calls_take_part(build, part);
-		DW_FREE(part->owners, part->calls, part->uses);
-		part->owners = NULL;
-		part->calls = NULL;
-		part->uses = NULL;
+		dw_device_part_reset(part);
 	}
+	DW_SORT(build->work->ranges, build->work->range_count, calls_compare_ranges);
 	return good;
 }

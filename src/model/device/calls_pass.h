@@ -28,6 +28,7 @@ struct dw_calls_pass {
 	struct dw_device_build *build;
 	struct dw_device_part *part;
 	size_t frame_bytes, frame_offset;
+	uint64_t long_ticks;  /* ranges of this length are kept */
 	size_t late;          /* index of the next late call of `late_thread` */
 	uint32_t late_thread;
 	bool failed;
@@ -71,6 +72,7 @@ DW_INLINE void dw_calls_enter(struct dw_calls_pass *calls, struct dw_calls_frame
 DW_INLINE void dw_calls_leave(struct dw_calls_pass *calls, const struct dw_frame *frame,
                               const struct dw_calls_frame *own, uint64_t ticks)
 {
-	if (__builtin_expect(own->owner != DW_NO_INDEX || own->call != DW_NO_INDEX || own->is_named, 0))
+	if (__builtin_expect(own->owner != DW_NO_INDEX || own->call != DW_NO_INDEX || own->is_named ||
+	                     ticks - frame->start > calls->long_ticks, 0))
 		dw_calls_close(calls, frame, own, ticks);
 }

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "dwell/probe.h"
 #include "model/core/model.h"
 
 /* What a device was busy with. Other events (waits, ranges, overhead) have no class. */
@@ -83,6 +84,14 @@ struct dw_device_call {
  * call, so their number is bounded. */
 #define DW_DEVICE_DEEPEST 1024u
 
+/* Categories of ranges that a program names. */
+#define DW_DEVICE_BIT(name) (1u << DWELL_CATEGORY_##name)
+#define DW_DEVICE_NAMED                                                                       \
+	(DW_DEVICE_BIT(ZONE) | DW_DEVICE_BIT(PHASE) | DW_DEVICE_BIT(DATA) | DW_DEVICE_BIT(ACTION) | \
+	 DW_DEVICE_BIT(EVENT) | DW_DEVICE_BIT(HANDLER) | DW_DEVICE_BIT(COMMUNICATION) |            \
+	 DW_DEVICE_BIT(CHECKPOINT) | DW_DEVICE_BIT(EVALUATION) | DW_DEVICE_BIT(COLLECTOR) |        \
+	 DW_DEVICE_BIT(PROFILER))
+
 /* A range of the host that encloses such calls. The index of a parent is smaller than its own. */
 struct dw_device_owner {
 	uint64_t start_ns, end_ns;
@@ -96,6 +105,10 @@ struct dw_device_owner {
 	bool in_scope;
 };
 
+/* A launch takes 5 to 10 us from the host's call to the begin of the kernel, and twice that under some profilers. A device that is
+ * idle for longer after its work was submitted has another cause for it, and a call that takes longer does more than launch. */
+#define DW_LAUNCH_NS 30000u
+
 /* A queue with events: events[first] to events[first + count - 1], ordered by begin. */
 struct dw_device_queue {
 	uint32_t queue;        /* index in the source */
@@ -106,6 +119,13 @@ struct dw_device_queue {
 struct dw_device_gap {
 	uint64_t start_ns, end_ns; /* UINT64_MAX: it did not end */
 	uint32_t process;
+};
+
+/* A range of the host that the program names, or that takes longer than a launch. Whoever asks what the host did while a device was
+ * idle needs no others. */
+struct dw_device_range {
+	uint64_t start_ns, end_ns;
+	uint32_t thread, symbol, depth;
 };
 
 struct dw_device_work {
@@ -125,6 +145,8 @@ struct dw_device_work {
 	uint64_t clock_error_ns;          /* of the least exact device clock */
 	struct dw_device_gap *gaps;       /* by process and time; they do not overlap */
 	size_t gap_count;
+	struct dw_device_range *ranges;   /* in scope; by thread and begin, outer ones first */
+	size_t range_count;
 	double recorded;                  /* part of the time in no gap, from the first event on; 1: no gaps */
 };
 

@@ -273,6 +273,9 @@ static void events_join(struct dw_device_build *build)
 			continue;
 		call->work++;
 		call->device_ns += event->end_ns - event->start_ns;
+		/* It returned when the copy had ended: the host waited. A short one may have ended meanwhile by chance. */
+		call->synchronises |= event->kind == DW_DEVICE_COPY && event->end_ns <= call->end_ns &&
+		                      call->end_ns > call->start_ns + DW_LAUNCH_NS;
 		if (call->owner != DW_NO_INDEX && event->in_scope)
 			work->owners[call->owner].self_ns += event->end_ns - event->start_ns;
 	}
@@ -378,7 +381,7 @@ static void device_free(void *result)
 {
 	struct dw_device_work *work = result;
 
-	DW_FREE(work->events, work->names, work->calls, work->owners, work->gaps);
+	DW_FREE(work->events, work->names, work->calls, work->owners, work->gaps, work->ranges);
 }
 
 DW_PRODUCT(device_work, struct dw_device_work, device_compute, device_free);

@@ -4,13 +4,20 @@
  * Called by events.c when calls and owners are known. Autograd runs the backward pass in threads of
  * its own, where no range of the program is open. The phase "backward", the step and the actions are
  * in the thread that trains. Only its named ranges matter. The walk that finds the calls has
- * collected those of all threads.
+ * collected those of all threads, in order.
  */
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/order.h"
 #include "model/device/build.h"
 #include "model/steps/steps.h"
+
+/* A range that the program names, of a home; homes.c chooses those that matter. */
+struct dw_device_named {
+	uint64_t start_ns, end_ns;
+	uint32_t thread, symbol;
+	uint32_t owner;  /* index, or DW_NO_INDEX: not stored yet */
+	uint32_t parent; /* index in the list, or DW_NO_INDEX */
+};
 
 struct homes {
 	struct dw_device_build *build;
@@ -69,26 +76,24 @@ static bool homes_set(struct homes *homes)
 
 /* ---- the named ranges of the homes ------------------------------------------------------------ */
 
-/* Collects the ranges of the homes. False: out of memory. */
+/* Collects the named ranges of the homes. False: out of memory. */
 static bool homes_take_ranges(struct homes *homes)
 {
-	const struct dw_device_build *build = homes->build;
+	const struct dw_device_work *work = homes->build->work;
+	const struct dw_symbol *symbols = homes->build->model->symbols;
 
-	for (size_t i = 0; i < build->model->source->stream_count; i++)
-		for (size_t k = 0; k < build->parts[i].range_count; k++) {
-			const struct dw_device_named *from = &build->parts[i].ranges[k];
-			struct dw_device_named range = *from;
+	for (size_t i = 0; i < work->range_count; i++) {
+		const struct dw_device_range *from = &work->ranges[i];
+		uint32_t category = symbols[from->symbol].category;
 
-			range.owner = range.parent = DW_NO_INDEX;
-			if (homes->wanted[from->thread] && from->depth < DW_DEVICE_DEEPEST &&
-			    !DW_APPEND(&homes->ranges, &homes->capacity, &homes->count, range))
-				return false;
-		}
+		if (homes->wanted[from->thread] && from->depth < DW_DEVICE_DEEPEST && category < 32 && DW_DEVICE_NAMED >> category & 1 &&
+		    !DW_APPEND(&homes->ranges, &homes->capacity, &homes->count,
+		               (struct dw_device_named){ .start_ns = from->start_ns, .end_ns = from->end_ns, .thread = from->thread,
+		                   .symbol = from->symbol, .owner = DW_NO_INDEX, .parent = DW_NO_INDEX }))
+			return false;
+	}
 	return true;
 }
-
-/* An outer range comes before the ranges in it. */
-DW_ORDER(homes_compare_ranges, struct dw_device_named, DW_UP(thread) DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(depth))
 
 static int homes_compare_calls(const void *left, const void *right, void *context)
 {
@@ -167,7 +172,6 @@ bool dw_device_find_homes(struct dw_device_build *build)
 
 	if (good && homes.call_count) {
 		good = homes_take_ranges(&homes);
-		DW_SORT(homes.ranges, homes.count, homes_compare_ranges);
 		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls, build->work);
 		good = good && homes_find_ranges(&homes);
 	}

@@ -4,17 +4,20 @@
  * At each instant a device is busy with a set of classes (compute, communication, copy) or idle. An
  * interval is divided into parts: each instant belongs to the first of compute, communication and
  * copy that runs. So the part communication is communication that no computation hides. The parts
- * sum to the interval exactly. The cause of idle time follows from the next event and from the call
- * that submitted it:
+ * sum to the interval exactly. The cause of idle time follows from the work that ends it and from the call of the host
+ * that submitted this work:
  *
- *   before that call began    The host was late. If the host was in a call that waits for the device
- *                             when the device ran out of work, or in one later, that call is the
- *                             cause.
- *   after that call began     The work was submitted. It waited for an event of another queue;
- *                             otherwise the time is launch latency.
- *   no next event, its call   Nothing was submitted.
- *   is not known, or belongs
- *   to a later step
+ *   before that call began    The host was late. If the host had waited for the device when the device ran out of work,
+ *                             it is late by no more than it waited: that time is the waiting call's. So is the time
+ *                             of later calls that wait. The rest the host spent with something else.
+ *   in that call, if it took  The host is still late. The first call of its kind, and the first one that launches
+ *   longer than a launch      a kernel, load code and set up the device: they are a part of their own.
+ *   after it                  The work was submitted. Its queue was told to wait for an event of another one; or it began
+ *                             as soon as a launch allows (DW_LAUNCH_NS); or it waited longer, for what is not recorded.
+ *   the call is not recorded  Nothing is known.
+ *   there is no such work     Nothing was submitted any more.
+ *   it is the device's first  The time before it is the start of the program, or of the trace: the device was not in use, or still worked
+ *                             for what was submitted before the trace began.
  *
  * The host submits work and goes on, so a device may end the work of a step long after the host has
  * ended the step. The device's step therefore ends when its busiest queue has ended all that was
@@ -38,8 +41,12 @@
 	X(COPY, "copy")                           \
 	X(HOST_LATE, "idle: host late")           \
 	X(SYNC, "idle: synchronising call")       \
+	X(FIRST, "idle: first call")              \
 	X(WAIT, "idle: waits for another stream") \
 	X(LATENCY, "idle: launch latency")        \
+	X(QUEUED, "idle: work is queued")         \
+	X(UNKNOWN, "idle: not known why")         \
+	X(START, "idle: before its first work")   \
 	X(NOTHING, "idle: nothing submitted")
 
 enum dw_device_part {
@@ -61,6 +68,31 @@ struct dw_device_segment {
 	bool unknown;     /* idle time in which there is a gap: the device worked, but not for recorded events */
 };
 
+/* A time up to the begin of the next piece, all of which is one part. */
+struct dw_device_piece {
+	uint64_t start_ns;
+	uint32_t call;    /* host late, first call, submitted work: the call that submitted it; synchronising call: that call. Else, or if
+	                   * it is not recorded: DW_NO_INDEX */
+	enum dw_device_part part;
+	bool unknown;     /* as in the segment */
+};
+
+/* From the begin of the run; the last piece, of the part NOTHING, has no end. */
+struct dw_device_pieces {
+	struct dw_device_piece *at;
+	size_t count, capacity;
+};
+
+/* The pieces of an interval. Set by dw_device_walk(); dw_device_next_piece() sets from_ns, to_ns and piece. */
+struct dw_piece_walk {
+	const struct dw_device_pieces *pieces;
+	uint64_t from_ns, to_ns, end_ns;
+	size_t next;
+	struct dw_device_piece piece;
+};
+struct dw_piece_walk dw_device_walk(const struct dw_device_pieces *pieces, uint64_t from_ns, uint64_t to_ns);
+bool dw_device_next_piece(struct dw_piece_walk *walk);
+
 struct dw_device_time {
 	uint32_t device;                  /* index in the source */
 	uint64_t first_ns, last_ns;       /* begin of its first event in scope, end of the last */
@@ -71,6 +103,7 @@ struct dw_device_time {
 	size_t event_count;               /* events of a class in scope */
 	struct dw_device_segment *segments; /* of all events, ascending; the last one is idle */
 	size_t segment_count;
+	struct dw_device_pieces pieces;   /* the same, with the causes of idle time */
 };
 
 struct dw_device_step {
@@ -89,7 +122,7 @@ struct dw_device_cause {
 
 /* A gap of a queue is the time from the latest end so far to the next begin. */
 enum dw_gap { DW_GAP_HOST_LATE, DW_GAP_SHORT, DW_GAP_OTHER, DW_GAP_COUNT };
-#define DW_SHORT_GAP_NS 30000u
+#define DW_SHORT_GAP_NS DW_LAUNCH_NS
 
 /* The depth of a queue: the number of events that were submitted and have not begun. */
 struct dw_device_depth {
@@ -127,3 +160,33 @@ struct dw_device_times {
 const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error);
 
 const char *dw_device_part_name(enum dw_device_part part);
+
+/* ---- what the host did meanwhile (idle_host.c) ---------------------------------------------------- */
+
+struct dw_device_interval {
+	uint64_t start_ns, end_ns;
+};
+
+/* A host that submits operator after operator leaves a device idle for some tens of us each time. In 1 ms it makes a hundred launches:
+ * if it made none, it did something else. */
+#define DW_DEVICE_LONG_NS 1000000u
+
+/* Where the host was during the idle time of one part: the innermost ranges in which it spent at least half of it. */
+struct dw_device_host {
+	uint64_t ns;     /* the part's time in the intervals */
+	uint64_t long_ns; /* of it, in pieces longer than DW_DEVICE_LONG_NS */
+	uint32_t named;  /* symbol of a range that the program named, or of a function of its own; DW_NO_INDEX: none */
+	uint32_t operator; /* symbol of an operator; DW_NO_INDEX: none */
+	uint32_t inner;  /* symbol of a range of any kind: a call, an operator, a function; DW_NO_INDEX: none */
+};
+
+/* Of the parts HOST_LATE, SYNC, FIRST, QUEUED and START, for a device of dw_device_times.devices, in intervals that do
+ * not overlap. The host is the thread that submitted the work that ends an idle time, and, outside the ranges of this
+ * submission, the thread for which it works. False with `error`: out of memory. */
+bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw_device_interval *intervals, size_t count,
+                          struct dw_device_host hosts[DW_DEVICE_PART_COUNT], struct dwell_error *error);
+
+#define DW_DEVICE_PLACE 81 /* bytes of a place: a sentence has space for 80 */
+/* "cudaMemcpyAsync in sparse_data_dist": what the host did and where, by the program's own names, or else by its operator.
+ * "" if there is no such place. Returns `text`. */
+const char *dw_device_place(const struct dw_model *model, const struct dw_device_host *host, char text[DW_DEVICE_PLACE]);

@@ -1,8 +1,8 @@
 /*
  * Divides the time of devices; see times.h.
  *
- * Computed from the events of device.h, the counted steps, and the calls of the host that wait for
- * a device. All sums are exact in ns.
+ * A device's time is cut into pieces, each with one part (idle.h); steps and spans are sums of them. All sums are exact
+ * in ns.
  */
 
 #include "base/bisect.h"
@@ -14,6 +14,7 @@
 #include "dwell/probe.h"
 #include "format/device.h"
 #include "model/core/product.h"
+#include "model/device/idle.h"
 #include "model/device/sweep.h"
 #include "model/steps/steps.h"
 
@@ -24,84 +25,17 @@ const char *dw_device_part_name(enum dw_device_part part)
 	return names[part];
 }
 
-/* Most calls, and most events of a queue, that are searched for one idle interval. Real programs
- * need a few. A file that was made to harm its reader may have any number. */
-#define MOST_CALLS 256u
-
-/* A wait of a queue for an event of another queue. Its time is that of the call that requested
- * it. */
-struct queue_wait {
-	uint32_t queue;
-	uint64_t ns;
-};
-
 struct times {
 	struct dw_model *model;
 	const struct dw_device_work *work;
 	struct dw_device_times *result;
-	uint32_t *syncs;        /* calls that wait for a device, by process and begin */
-	size_t sync_count;
-	size_t *process_syncs;  /* by process: index of its first one */
-	struct queue_wait *waits; /* by queue and begin */
-	size_t wait_count;
-	uint64_t *sync_end;     /* by sync: the latest end of this one and earlier ones of its process */
+	struct dw_idle *idle;
 	struct dw_map cause_map;
 	size_t cause_capacity, step_capacity, device_capacity;
 	bool failed;
 };
 
 /* ---- calls that wait for a device ---------------------------------------------------------- */
-
-static uint32_t times_process(const struct times *times, const struct dw_device_call *call)
-{
-	return times->model->source->threads[call->thread].process;
-}
-
-static int times_compare_syncs(const void *left, const void *right, void *context)
-{
-	const struct times *times = context;
-	const struct dw_device_call *a = &times->work->calls[*(const uint32_t *)left];
-	const struct dw_device_call *b = &times->work->calls[*(const uint32_t *)right];
-	uint32_t p = times_process(times, a), q = times_process(times, b);
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-static bool times_find_syncs(struct times *times)
-{
-	const struct dw_device_work *work = times->work;
-	size_t processes = times->model->source->process_count;
-
-	times->syncs = malloc((work->call_count + 1) * sizeof *times->syncs);
-	times->sync_end = malloc((work->call_count + 1) * sizeof *times->sync_end);
-	times->process_syncs = calloc(processes + 1, sizeof *times->process_syncs);
-	if (!times->syncs || !times->process_syncs || !times->sync_end)
-		return false;
-	for (size_t i = 0; i < work->call_count; i++)
-		if (work->calls[i].synchronises)
-			times->syncs[times->sync_count++] = (uint32_t)i;
-	if (times->sync_count)
-		qsort_r(times->syncs, times->sync_count, sizeof *times->syncs, times_compare_syncs, times);
-	for (size_t i = 0; i < times->sync_count; i++) {
-		const struct dw_device_call *call = &work->calls[times->syncs[i]];
-		uint32_t process = times_process(times, call);
-		bool first = !i || times_process(times, &work->calls[times->syncs[i - 1]]) != process;
-
-		times->process_syncs[process + 1]++;
-		times->sync_end[i] = first || times->sync_end[i - 1] < call->end_ns ? call->end_ns : times->sync_end[i - 1];
-	}
-	for (size_t i = 0; i < processes; i++)
-		times->process_syncs[i + 1] += times->process_syncs[i];
-	return true;
-}
-
-/* Index in `syncs` of the first one of the process that may end after `ns`. */
-static size_t times_first_sync(const struct times *times, uint32_t process, uint64_t ns)
-{
-	return DW_BISECT(times->process_syncs[process], times->process_syncs[process + 1], i, times->sync_end[i] <= ns);
-}
 
 /* The first symbol with the same name, so that shapes and call sites are not distinguished. */
 static uint32_t times_first_symbol(const struct times *times, uint32_t symbol)
@@ -136,51 +70,6 @@ static void times_add_cause(struct times *times, uint32_t call_index, uint64_t n
 	result->causes[found].count++;
 }
 
-/* ---- waits for other queues ------------------------------------------------------------------ */
-
-DW_ORDER(times_compare_waits, struct queue_wait, DW_UP(queue) DW_UP(ns))
-
-static bool times_find_waits(struct times *times)
-{
-	const struct dw_device_work *work = times->work;
-
-	times->waits = malloc((work->event_count + 1) * sizeof *times->waits);
-	if (!times->waits)
-		return false;
-	for (size_t i = 0; i < work->event_count; i++) {
-		const struct dw_device_event *event = &work->events[i];
-
-		if (event->kind == DW_DEVICE_SYNC && event->detail == DW_SYNC_QUEUE_WAIT)
-			times->waits[times->wait_count++] = (struct queue_wait){
-				event->queue, event->call != DW_NO_INDEX ? work->calls[event->call].start_ns
-				                                         : event->start_ns };
-	}
-	DW_SORT(times->waits, times->wait_count, times_compare_waits);
-	return true;
-}
-
-/* Whether the queue was told to wait between the submission of the event before and of this one. */
-static bool times_waited(const struct times *times, const struct dw_device_event *event)
-{
-	const struct dw_device_work *work = times->work;
-	const struct queue_wait *waits = times->waits;
-	uint64_t submitted_ns = work->calls[event->call].start_ns, before_ns = 0;
-	size_t low = DW_FIRST(i, 0, times->wait_count, waits[i].queue > event->queue ||
-	                      (waits[i].queue == event->queue && waits[i].ns > submitted_ns));
-
-	if (!low || times->waits[low - 1].queue != event->queue)
-		return false;
-	for (const struct dw_device_event *at = event;
-	     at > work->events && at[-1].queue == event->queue && event - at < (ptrdiff_t)MOST_CALLS;) {
-		at--;
-		if (at->call != DW_NO_INDEX && at->call != event->call && work->names[at->name].class != DW_CLASS_COUNT) {
-			before_ns = work->calls[at->call].start_ns;
-			break;
-		}
-	}
-	return times->waits[low - 1].ns > before_ns;
-}
-
 /* ---- dividing an interval ----------------------------------------------------------------------- */
 
 /* An interval that is divided: a step, or a device's span. */
@@ -190,88 +79,20 @@ struct interval {
 	bool causes; /* add calls that wait to the causes */
 };
 
-/* Divides the idle time from `from` to `to`, which lies before the next work was submitted. */
-static void times_divide_late(struct times *times, const struct interval *in, uint32_t process,
-                              uint64_t idle_ns, uint64_t from, uint64_t to)
-{
-	size_t first = times_first_sync(times, process, idle_ns);
-	size_t last = times->process_syncs[process + 1];
-
-	if (last - first > MOST_CALLS)
-		last = first + MOST_CALLS;
-	for (size_t i = first; i < last && from < to; i++) {
-		const struct dw_device_call *call = &times->work->calls[times->syncs[i]];
-		uint64_t start = call->start_ns > from ? call->start_ns : from, end;
-
-		if (call->start_ns >= to)
-			break;
-		if (call->end_ns <= from && call->end_ns <= idle_ns)
-			continue;
-		/* If the host waited when the device ran out of work, no work was left in the queue. */
-		end = call->start_ns <= idle_ns && call->end_ns > idle_ns ? to : call->end_ns < to ? call->end_ns : to;
-		if (end <= start)
-			continue;
-		in->part_ns[DW_DEVICE_PART_HOST_LATE] += start - from;
-		in->part_ns[DW_DEVICE_PART_SYNC] += end - start;
-		if (in->causes)
-			times_add_cause(times, times->syncs[i], end - start);
-		from = end;
-	}
-	in->part_ns[DW_DEVICE_PART_HOST_LATE] += to - from;
-}
-
-/* Divides the part from `from` to `to` of an idle segment that began at `idle_ns`. */
-static void times_divide_idle(struct times *times, const struct interval *in, uint64_t idle_ns,
-                              uint32_t next, uint64_t from, uint64_t to)
-{
-	const struct dw_device_event *event = next != DW_NO_INDEX ? &times->work->events[next] : NULL;
-	const struct dw_device_call *call = event && event->call != DW_NO_INDEX ? &times->work->calls[event->call] : NULL;
-	uint64_t submitted_ns;
-
-	if (!call || (in->is_step && call->start_ns >= in->to_ns)) {
-		in->part_ns[DW_DEVICE_PART_NOTHING] += to - from;
-		return;
-	}
-	submitted_ns = call->start_ns < from ? from : call->start_ns > to ? to : call->start_ns;
-	times_divide_late(times, in, times_process(times, call), idle_ns, from, submitted_ns);
-	if (submitted_ns < to)
-		in->part_ns[times_waited(times, event) ? DW_DEVICE_PART_WAIT : DW_DEVICE_PART_LATENCY] += to - submitted_ns;
-}
-
-static enum dw_device_part times_busy_part(uint32_t classes)
-{
-	if (classes & 1u << DW_CLASS_COMPUTE)
-		return DW_DEVICE_PART_COMPUTE;
-	return classes & 1u << DW_CLASS_COMMUNICATION ? DW_DEVICE_PART_COMMUNICATION : DW_DEVICE_PART_COPY;
-}
-
 /* Gives every ns of the interval to one part. */
-static void times_divide(struct times *times, const struct dw_device_segment *segments, size_t count,
-                         const struct interval *in)
+static void times_divide(struct times *times, const struct dw_device_pieces *pieces, const struct interval *in)
 {
-	uint64_t at = in->from_ns;
-	/* The first segment that begins after the interval does. */
-	size_t low = DW_BISECT(0, count, i, segments[i].start_ns <= at);
+	struct dw_piece_walk walk = dw_device_walk(pieces, in->from_ns, in->to_ns);
 
-	if (!low && count) { /* the interval begins before the first event */
-		uint64_t to = segments[0].start_ns < in->to_ns ? segments[0].start_ns : in->to_ns;
+	while (dw_device_next_piece(&walk)) {
+		uint64_t ns = walk.to_ns - walk.from_ns;
 
-		in->part_ns[DW_DEVICE_PART_NOTHING] += to - at;
-		at = to;
-		low = 1;
+		if (walk.piece.unknown && !in->is_step)
+			continue;
+		in->part_ns[walk.piece.part] += ns;
+		if (in->causes && walk.piece.part == DW_DEVICE_PART_SYNC)
+			times_add_cause(times, walk.piece.call, ns);
 	}
-	for (size_t i = low - (count != 0); i < count && at < in->to_ns; i++) {
-		const struct dw_device_segment *segment = &segments[i];
-		uint64_t to = i + 1 < count && segments[i + 1].start_ns < in->to_ns ? segments[i + 1].start_ns : in->to_ns;
-
-		if (segment->classes)
-			in->part_ns[times_busy_part(segment->classes)] += to - at;
-		else if (in->is_step || !segment->unknown)
-			times_divide_idle(times, in, segment->start_ns, segment->next, at, to);
-		at = to;
-	}
-	if (!count)
-		in->part_ns[DW_DEVICE_PART_NOTHING] += in->to_ns - at;
 }
 
 /* ---- devices and steps ------------------------------------------------------------------------------ */
@@ -298,6 +119,7 @@ static bool times_add_device(struct times *times, uint32_t index, size_t event_c
 	struct dw_device_time *device = DW_GROW(&result->devices, &times->device_capacity, result->device_count);
 	struct dw_device_segment *scoped = NULL;
 	size_t scoped_count = 0;
+	struct dw_device_pieces scoped_pieces = { .count = 0 };
 	bool partial = dw_model_is_partial(times->model) || times->model->wanted_threads, good;
 
 	if (!device)
@@ -306,17 +128,16 @@ static bool times_add_device(struct times *times, uint32_t index, size_t event_c
 	device->device = index;
 	device->event_count = event_count;
 	good = dw_device_sweep(times->work, times->model, index, false, &device->segments, &device->segment_count);
+	good = good && dw_idle_cut(times->idle, index, device->segments, device->segment_count, &device->pieces);
 	if (good && partial)
-		good = dw_device_sweep(times->work, times->model, index, true, &scoped, &scoped_count);
+		good = dw_device_sweep(times->work, times->model, index, true, &scoped, &scoped_count) &&
+		       dw_idle_cut(times->idle, index, scoped, scoped_count, &scoped_pieces);
 	if (good) {
-		const struct dw_device_segment *segments = partial ? scoped : device->segments;
-		size_t count = partial ? scoped_count : device->segment_count;
-
-		times_sum_segments(device, segments, count);
-		times_divide(times, segments, count, &(struct interval){ device->first_ns, device->last_ns,
-			device->part_ns, false, !has_steps });
+		times_sum_segments(device, partial ? scoped : device->segments, partial ? scoped_count : device->segment_count);
+		times_divide(times, partial ? &scoped_pieces : &device->pieces,
+		             &(struct interval){ device->first_ns, device->last_ns, device->part_ns, false, !has_steps });
 	}
-	free(scoped);
+	DW_FREE(scoped, scoped_pieces.at);
 	return good;
 }
 
@@ -444,7 +265,7 @@ static bool times_add_steps_of(struct times *times, const struct dw_step_outline
 		if (!DW_APPEND(&result->steps, &times->step_capacity, &result->step_count,
 		               (struct dw_device_step){ steps[i].step, (uint32_t)device, .start_ns = from, .end_ns = to }))
 			return false;
-		times_divide(times, result->devices[device].segments, result->devices[device].segment_count,
+		times_divide(times, &result->devices[device].pieces,
 		             &(struct interval){ from, to, result->steps[result->step_count - 1].part_ns, true, true });
 	}
 	return true;
@@ -474,7 +295,7 @@ static bool times_fill(struct times *times)
 	const struct dw_device_work *work = times->work;
 	const struct dw_source *source = times->model->source;
 	const struct dw_step_outline *outline = dw_model_step_outline(times->model, NULL);
-	bool good = outline && times_find_syncs(times) && times_find_waits(times);
+	bool good = outline && dw_idle_begin(times->idle, times->model, work);
 
 	for (size_t q = 0; q < work->queue_count && good; q++) {
 		uint32_t device = source->queues[work->queues[q].queue].device;
@@ -493,14 +314,15 @@ static bool times_fill(struct times *times)
 
 static bool times_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct times times = { .model = model, .result = result };
+	struct dw_idle idle = { .model = NULL };
+	struct times times = { .model = model, .result = result, .idle = &idle };
 	bool good;
 
 	times.work = dw_model_device_work(model, NULL);
 	if (!times.work)
 		return false;
 	good = !times.work->event_count || times_fill(&times);
-	DW_FREE(times.syncs, times.sync_end, times.process_syncs, times.waits);
+	dw_idle_reset(&idle);
 	dw_map_reset(&times.cause_map);
 	return good;
 }
@@ -510,7 +332,7 @@ static void times_free(void *result)
 	struct dw_device_times *times = result;
 
 	for (size_t i = 0; i < times->device_count; i++)
-		free(times->devices[i].segments);
+		DW_FREE(times->devices[i].segments, times->devices[i].pieces.at);
 	DW_FREE(times->devices, times->steps, times->causes, times->queues);
 }
 

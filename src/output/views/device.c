@@ -2,12 +2,15 @@
  * device: what does a step's wall time look like from the device, and why was it idle?
  *
  * A second division of the wall time that the overview divides for the host; the two are never
- * added. Without steps, the time from the first event of a device to its last is divided.
+ * added. Without marked steps, it is that of the iterations that the facts are of: what repeats, or the whole run. So a share
+ * here and in a sentence is of one whole. Where iterations have little of the
+ * devices' work, the time from the first event of a device to its last is divided.
  */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "model/device/times.h"
+#include "model/steps/iterations.h"
 #include "views/device.h"
 
 static const struct dw_column division_columns[] = {
@@ -16,8 +19,9 @@ static const struct dw_column division_columns[] = {
 	DW_COLUMN("ns", "time", NS, INT),
 	DW_COLUMN("step_ns", "a step", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("host", "the host is mostly in", NONE, TEXT),
 };
-enum { D_DEVICE = 1, D_STEP = 3, D_COLUMNS = 5 };
+enum { D_DEVICE = 1, D_STEP = 3, D_HOST = 5, D_COLUMNS = 6 };
 
 static const struct dw_column device_columns[] = {
 	DW_COLUMN("device", "device", NONE, TEXT),
@@ -143,21 +147,49 @@ static void device_sum_parts(const struct dw_device_times *times, size_t device,
 		part_ns[p] = times->devices[device].part_ns[p];
 }
 
+/* Where the host was in the idle time of each part: of the steps, or of the span. False: out of memory. */
+static bool device_find_host(struct dw_model *model, const struct dw_device_times *times, size_t device, struct dw_device_host *hosts)
+{
+	struct dw_device_interval *intervals = calloc(times->step_count + 1, sizeof *intervals);
+	size_t count = 0;
+	bool good;
+
+	for (size_t i = 0; intervals && i < times->step_count; i++)
+		if (times->steps[i].device == device)
+			intervals[count++] = (struct dw_device_interval){ times->steps[i].start_ns, times->steps[i].end_ns };
+	if (intervals && !count)
+		intervals[count++] = (struct dw_device_interval){ times->devices[device].first_ns, times->devices[device].last_ns };
+	good = intervals && dw_model_device_host(model, device, intervals, count, hosts, NULL);
+	free(intervals);
+	return good;
+}
+
 /* Returns the wall time that is divided. */
-static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model,
+static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model, enum dw_iteration_kind kind,
                                      const struct dw_device_times *times, size_t device)
 {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
-	char name[256];
+	struct dw_device_host hosts[DW_DEVICE_PART_COUNT];
+	char name[256], place[DW_DEVICE_PLACE];
 	size_t steps;
 
+	table->failed |= !device_find_host(model, times, device, hosts);
+	if (table->failed)
+		return 0;
 	device_sum_parts(times, device, part_ns, &steps);
 	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++) {
 		all_ns += part_ns[p];
 		busy_ns += p < DW_DEVICE_PART_FIRST_IDLE ? part_ns[p] : 0;
 	}
 	dw_view_device_name(model, times->devices[device].device, name);
-	if (all_ns && steps)
+	if (all_ns && steps && kind == DW_ITERATIONS_RUN)
+		dw_table_head(table, "%s: busy %.1f%% of the run, %s.", name, 100.0 * (double)busy_ns / (double)all_ns,
+		              dw_text_ns((double)all_ns, " ").at);
+	else if (all_ns && steps && kind == DW_ITERATIONS_PERIOD)
+		dw_table_head(table, "%s: busy %.1f%% of %s iteration%s that nobody marked, %s an iteration on the wall clock.", name,
+		              100.0 * (double)busy_ns / (double)all_ns, dw_text_count((int64_t)steps).at,
+		              dw_text_plural(steps), dw_text_ns((double)all_ns / (double)steps, " ").at);
+	else if (all_ns && steps)
 		dw_table_head(table, "%s: busy %.1f%% of %s step%s, %s a step on the wall clock.", name,
 		              100.0 * (double)busy_ns / (double)all_ns, dw_text_count((int64_t)steps).at,
 		              dw_text_plural(steps), dw_text_ns((double)all_ns / (double)steps, " ").at);
@@ -166,9 +198,13 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
 		              dw_text_ns((double)all_ns, " ").at);
 	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
-		if (part_ns[p])
+		if (part_ns[p]) {
+			bool known = *dw_device_place(model, &hosts[p], place);
+
+			table->columns[D_HOST].data_only &= !known;
 			DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(p)), DW_STRING(name), DW_INT(part_ns[p]),
-			             DW_PART(part_ns[p], steps), DW_PART(part_ns[p], all_ns));
+			             DW_PART(part_ns[p], kind == DW_ITERATIONS_RUN ? 0 : steps), DW_PART(part_ns[p], all_ns), known ? DW_STRING(place) : DW_EMPTY);
+		}
 	return all_ns;
 }
 
@@ -234,25 +270,55 @@ void dw_view_note_device(struct dwell_table *table, const struct dw_device_work 
 		              dw_text_ns((double)work->clock_error_ns, " ").at);
 }
 
+static uint64_t device_busy_ns(const uint64_t part_ns[DW_DEVICE_PART_COUNT])
+{
+	uint64_t ns = 0;
+
+	for (unsigned p = 0; p < DW_DEVICE_PART_FIRST_IDLE; p++)
+		ns += part_ns[p];
+	return ns;
+}
+
+/* The model whose steps are divided: the one with iterations, if they have most of the work of the devices. NULL with `error`: out of
+ * memory. */
+static struct dw_model *device_choose_model(struct dw_model *model, enum dw_iteration_kind *kind, struct dwell_error *error)
+{
+	const struct dw_iterated *iterated = dw_model_iterated(model, error);
+	const struct dw_device_times *times = iterated ? dw_model_device_times(iterated->model, error) : NULL;
+	uint64_t all_ns = 0, steps_ns = 0;
+
+	if (!times)
+		return NULL;
+	for (size_t i = 0; i < times->device_count; i++)
+		all_ns += device_busy_ns(times->devices[i].part_ns);
+	for (size_t i = 0; i < times->step_count; i++)
+		steps_ns += device_busy_ns(times->steps[i].part_ns);
+	*kind = iterated->kind;
+	return iterated->kind == DW_ITERATIONS_MARKED || steps_ns < all_ns / 2 ? model : iterated->model;
+}
+
 static struct dwell_table *device_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
+	enum dw_iteration_kind kind;
 	const struct dw_device_work *work;
 	const struct dw_device_times *times;
 	struct dwell_table *table;
 	uint64_t wall_ns = 0;
 
-	work = dw_model_device_work(model, error);
+	model = device_choose_model(model, &kind, error);
+	work = model ? dw_model_device_work(model, error) : NULL;
 	times = work ? dw_model_device_times(model, error) : NULL;
 	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;
 	if (!table)
 		return NULL;
 	dw_view_head_bursts(table, work);
+	table->columns[D_HOST].data_only = true;
 	for (size_t i = 0; i < times->device_count; i++)
-		wall_ns += device_fill_division(table, model, times, i);
+		wall_ns += device_fill_division(table, model, kind, times, i);
 	table->part = "division";
 	table->columns[D_DEVICE].data_only = times->device_count < 2;
-	table->columns[D_STEP].data_only = !times->step_count;
+	table->columns[D_STEP].data_only = !times->step_count || kind == DW_ITERATIONS_RUN;
 	dw_view_note_device(table, work);
 	table = dw_view_chain(table, device_devices(model, times, error));
 	return table && times->cause_count ? dw_view_chain(table, device_causes(model, times, wall_ns, error)) : table;

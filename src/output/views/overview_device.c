@@ -72,6 +72,9 @@ static void overview_head_device(struct dwell_table *table, const struct dw_over
                                  const struct dw_device_work *work, const struct dw_device_time *time)
 {
 	struct device_sum kernels = { 0 }, copies = { 0 };
+	/* The device may still work when the host has ended. */
+	bool after = !dw_model_is_partial(overview->model) && time->last_ns > overview->wall_ns;
+	double run_ns = (double)(after ? time->last_ns : overview->wall_ns);
 	uint64_t busy_ns = 0;
 	char name[256], rest[160] = "";
 
@@ -94,7 +97,7 @@ static void overview_head_device(struct dwell_table *table, const struct dw_over
 		dw_table_head(table, "%s: the driver did not say how long its work took.", name);
 	else
 		dw_table_head(table, "%s: busy for %s, %s of the run%s%s.", name, dw_text_ns((double)busy_ns, " ").at,
-		              dw_text_percent((double)busy_ns / (double)overview->wall_ns / work->recorded).at,
+		              dw_text_percent((double)busy_ns / run_ns / work->recorded).at,
 		              work->recorded < 1 ? " by what was recorded" : "", rest);
 }
 

@@ -197,9 +197,10 @@ TEST(a_step_is_divided_to_the_nanosecond)
 	CHECK_EQ(part[DW_DEVICE_PART_COMPUTE], 50 + 40 + 20);
 	CHECK_EQ(part[DW_DEVICE_PART_COPY], 5);                      /* 10 of 15 are beside the kernel */
 	CHECK_EQ(part[DW_DEVICE_PART_SYNC], 45);                     /* 205..250: the host waited at 205 */
-	CHECK_EQ(part[DW_DEVICE_PART_HOST_LATE], 50);                /* 300..350 */
+	CHECK_EQ(part[DW_DEVICE_PART_HOST_LATE], 50 + 80);           /* 300..350; 400..480, up to the next step */
 	CHECK_EQ(part[DW_DEVICE_PART_LATENCY], 10 + 30);             /* 250..260, 350..380 */
-	CHECK_EQ(part[DW_DEVICE_PART_NOTHING], 50 + 80);             /* 100..150, 400..480 */
+	CHECK_EQ(part[DW_DEVICE_PART_START], 50);                    /* 100..150 */
+	CHECK_EQ(part[DW_DEVICE_PART_NOTHING], 0);
 	REQUIRE(times->cause_count == 1);
 	CHECK_EQ(times->causes[0].ns, 45);
 	CHECK(times->causes[0].operator_symbol != DW_NO_INDEX);

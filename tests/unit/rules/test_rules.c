@@ -105,6 +105,8 @@ static const struct trial {
 	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
 	{ "device-host-late", 0.08, NO_OTHER,
 	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4), S(STEP_PYTHON, 0.5) } },
+	{ "device-host-elsewhere", 0.08, S(DEVICE_LATE_LONG, 0.2),
+	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_LATE_LONG, 0.9), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4) } },
 	{ "device-sync", 0.03, NO_OTHER, { S(DEVICE_SYNC, 0.3), S(DEVICE_BUSY, 0.6), S(STEP_IDLE, 0.5) } },
 	{ "device-communication", 0.08, NO_OTHER,
 	  { S(DEVICE_COMMUNICATION, 0.3), S(DEVICE_BUSY, 0.9), S(STEP_COMMUNICATION, 0.5) } },
@@ -112,6 +114,10 @@ static const struct trial {
 	  { S(DEVICE_PAGEABLE, 0.9), S(DEVICE_COPY, 0.2), S(DEVICE_BUSY, 0.9) } },
 	{ "device-copies", 0.08, NO_OTHER, { S(DEVICE_COPY, 0.2), S(DEVICE_BUSY, 0.9) } },
 	{ "device-streams", 0.08, NO_OTHER, { S(DEVICE_WAIT, 0.2), S(DEVICE_BUSY, 0.7) } },
+	{ "device-first-calls", 0.08, NO_OTHER, { S(DEVICE_FIRST, 0.7), S(DEVICE_HOST_LATE, 0.2), S(DEVICE_BUSY, 0.1), S(DEVICE_STEP, 1e8) } },
+	{ "device-start", 0.4, NO_OTHER, { S(DEVICE_START, 0.6), S(DEVICE_BUSY, 0.3) } },
+	{ "device-queued", 0.08, NO_OTHER, { S(DEVICE_QUEUED, 0.3), S(DEVICE_BUSY, 0.6), S(DEVICE_LATENCY, 0.1) } },
+	{ "device-unknown", 0.08, NO_OTHER, { S(DEVICE_UNKNOWN, 0.3), S(DEVICE_BUSY, 0.6) } },
 	{ "device-latency", 0.08, NO_OTHER, { S(DEVICE_LATENCY, 0.2), S(DEVICE_BUSY, 0.7) } },
 	{ "device-compute", 0.4, S(DEVICE_SYNC, 0.2), { S(DEVICE_COMPUTE, 0.9), S(DEVICE_BUSY, 0.95) } },
 };
@@ -243,8 +249,10 @@ TEST(each_rule_is_silent_about_what_looks_alike)
 /* What is true while a device computes all of the time: it is of memory, of the time between steps, or of the device. */
 static const char *const of_any_program[] = {
 	"checkpoint", "logging", "evaluation-graphs", "evaluation", "between-steps", "warm-up", "memory-growth",
-	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late", "device-sync",
-	"device-communication", "device-pageable", "device-copies", "device-streams", "device-latency", "device-compute",
+	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late",
+	"device-host-elsewhere", "device-sync",
+	"device-communication", "device-pageable", "device-copies", "device-streams", "device-first-calls", "device-start",
+	"device-queued", "device-unknown", "device-latency", "device-compute",
 };
 /* And if it is idle: the host makes it wait. */
 static const char *const of_a_late_host[] = {
