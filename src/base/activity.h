@@ -1,13 +1,13 @@
 /*
- * What code does, by its name: functions, libraries, and the operators of frameworks. The lists are in activity.def, and
- * nothing else in dwell has such a list.
+ * What code does, by its name: functions, libraries, and the operators of frameworks. The lists are in activity.def; facts,
+ * rules, views and samples have no other ones.
  *
  * A name says something only if somebody else than the program gave it. A function of the program's own does what its
  * samples show: free_from_median() frees nothing. Its activity is "own", except for names that C and C++ reserve, which a
  * program that was linked statically contains too.
  *
- * Pure functions of their arguments: thread-safe, without allocation. A look-up compares with some dozen rows, so the reader
- * makes it once for each frame (struct dw_source_frame).
+ * Pure functions of their arguments: thread-safe, without allocation. A look-up takes up to 1 us; the reader makes it once
+ * for each frame (struct dw_source_frame).
  */
 #pragma once
 

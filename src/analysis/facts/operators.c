@@ -409,7 +409,8 @@ static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
 	for (size_t i = 0; i < work->loop->operator_count; i++) {
 		const char *name = work->symbols[work->loop->operators[i].symbol].name;
 
-		if (dw_operator_family_of(name) == DW_OPERATOR_PRODUCT)
+		/* What a program in C calls a product may be more than that. */
+		if (dw_operator_family_of(name) == DW_OPERATOR_PRODUCT && dw_known_framework_of(name) == DW_KNOWN_PYTORCH)
 			ns += (double)work->loop->operators[i].ns * operators_float32_part(work, name);
 	}
 	dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT32, ns, whole_ns, work->loop->usual_count);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/activity.h"
 #include "cli/process_library.h"
 #include "cli/symbolize_kernel.h"
 #include "cli/symbolize_made.h"
@@ -36,17 +37,13 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 		                 inlined[i].file, inlined[i].line, frame->loop);
 }
 
-/* Nobody needs lines inside the interpreter and the C library, and reading their debug information took longer than all
- * else here. */
+/* Nobody needs lines inside the interpreter and the libraries of C and C++, and reading their debug information took longer
+ * than all else here. */
 static bool symbolize_wants_lines(const char *module)
 {
-	static const char *const without[] = { "libpython", "python", "libc.so", "libm.so", "ld-linux" };
-	const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
-	bool wants = true;
+	enum dw_library_role role = dw_library_role_of(module);
 
-	for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-		wants &= strncmp(name, without[i], strlen(without[i])) != 0;
-	return wants;
+	return role != DW_LIBRARY_INTERPRETER && role != DW_LIBRARY_SYSTEM;
 }
 
 /* The library is loaded at the first frame, because elfutils is large. */

@@ -298,11 +298,14 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 unsigned dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-	unsigned set = frame ? 1u << row->activity : 0;
+	const struct dw_source_frame *frame;
+	unsigned set = 0;
 
-	for (uint32_t i = 1; frame && !dw_sample_is_own(frame, frame->functions) && (frame = dw_sample_stack_at(&stack, i)); i++)
-		set |= 1u << frame->activity;
+	for (uint32_t i = 0; (frame = dw_sample_stack_at(&stack, i)) != NULL; i++) {
+		set |= 1u << (i ? frame->activity : row->activity);
+		if (dw_sample_is_own(frame, frame->functions))
+			break;
+	}
 	return set;
 }
 
