@@ -144,6 +144,7 @@ function ranks(report, steps) {
 /** id, title, what to look for, content. The id is the view's name, to which sentences link. */
 export const PANELS = [
   ["verdict", "Every rule", "What dwell tested, how sure it is, and what to record for what it could not test.", rulesPanel],
+  ["account", "Account", "Where the time of the loop's thread goes. Look for waits, and for work that is not what the program is for.", (report) => tables(report, "Account", "account")],
   ["timeline", "Timeline", "Look for gaps, and for threads that wait for one another. The slowest, the median and the first steady step have every event; elsewhere short events are merged.", timeline],
   ["steps", "Slowest steps", "Look at the last column: what took longer than in other steps.", (report) => tables(report, "Slowest steps", "steps")],
   ["phases", "Phases", "Look for phases outside the steps: start-up, validation, checkpoints.", (report) => tables(report, "Phases", "phases")],

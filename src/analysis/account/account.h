@@ -98,6 +98,18 @@ struct dw_account_sum {
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
+/* The cells by state and activity: what tables show. */
+struct dw_account_row {
+	enum dw_account_state state;
+	enum dw_activity activity;
+	struct dw_account_sum sum;
+};
+#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT) /* the most that there can be */
+/* Fills the rows with at least a ns, descending. They sum to the time of the loop. Returns their number. */
+size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows);
+/* Whether samples divide the account, so that it says more than how long the thread ran. */
+bool dw_account_is_divided(const struct dw_account *account);
+
 /* "waits: sleeps", "copies", "others run: text": for people. Returns `text`. */
 const char *dw_account_label(enum dw_account_state state, enum dw_activity activity, char text[64]);
 const char *dw_account_state_name(enum dw_account_state state);

@@ -5,6 +5,7 @@
 
 #include "account/account.h"
 #include "base/demangle.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/samples/hot.h"
 
@@ -120,4 +121,27 @@ const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
 	else
 		snprintf(text, 300, "%s", name);
 	return text;
+}
+
+DW_ORDER(sum_compare_rows, struct dw_account_row, DW_DOWN(sum.ns) DW_UP(state) DW_UP(activity))
+
+size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows)
+{
+	size_t count = 0;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
+			const struct dw_account_select select = { .states = 1u << state, .activities = 1u << activity };
+			struct dw_account_sum sum = dw_account_sum(account, &select);
+
+			if (sum.ns >= 1)
+				rows[count++] = (struct dw_account_row){ (enum dw_account_state)state, (enum dw_activity)activity, sum };
+		}
+	DW_SORT(rows, count, sum_compare_rows);
+	return count;
+}
+
+bool dw_account_is_divided(const struct dw_account *account)
+{
+	return account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples > 0;
 }

@@ -1,4 +1,6 @@
 /* Divides the mean steady step of all loops into parts and into names that the program gave. */
+#include <string.h>
+
 #include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
@@ -54,6 +56,29 @@ static void parts_keep(struct dw_steady *steady, const struct sums *sums,
 		    (struct dw_steady_part){ "other", sums->parts[DW_PART_UNNAMED] / steps, false };
 }
 
+/* Of a run that is one iteration, the parts are the rows of its account. */
+static bool parts_keep_account(struct dw_model *model, struct dw_steady *steady, const struct dw_account *account)
+{
+	struct dw_account_row rows[DW_ACCOUNT_ROWS];
+	size_t count = dw_account_rows(account, rows);
+	char label[64];
+
+	steady->parts = dw_arena_alloc(&model->arena, (count + 1) * sizeof *steady->parts);
+	steady->steps = 1;
+	steady->ns = account->own_ns;
+	for (size_t i = 0; steady->parts && i < count; i++) {
+		const char *name = dw_account_label(rows[i].state, rows[i].activity, label);
+
+		if (rows[i].state == DW_ACCOUNT_NO_CPU)
+			continue;
+		name = dw_arena_text(&model->arena, name, strlen(name));
+		if (!name)
+			return false;
+		steady->parts[steady->part_count++] = (struct dw_steady_part){ name, rows[i].sum.ns, false };
+	}
+	return steady->parts != NULL;
+}
+
 static bool parts_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct dw_steady *steady = result;
@@ -61,8 +86,15 @@ static bool parts_compute(struct dw_model *model, const void *request, void *res
 	size_t symbol_count, loops = 1;
 	const struct dw_symbol *symbols = dw_model_symbols(model, &symbol_count);
 	struct sums sums = { .named = calloc(symbol_count + 1, sizeof *sums.named) };
-	bool good = facts && sums.named;
+	const struct dw_iterated *iterated = dw_model_iterated(model, NULL);
+	const struct dw_account *account = iterated && iterated->kind == DW_ITERATIONS_RUN ? dw_account_of(iterated->model, NULL) : NULL;
+	bool good = facts && sums.named && iterated;
 
+	if (good && account && dw_account_is_divided(account)) {
+		free(facts);
+		free(sums.named);
+		return parts_keep_account(model, steady, account);
+	}
 	steady->parts = dw_arena_alloc(&model->arena, (DW_PART_COUNT + symbol_count + 1) * sizeof *steady->parts);
 	for (size_t loop = 0; good && loop < loops; loop++) {
 		struct dw_facts_work work;

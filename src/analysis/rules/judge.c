@@ -35,7 +35,7 @@ static bool judge_has_evidence(const struct dw_rule_case *at, const char **missi
 		*missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
 		return false;
 	}
-	if (at->rule->cells && !(at->facts->account && at->facts->account->basis[DW_ACCOUNT_RUNS].samples + at->facts->account->basis[DW_ACCOUNT_WAITS].samples)) {
+	if (at->rule->cells && !(at->facts->account && dw_account_is_divided(at->facts->account))) {
 		*missing = "dwell run";
 		return false;
 	}

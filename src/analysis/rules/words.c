@@ -91,7 +91,7 @@ static void words_put_value(struct words *words, enum dw_fact_unit unit, double 
 static const char *words_name(const struct dw_fact *fact)
 {
 	/* aten::empty makes every tensor, so the name is no information. */
-	if (!fact->name || strncmp(fact->name, "aten::empty", 11) == 0)
+	if (!fact->name || dw_operator_family_of(fact->name) == DW_OPERATOR_EMPTY)
 		return NULL;
 	return fact->note && strcmp(fact->name, fact->note) == 0 ? NULL : fact->name;
 }

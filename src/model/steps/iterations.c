@@ -33,7 +33,8 @@ static bool iterations_wants(const struct dw_model *model, uint32_t thread)
 	       !(source->processes[source->threads[thread].process].flags & DW_PROCESS_RUNNER);
 }
 
-/* How busy each thread was: by the kernel's account; if that is not known of any, by the time in ranges. NULL: out of memory. */
+/* How busy each thread was: by the kernel's account; if that is not known of any, by its samples or the time in ranges. NULL: out of
+ * memory. */
 static double *iterations_weigh(struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
@@ -44,6 +45,10 @@ static double *iterations_weigh(struct dw_model *model)
 		weights[t] = iterations_wants(model, t) ? (double)source->threads[t].cpu_ns : 0;
 		all += weights[t];
 	}
+	for (uint32_t t = 0; weights && !(all > 0) && t < source->thread_count; t++)
+		weights[t] = iterations_wants(model, t) ? (double)source->threads[t].sample_weight : 0;
+	for (uint32_t t = 0; weights && t < source->thread_count; t++)
+		all += weights[t];
 	if (!weights || all > 0)
 		return weights;
 	threads = dw_model_threads(model, NULL);
@@ -240,6 +245,21 @@ static bool iterations_put_period(struct dw_model *model, struct iterations *ite
 	return !iterations_put_times(model, &whole) || iterations_add_usage(model, &iterations->source, &whole);
 }
 
+#define LEAST_SPAN 0.5 /* of the run: what is repeated in less of it is no account of the run */
+
+/* Whether a period is what the run mainly does. */
+static bool iterations_covers(const struct dw_source *source, const struct dw_period *period)
+{
+	const struct dw_source_process *process;
+	double span_ns;
+
+	if (!period->count)
+		return false;
+	process = &source->processes[source->threads[period->thread].process];
+	span_ns = (double)(period->steps[period->count - 1].end_ns - period->steps[0].start_ns);
+	return span_ns >= LEAST_SPAN * (double)(process->end_ns - process->start_ns);
+}
+
 static bool iterations_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct iterations *iterations = result;
@@ -251,7 +271,7 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 	iterations->source = *model->source;
 	iterations->of.kind = DW_ITERATIONS_RUN;
 	period = dw_model_period(model, NULL);
-	if (!period || (period->count ? !iterations_put_period(model, iterations, period) : !iterations_put_run(model, iterations)))
+	if (!period || (iterations_covers(model->source, period) ? !iterations_put_period(model, iterations, period) : !iterations_put_run(model, iterations)))
 		return false;
 	if (!iterations->source.step_count)
 		return true;

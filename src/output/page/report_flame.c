@@ -19,6 +19,7 @@ struct flame {
 	uint32_t *number; /* by symbol: its place in `names` + 1; 0: it has none yet */
 	uint32_t *names;  /* symbols, in the order of their first use */
 	uint32_t name_count;
+	bool any;        /* the list that is written has an entry: the first node may be too narrow for one */
 };
 
 /* Calls visit() for each node that is wide enough. Returns how many there are. */
@@ -55,6 +56,14 @@ static uint64_t flame_least_ns(const struct flame *flame)
 	return least_ns;
 }
 
+static const char *flame_separator(struct flame *flame)
+{
+	const char *separator = flame->any ? "," : "";
+
+	flame->any = true;
+	return separator;
+}
+
 static void flame_put_node(struct flame *flame, const struct dw_path *node, void *to)
 {
 	struct dw_writer_out *out = to;
@@ -70,7 +79,7 @@ static void flame_put_node(struct flame *flame, const struct dw_path *node, void
 		name = flame->number[node->symbol] - 1;
 		category = flame->paths->symbols[node->symbol].category;
 	}
-	dw_out_text(out, node == flame->paths->nodes ? "" : ",");
+	dw_out_text(out, flame_separator(flame));
 	DW_PAGE_PUT(out, "#,#,#,#,#,#", node->depth, thread ? node->symbol : name, category, node->total_ns,
 	            thread ? 0 : node->self_ns, node->count);
 }
@@ -81,7 +90,7 @@ static void flame_put_thread(struct flame *flame, const struct dw_path *node, vo
 
 	if (node->depth)
 		return;
-	dw_out_text(to, node == flame->paths->nodes ? "" : ",");
+	dw_out_text(to, flame_separator(flame));
 	DW_PAGE_PUT(to, "'#':#", node->symbol, dw_view_thread_name(flame->model, node->symbol, false, name));
 }
 
@@ -105,6 +114,7 @@ int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct 
 	dw_out_text(out, "{\"nodes\":[");
 	shown = flame_walk(&flame, least_ns, flame_put_node, out);
 	DW_PAGE_PUT(out, "],'left_out':#,'threads':{", flame.paths->count - shown);
+	flame.any = false;
 	flame_walk(&flame, least_ns, flame_put_thread, out);
 	dw_out_text(out, "},\"names\":[");
 	for (uint32_t i = 0; i < flame.name_count; i++) {

@@ -26,6 +26,7 @@ static const struct {
 } report_views[] = {
 	{ "overview", NULL, NULL, 12, false, GROUP_FIRST },
 	{ "verdict", NULL, NULL, SIZE_MAX, true, GROUP_SUMS },
+	{ "account", NULL, NULL, 60, false, GROUP_SUMS },
 	{ "steps", NULL, NULL, 30, false, GROUP_SUMS },
 	{ "phases", NULL, NULL, 60, false, GROUP_SUMS },
 	{ "operators", NULL, NULL, 250, false, GROUP_SUMS },

@@ -88,21 +88,22 @@ static void markdown_put_verdicts(const struct dw_report_summary *summary, FILE 
 	if (verdicts->fired > MARKDOWN_ROWS)
 		fprintf(file, "- %zu more: `dwell report --view verdict`\n", verdicts->fired - MARKDOWN_ROWS);
 	if (!verdicts->fired)
-		fputs(summary->steps->count ? "No rule says anything about these steps.\n"
-		                            : "The trace has no steps, so no rule can be applied.\n", file);
+		fputs(summary->steps->count ? "No rule says anything about these steps.\n" : "No rule says anything about this run.\n", file);
 	if (!isnan(verdicts->combined_ns))
-		fprintf(file, "\nAll of this together: at most %s of %s a step.\n",
-		        dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at);
+		fprintf(file, "\nAll of this together: at most %s of %s %s.\n", dw_text_ns(verdicts->combined_ns, " ").at,
+		        dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));
 	fputs("\n", file);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
-static void markdown_put_parts(const struct dw_steady *steady, FILE *file)
+static void markdown_put_parts(const struct dw_steady *steady, enum dw_iteration_kind iterations, FILE *file)
 {
+	const char *whole = iterations == DW_ITERATIONS_RUN ? "the run" : "a step";
+
 	if (!steady->part_count)
 		return;
-	fputs("| part of a step | time | of a step |\n| :--- | ---: | ---: |\n", file);
+	fprintf(file, "| part of %s | time | of %s |\n| :--- | ---: | ---: |\n", whole, whole);
 	for (size_t i = 0; i < steady->part_count && i < MARKDOWN_ROWS; i++) {
 		fputs("| ", file);
 		markdown_put(file, steady->parts[i].name);
@@ -145,7 +146,7 @@ static void markdown_put_tables(const struct dw_report_summary *summary, FILE *f
 
 	while (by_name && dw_table_column(by_name, "short_name") < 0)
 		by_name = by_name->next;
-	markdown_put_parts(summary->steady, file);
+	markdown_put_parts(summary->steady, summary->facts->iterations, file);
 	markdown_put_rows(summary->operators, file, "operator (self time)",
 	                  (const char *const[]){ "name", "calls", "self_ns", "share" });
 	markdown_put_rows(by_name, file, "kernel or copy",

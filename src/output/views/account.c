@@ -6,7 +6,6 @@
  */
 #include "account/account.h"
 #include "base/demangle.h"
-#include "base/order.h"
 #include "base/text.h"
 #include "model/samples/hot.h"
 #include "views/common.h"
@@ -25,16 +24,7 @@ static const struct dw_column account_columns[] = {
 };
 enum { COLUMNS = sizeof account_columns / sizeof *account_columns };
 
-struct account_row {
-	enum dw_account_state state;
-	enum dw_activity activity;
-	struct dw_account_sum sum;
-	double ns;
-};
-
-DW_ORDER(account_compare_rows, struct account_row, DW_DOWN(ns) DW_UP(state) DW_UP(activity))
-
-static void account_put_row(struct dwell_table *table, const struct dw_account *account, const struct account_row *row)
+static void account_put_row(struct dwell_table *table, const struct dw_account *account, const struct dw_account_row *row)
 {
 	const struct dw_source_function *function = row->sum.function;
 	const struct dw_hot_row at = { .name = function ? function->name : "", .file = function ? function->file : NULL,
@@ -70,9 +60,9 @@ static const char *account_thread(struct dw_model *model, const struct dw_accoun
 
 static struct dwell_table *account_table(const char *view, struct dw_model *model, const struct dw_account *account, struct dwell_error *error)
 {
-	struct account_row rows[DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT];
+	struct dw_account_row rows[DW_ACCOUNT_ROWS];
 	struct dwell_table *table = dw_view_table(view, account_columns, COLUMNS, error);
-	size_t count = 0;
+	size_t count;
 	char name[256];
 
 	if (!table || account->thread == DW_NO_INDEX)
@@ -80,16 +70,7 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
 	table->part = "account";
 	table->columns[0].label = dw_arena_printf(&table->arena, "%s", account_thread(model, account, name));
 	table->failed |= !table->columns[0].label;
-	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
-		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-			const struct dw_account_select select = { .states = 1u << state, .activities = 1u << activity };
-			struct account_row row = { (enum dw_account_state)state, (enum dw_activity)activity, dw_account_sum(account, &select), 0 };
-
-			row.ns = row.sum.ns;
-			if (row.ns >= 1)
-				rows[count++] = row;
-		}
-	DW_SORT(rows, count, account_compare_rows);
+	count = dw_account_rows(account, rows);
 	for (size_t i = 0; i < count; i++)
 		account_put_row(table, account, &rows[i]);
 	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_EMPTY, DW_REAL(account->wall_ns));
@@ -101,7 +82,7 @@ struct dwell_table *dw_overview_account(const struct dw_overview *overview, stru
 {
 	const struct dw_account *account = overview->facts->account;
 
-	if (!account || !(account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples))
+	if (!account || !dw_account_is_divided(account))
 		return NULL;
 	return account_table("overview", overview->model, account, error);
 }
@@ -119,4 +100,5 @@ static struct dwell_table *account_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_account = {
 	.name = "account", .question = "where does the time of the loop's thread go?",
 	.run = account_view, .row_name = "does", .row_ns = "ns", .limit = SIZE_MAX,
+	.needs_samples = true, .needs = "samples of call stacks", .remedy = "record with dwell run --sample 100",
 };
