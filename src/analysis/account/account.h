@@ -107,6 +107,8 @@ struct dw_account_row {
 #define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT) /* the most that there can be */
 /* Fills the rows with at least a ns, descending. They sum to the time of the loop. Returns their number. */
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows);
+/* Whether a selection has cells of a row. */
+bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row);
 /* Whether samples divide the account, so that it says more than how long the thread ran. */
 bool dw_account_is_divided(const struct dw_account *account);
 

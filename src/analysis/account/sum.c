@@ -145,3 +145,10 @@ bool dw_account_is_divided(const struct dw_account *account)
 {
 	return account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples > 0;
 }
+
+bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row)
+{
+	const struct dw_account_cell cell = { .state = row->state, .activity = row->activity };
+
+	return sum_selects(&(struct dw_account_select){ .states = select->states, .activities = select->activities }, &cell);
+}

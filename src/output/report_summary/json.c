@@ -238,6 +238,20 @@ static void json_put_steps(struct json *out, const struct dw_report_summary *sum
 
 /* ---- verdicts and facts ---------------------------------------------------------------------- */
 
+/* The rows of the account that a verdict's share is the sum of: parts of the run with these names. */
+static void json_put_cells(struct json *out, const struct dw_account *account, const struct dw_account_select *cells)
+{
+	struct dw_account_row rows[DW_ACCOUNT_ROWS];
+	size_t count = account && cells ? dw_account_rows(account, rows) : 0;
+	char label[64];
+
+	json_open(out, "cells", '[');
+	for (size_t i = 0; i < count; i++)
+		if (dw_account_selects(cells, &rows[i]))
+			json_text(out, NULL, dw_account_label(rows[i].state, rows[i].activity, label));
+	json_close(out, ']');
+}
+
 static void json_put_verdict(struct json *out, const struct dw_report_summary *summary,
                              const struct dw_verdict *verdict)
 {
@@ -259,6 +273,7 @@ static void json_put_verdict(struct json *out, const struct dw_report_summary *s
 		if (summary->facts->at[*need].measured)
 			json_text(out, NULL, dw_fact_kind(*need)->name);
 	json_close(out, ']');
+	json_put_cells(out, summary->facts->account, verdict->rule->cells);
 	json_close(out, '}');
 }
 

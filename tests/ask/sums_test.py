@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Whether a sentence about a run without steps has the share of the rows below it, for every golden trace.
+
+usage: sums_test.py DWELL MKTRACE
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/views")
+LEAST = 2  # traces that have such a sentence
+
+
+def main():
+    dwell, mktrace = map(os.path.abspath, sys.argv[1:])
+    passed = failed = found = 0
+    for source in sorted(glob.glob(os.path.join(TRACES, "*.txt"))):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "t.dwell")
+            if subprocess.run([mktrace, source, trace], capture_output=True, check=False).returncode:
+                continue  # made in another way
+            done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
+        summary = json.loads(done.stdout)
+        parts = {part["name"]: part["share"] for part in summary["parts"]}
+        for verdict in summary["verdicts"]:
+            found += bool(verdict["cells"])
+            right = not verdict["cells"] or abs(sum(parts[cell] for cell in verdict["cells"]) - verdict["share"]) < 1e-6
+            passed, failed = passed + right, failed + (not right)
+            if not right:
+                print(f"FAILED {os.path.basename(source)}: {verdict['statement']} {verdict['cells']} {parts}")
+    if found < LEAST:
+        print(f"FAILED only {found} sentences have cells")
+    print(f"{passed} passed, {failed + (found < LEAST)} failed")
+    return failed > 0 or found < LEAST
+
+
+if __name__ == "__main__":
+    sys.exit(main())
