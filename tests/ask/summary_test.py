@@ -128,10 +128,12 @@ class Summary(Folder):
         for name in ("nosteps", "empty"):
             summary = self.summary(self.made(name))
             self.assertIsNone(summary["steps"])
-            self.assertEqual(([], []), (summary["verdicts"], summary["parts"]))
+            self.assertEqual([], summary["verdicts"])
+            # The parts are those of the iterations that the reader found, or of the run.
+            self.assertAlmostEqual(1 if name == "nosteps" else 0, sum(part["share"] for part in summary["parts"]), 6)
             lacks = [view for entry in summary["not_measured"] for view in entry["views"]]
             self.assertEqual(["operators"] if not summary["operators"] else [], [view for view in lacks if view == "operators"])
-            self.assertIn(b"no steps", run(dwell, "report", "--summary", "-f", "md", self.made(name)).stdout)
+            self.assertRegex(run(dwell, "report", "--summary", "-f", "md", self.made(name)).stdout, rb"No rule says anything about this run|no steps")
 
     def test_a_device(self):
         trace = os.path.join(HERE, "..", "data", "nsight", "2024.5-cloverleaf.sqlite")
