@@ -311,6 +311,16 @@ class Continuous(Case):
         run(dwell, "run", "-o", empty, "--", work, "0")
         self.assertIn("no complete steps to compare", run(dwell, "diff", a, empty, status=1).stderr)
 
+    def test_runs_without_steps(self):
+        traces = []
+        for name, seconds in (("short", ".4"), ("long", "1.2")):
+            traces.append(os.path.join(self.folder, name + ".dwell"))
+            run(dwell, "run", "-o", traces[-1], "--", sys.executable, "-c", f"import time; time.sleep({seconds})")
+        text = run(dwell, "diff", *traces, "--accept", "contention").stdout
+        self.assertRegex(text, r"waits: sleeps +[\d.]+ +[\d.]+ +(7\d\d|8[0-4]\d)ms")  # 800 ms more
+        self.assertIn("No steps are marked: a step is the whole run.", text)
+        self.assertIn("and another run has", run(dwell, "diff", self.runs("a", 1)[0], traces[0], status=1).stderr)
+
     def test_damaged_trace(self):
         a, b = self.runs("a", 2)
         cut = os.path.join(self.folder, "cut.dwell")

@@ -98,6 +98,7 @@ struct dw_diff_row {
 
 struct dw_diff {
 	struct dw_diff_side sides[DW_DIFF_SIDES];
+	enum dw_iteration_kind iterations; /* what a step is, in all runs */
 	unsigned accepted;       /* bits of reasons that do not matter to the caller */
 	bool by_fast;            /* the verdict is that of the fast steps, not of the time per step */
 	bool asks_slower;        /* the question is whether the runs after are slower by `asked` (a ratio) or more; */

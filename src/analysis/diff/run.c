@@ -163,6 +163,33 @@ static bool run_put_operators(struct dw_diff *diff, struct dw_diff_run *run, str
 	return run->operators != NULL;
 }
 
+/* The mean step with the time for which it had no CPU, which the account of a run without steps leaves out. */
+static void run_put_length(struct dw_diff_run *run, const struct dw_steady *steady, const struct dw_facts *facts)
+{
+	const struct dw_account *account = facts->iterations == DW_ITERATIONS_RUN ? facts->account : NULL;
+
+	run->steps = steady->steps;
+	run->step_ns = steady->ns;
+	if (!account || !dw_account_is_divided(account) || !(account->state_ns[DW_ACCOUNT_NO_CPU] > 0))
+		return;
+	run->step_ns += account->state_ns[DW_ACCOUNT_NO_CPU];
+	run->parts[run->part_count++] = (struct dw_diff_part){ .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
+		                                                   .ns = account->state_ns[DW_ACCOUNT_NO_CPU] };
+}
+
+/* Steps of one run are not compared with the whole of another one. */
+static int run_check_kind(const struct dw_diff *diff, const char *path, const struct dw_facts *facts, struct dwell_error *error)
+{
+	const struct dw_diff_side *side = &diff->sides[diff->sides[0].count ? 0 : 1];
+	const char *lacks = facts->iterations == DW_ITERATIONS_MARKED && side->count ? side->runs[0].path : path;
+
+	if (!side->count || diff->iterations == facts->iterations)
+		return 0;
+	return dw_error_set(error, DWELL_E_NO_DATA,
+	                    "%s has no complete steps to compare, and another run has: mark steps with dwell.step() or "
+	                    "DWELL_STEP(), or record with --step-on NAME", lacks);
+}
+
 DW_ORDER(run_compare_parts, struct dw_diff_part, DW_DOWN(ns))
 
 static bool run_put_fast(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
@@ -201,6 +228,8 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 
 	if (!fast)
 		return error && error->code ? error->code : DWELL_E_NOMEM;
+	if (steady->steps && run_check_kind(diff, path, facts, error))
+		return DWELL_E_NO_DATA;
 	if (!steady->steps)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no complete steps to compare: mark steps with dwell.step() or "
@@ -211,8 +240,8 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the comparison");
 	run_put_outside(run, facts);
 	run_describe(diff, run, dw_model_source(model), facts);
-	run->steps = steady->steps;
-	run->step_ns = steady->ns;
+	run_put_length(run, steady, facts);
+	diff->iterations = facts->iterations;
 	run->pace_ns = run->step_ns + run->outside_ns;
 	to->count++;
 	return 0;

@@ -345,8 +345,9 @@ static struct dwell_table *table_of_runs(const struct dw_diff *diff)
 			table_put_real(&row[RUN_OTHERS], run->others);
 			dw_cell_real(&row[RUN_FAST], run->fast_ns);
 		}
-	dw_table_note(table, "Time per step: the mean steady step, and the loop's time outside the steps divided "
-	                     "by their number.");
+	dw_table_note(table, diff->iterations == DW_ITERATIONS_RUN
+	                         ? "No steps are marked: a step is the whole run."
+	                         : "Time per step: the mean steady step, and the loop's time outside the steps divided by their number.");
 	return table;
 }
 
