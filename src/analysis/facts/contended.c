@@ -35,14 +35,13 @@ static double contended_iteration(struct dw_facts_work *work, bool with_gap, dou
 	return fmax(0, ns);
 }
 
-#define OTHERS_RUN 0.25 /* of the CPUs, and of the time for which the steps' thread waits for one */
 
 void dw_facts_find_fast(struct dw_facts_work *work)
 {
 	const struct dw_fact *others = &work->facts->at[DW_FACT_CPU_OTHERS], *delay = &work->facts->at[DW_FACT_CPU_DELAY];
 	size_t count;
 
-	if (!others->measured || !delay->measured || others->value < OTHERS_RUN || delay->value < OTHERS_RUN)
+	if (!others->measured || !delay->measured || others->value < DW_FACTS_OTHERS || delay->value < DW_FACTS_OTHERS)
 		return;
 	dw_model_symbols(work->model, &count);
 	work->fast = calloc(count + 1, sizeof *work->fast);

@@ -45,6 +45,9 @@ enum dw_facts_framework {
 	DW_FACTS_FRAMEWORK_COUNT
 };
 
+/* Of the machine's CPUs, used by other programs: from here on they decide when a thread runs. */
+#define DW_FACTS_OTHERS 0.25
+
 struct dw_fact {
 	bool measured;
 	const char *missing; /* if not measured: what to record ("dwell run --shapes"), or why it cannot

@@ -152,7 +152,6 @@ static double outside_preempted(const struct dw_facts_work *work, const struct d
 	return work->switches_known ? usage->preemptions / fmax(1, usage->waits + usage->preemptions) : 0;
 }
 
-#define OTHERS_RUN 0.25 /* of the CPUs: a thread may lose its CPU anywhere for longer than it runs there */
 
 /* What is left of a time between the steps without its waits for a CPU. Between the steps, these are at any place. A
  * thread that loses its CPU while it works loses it in the steps too, whose times are by the clock: so what is left
@@ -162,7 +161,7 @@ static double outside_with_cpu(const struct dw_facts_work *work, const struct dw
                                double waiting_ns)
 {
 	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without, longer;
-	double sampled = work->facts->at[DW_FACT_CPU_OTHERS].value >= OTHERS_RUN ? dw_facts_ran_between(work) : 1;
+	double sampled = work->facts->at[DW_FACT_CPU_OTHERS].value >= DW_FACTS_OTHERS ? dw_facts_ran_between(work) : 1;
 
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		running_ns += (double)work->loop->outside_ns[share];

@@ -238,7 +238,6 @@ static struct dw_pace_fit pace_fit_range(struct pace pace, uint32_t symbol, stru
 	return fit.trend != 0 || fit.change != 0 ? fit : all;
 }
 
-#define OTHERS_RUN 0.25 /* of the machine's CPUs, by other programs */
 #define TEAM 0.1        /* CPUs that other threads of the process use in the steps */
 
 /* Threads that share a step's work wait for the one that other programs took the CPU from. Many spin meanwhile, so that the
@@ -252,7 +251,7 @@ static bool pace_team_is_disturbed(const struct dw_facts_work *work)
 		wall_ns += work->usages[i].wall_ns;
 		team_ns += work->usages[i].process_cpu_ns - work->usages[i].cpu_ns;
 	}
-	return others->measured && others->value >= OTHERS_RUN && team_ns >= TEAM * wall_ns;
+	return others->measured && others->value >= DW_FACTS_OTHERS && team_ns >= TEAM * wall_ns;
 }
 
 static void pace_put(const struct pace *pace)

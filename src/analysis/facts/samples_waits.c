@@ -27,7 +27,6 @@ static double waits_sampled_ns(const struct dw_facts_work *work, struct samples_
 }
 
 #define LEAST_SPUN 0.12 /* of the loop; with less, threads that share equal work only end at slightly different moments */
-#define MOST_OTHERS 0.25 /* of the machine's CPUs, used by other programs */
 #define LEAST_MET 0.2 /* of the loop, at barriers; more than LEAST_SPUN, because a thread sleeps there and is woken late */
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
@@ -60,7 +59,7 @@ double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 	met = waits_sampled_ns(work, loop, DW_ACTIVITY_SET(BARRIER), NULL) / work->loop_ns;
 	spun = dw_facts_spun(work, DW_SPIN_TEAM) / work->loop_ns + (met >= LEAST_MET ? met : 0);
 	/* Another program may have the CPU of the thread that is waited for. */
-	if (work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)
+	if (work->facts->at[DW_FACT_CPU_OTHERS].value >= DW_FACTS_OTHERS)
 		spun = fmin(spun, dw_facts_team_late(work));
 	if (spun >= LEAST_SPUN) {
 		share += spun;

@@ -19,7 +19,6 @@
 #include "base/order.h"
 #include "facts/work.h"
 
-#define OTHERS_RUN 0.25 /* of the machine's CPUs, used by other programs */
 #define LEAST 20u       /* samples of the loop's thread in a part */
 #define LEAST_PART 0.1  /* of the steps' CPU time: a smaller part shows no team */
 #define LEAST_TEAM 1.5  /* CPUs that work in some part */
@@ -156,7 +155,7 @@ static double team_cpus(const struct dw_facts_work *work, const struct team_part
 {
 	if (part->samples < LEAST)
 		return 0;
-	return work->facts->at[DW_FACT_CPU_OTHERS].value >= OTHERS_RUN ? part->work / fmax(1, part->most)
+	return work->facts->at[DW_FACT_CPU_OTHERS].value >= DW_FACTS_OTHERS ? part->work / fmax(1, part->most)
 	                                                               : (part->work + late) / (double)part->weight;
 }
 

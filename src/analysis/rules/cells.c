@@ -7,12 +7,13 @@
 #include "rules/case.h"
 
 #define STATE(name) (1u << DW_ACCOUNT_##name)
-#define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
-                   1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
-/* In a Python program these are times of operators. */
-#define OPERATORS (1u << DW_SHARE_FORWARD | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_OPERATORS)
+enum {
+	EXPLAINED = 1 << DW_SHARE_DATA | 1 << DW_SHARE_COMMUNICATION | 1 << DW_SHARE_DEVICE | 1 << DW_SHARE_CHECKPOINT | 1 << DW_SHARE_EVALUATION,
+	/* In a Python program these are times of operators. */
+	OPERATORS = 1 << DW_SHARE_FORWARD | 1 << DW_SHARE_BACKWARD | 1 << DW_SHARE_OPTIMIZER | 1 << DW_SHARE_OPERATORS,
+};
 #define CELLS(states_, activities_) \
-	&(const struct dw_account_select) { .states = (states_), .activities = (activities_), .shares = ~EXPLAINED }
+	&(const struct dw_account_select) { .states = (states_), .activities = (activities_), .shares = ~(uint32_t)EXPLAINED }
 #define RAN (STATE(RUNS) | STATE(OTHERS))
 #define DOES(name) DW_ACTIVITY_SET(name)
 
@@ -38,7 +39,7 @@ static bool cells_is_work(const struct dw_rule_case *at)
 	.cells = (cells_), .needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, \
 	.reason = REASON
 
-static const struct dw_account_select interpreter = { .states = RAN, .activities = DOES(INTERPRETER), .shares = ~(EXPLAINED | OPERATORS) };
+static const struct dw_account_select interpreter = { .states = RAN, .activities = DOES(INTERPRETER), .shares = ~(uint32_t)(EXPLAINED | OPERATORS) };
 
 const struct dw_rule dw_rules_cells[] = {
 	{

@@ -120,7 +120,6 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 }
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
-#define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
 #define JUDGE_FEW 10        /* steady steps: their shares are chance, */
 #define JUDGE_SHORT 0.67    /* if the thread has a CPU for no more of its time */
@@ -130,7 +129,7 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
  * longer, and so the shares of a sleep and of a wait for data smaller. */
 static double judge_with_cpu(const struct dw_rule_case *at)
 {
-	if (at->rule->cells || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= JUDGE_OTHERS))
+	if (at->rule->cells || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS))
 		return 1;
 	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 }
