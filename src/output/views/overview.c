@@ -113,6 +113,7 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
 	size_t threads = 0;
 	long cpus = dw_machine_cpus(source);
+	bool rest;
 
 	if (overview->steps && delay && delay->measured) {
 		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
@@ -124,12 +125,14 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 		return;
 	for (size_t i = 0; i < source->thread_count; i++)
 		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
+	rest = overview->facts && overview->facts->account && overview->facts->account->state_ns[DW_ACCOUNT_NO_CPU] > 0;
 	if (cpus > 0 && threads > (size_t)cpus)
 		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
-		              "the program's own %zu threads had the %ld CPU%s. Shares are of the rest.",
-		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
+		              "the program's own %zu threads had the %ld CPU%s%s.",
+		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s", rest ? "; shares are of the rest" : "");
 	else
-		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run; shares are of the rest.", overview->delay_share * 100);
+		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run%s.", overview->delay_share * 100,
+		              rest ? "; shares are of the rest" : ": times are not this program's alone");
 }
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
