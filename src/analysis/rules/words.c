@@ -250,7 +250,9 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind 
 
 	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
 		return "of each iteration";
-	return whole <= DW_RULE_OF_LOOP && iterations == DW_ITERATIONS_RUN ? "of the run" : texts[whole];
+	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && iterations == DW_ITERATIONS_RUN)
+		return "of the run";
+	return texts[whole];
 }
 
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)

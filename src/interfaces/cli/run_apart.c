@@ -28,6 +28,7 @@ struct apart_process {
 	pid_t pid;
 	uint64_t birth, device, file; /* the file: of the program, 0: not known */
 	uint64_t before_ns, last_ns;  /* CPU time of the process when this program was first seen, and at the last look */
+	uint64_t image;               /* what apart_image() said when its reason was asked for */
 	enum apart_state state;
 	bool is_program; /* which `dwell run` started */
 	char name[48], reason[DW_APART_REASON_BYTES];
@@ -71,16 +72,37 @@ static void apart_finish(const struct apart_process *process)
 	}
 }
 
-/* Asks what a process is that has used enough CPU time. A process that is not recorded is asked twice: its libraries may not
- * have been loaded yet. */
+/* Where the stack of the program begins, which differs from one execution to the next. 0: it may not be read. */
+static uint64_t apart_image(pid_t pid)
+{
+	char path[64], text[1024] = "", *field;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	field = fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+	fclose(file);
+	for (unsigned i = 2; field && i < 28; i++) /* the name is the second field */
+		field = strchr(field + 1, ' ');
+	return field ? strtoull(field, NULL, 10) : 0;
+}
+
+/* Asks what a process is that has used enough CPU time. A process that is not recorded is asked twice while it executes one
+ * program: its libraries may not have been loaded yet. */
 static void apart_ask(struct apart_process *process)
 {
 	if (process->state == APART_IS || process->state == APART_RECORDED || !dw_apart_reason(process->pid, process->reason))
 		return;
 	if (!*process->reason)
 		process->state = APART_RECORDED;
-	else if (dw_apart_name(process->pid, process->name, sizeof process->name))
-		process->state = process->state == APART_SMALL ? APART_ONCE : APART_IS;
+	else if (dw_apart_name(process->pid, process->name, sizeof process->name)) {
+		uint64_t image = apart_image(process->pid);
+
+		process->state = process->state == APART_SMALL || process->image != image ? APART_ONCE : APART_IS;
+		process->image = image;
+	}
 }
 
 /* Whether another program runs in the process than at the last look. */
@@ -253,6 +275,15 @@ static size_t apart_write(char *text, size_t size, uint64_t short_ns)
 	return length;
 }
 
+/* Whether a process recorded something: it was seen once without a library of dwell, while it executed a program. */
+static bool apart_is_recorded(const struct dw_source *source, pid_t pid)
+{
+	for (size_t i = 0; source && i < source->process_count; i++)
+		if ((pid_t)source->processes[i].pid == pid && !(source->processes[i].flags & DW_PROCESS_RUNNER))
+			return true;
+	return false;
+}
+
 void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
 {
 	static char text[8192];
@@ -262,6 +293,8 @@ void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
 	for (size_t i = 0; apart.processes && i < APART_PLACES; i++) {
 		struct apart_process *process = &apart.processes[i];
 
+		if (process->state == APART_ONCE && apart_is_recorded(source, process->pid))
+			process->state = APART_RECORDED;
 		if (process->is_program && (process->state == APART_RECORDED || process->state == APART_SMALL))
 			apart.program_ns += apart_own_ns(process);
 		if (process->is_program && named)

@@ -323,8 +323,10 @@ bool dw_idle_cut(const struct dw_idle *idle, uint32_t device, const struct dw_de
 
 struct dw_piece_walk dw_device_walk(const struct dw_device_pieces *pieces, uint64_t from_ns, uint64_t to_ns)
 {
-	return (struct dw_piece_walk){ pieces, from_ns, from_ns, to_ns,
-		DW_BISECT(0, pieces->count, i, pieces->at[i].start_ns <= from_ns), { .call = DW_NO_INDEX } };
+	struct dw_piece_walk walk = { pieces, from_ns, from_ns, to_ns, 0, { .call = DW_NO_INDEX } };
+
+	walk.next = DW_BISECT(0, pieces->count, i, pieces->at[i].start_ns <= from_ns);
+	return walk;
 }
 
 bool dw_device_next_piece(struct dw_piece_walk *walk)

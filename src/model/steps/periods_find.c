@@ -326,7 +326,7 @@ static size_t search_matches(const struct search *search, size_t piece)
  * them. */
 static size_t search_before(const struct search *search)
 {
-	uint64_t lengths[MOST_SAMPLES];
+	uint64_t lengths[MOST_SAMPLES] = { 0 };
 	size_t count = search->begin_count - 1 < MOST_SAMPLES ? search->begin_count - 1 : MOST_SAMPLES;
 
 	for (size_t i = 0; i < count; i++)
