@@ -28,7 +28,7 @@ struct apart_process {
 	pid_t pid;
 	uint64_t birth, device, file; /* the file: of the program, 0: not known */
 	uint64_t before_ns, last_ns;  /* CPU time of the process when this program was first seen, and at the last look */
-	uint64_t image;               /* what apart_image() said when its reason was asked for */
+	uint64_t image, asked_ns;     /* what apart_image() said when its reason was asked for, and its CPU time then */
 	enum apart_state state;
 	bool is_program; /* which `dwell run` started */
 	char name[48], reason[DW_APART_REASON_BYTES];
@@ -102,6 +102,7 @@ static void apart_ask(struct apart_process *process)
 
 		process->state = process->state == APART_SMALL || process->image != image ? APART_ONCE : APART_IS;
 		process->image = image;
+		process->asked_ns = process->last_ns;
 	}
 }
 
@@ -275,11 +276,13 @@ static size_t apart_write(char *text, size_t size, uint64_t short_ns)
 	return length;
 }
 
-/* Whether a process recorded something: it was seen once without a library of dwell, while it executed a program. */
-static bool apart_is_recorded(const struct dw_source *source, pid_t pid)
+/* Whether a program that was executed in the process later is recorded: then it was seen without a library of dwell while it
+ * executed that. */
+static bool apart_is_recorded(const struct dw_source *source, const struct apart_process *process)
 {
-	for (size_t i = 0; source && i < source->process_count; i++)
-		if ((pid_t)source->processes[i].pid == pid && !(source->processes[i].flags & DW_PROCESS_RUNNER))
+	for (uint32_t i = 0; source && i < source->process_count; i++)
+		if ((pid_t)source->processes[i].pid == process->pid && !(source->processes[i].flags & DW_PROCESS_RUNNER) &&
+		    apart_read_number(source, i, DW_KEY_LOADED_CPU_NS) >= process->asked_ns)
 			return true;
 	return false;
 }
@@ -293,7 +296,7 @@ void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
 	for (size_t i = 0; apart.processes && i < APART_PLACES; i++) {
 		struct apart_process *process = &apart.processes[i];
 
-		if (process->state == APART_ONCE && apart_is_recorded(source, process->pid))
+		if (process->state == APART_ONCE && apart_is_recorded(source, process))
 			process->state = APART_RECORDED;
 		if (process->is_program && (process->state == APART_RECORDED || process->state == APART_SMALL))
 			apart.program_ns += apart_own_ns(process);
