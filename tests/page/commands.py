@@ -61,6 +61,7 @@ NOT_RUN = {  # why no test runs them
         "tools/verdicts --again --page", "tools/verdicts --heldout --page",
         "tools/verdicts --practice --again", "tools/harmless", "tools/harmless --only dlerror --mode malloc",
         "tools/harmless --hangs 100", "tools/harmless --page"],
+    "it needs traces that their authors publish": ["tools/strangers --folder F --page"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
     "it fuzzes for minutes": ["tools/fuzz --until 1000000000", "tools/fuzz --engine afl"],
 }
