@@ -78,7 +78,7 @@ function trust(report, run) {
   else if (report.fact("trace.foreign")) item(true, "Another profiler recorded this trace: what that cost is not in it.");
   const delay = report.fact("cpu.delay") ?? report.fact("run.delay"), others = report.fact("cpu.others");
   if (delay !== null || others !== null) item((delay ?? 0) < CONTENTION && (others ?? 0) < CONTENTION, [
-    delay === null ? "" : `The thread with the steps could run and had no processor for ${share(delay)} of the time`,
+    delay === null ? "" : `The thread of these figures could run and had no processor for ${share(delay)} of the time`,
     others === null ? "" : `${delay === null ? "O" : "; o"}ther programs took ${share(others)} of the machine's processors`].join(""), ".");
   const stolen = report.fact("cpu.stolen");
   if (stolen !== null && stolen >= 0.001) item(stolen < CONTENTION, `The hypervisor of this virtual machine ran others for ${share(stolen)} of the time for which the processors had work.`);

@@ -83,7 +83,6 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("account-waits", CAUSE, "Does the thread wait for something that is not known?", STATE(WAITS), ~NAMED_WAITS & ((1u << DW_ACTIVITY_COUNT) - 1)),
 		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; for what was not seen.",
-		.remedy = { [DW_WORDS_ANY] = "" },
 		.look = "dwell report --view waits",
 	},
 	{
@@ -151,7 +150,6 @@ const struct dw_rule dw_rules_cells[] = {
 		.is_form = cells_is_work,
 		.no_gain = true,
 		.statement = "Code of libraries {takes} {share} {of}[, {cells:part} of it called in {cells:function}].",
-		.remedy = { [DW_WORDS_ANY] = "" },
 		.look = "dwell report --view hot",
 	},
 	{
@@ -160,7 +158,6 @@ const struct dw_rule dw_rules_cells[] = {
 		.no_gain = true,
 		.applies = cells_has_function,
 		.statement = "The program's own code {takes} {share} {of}, {cells:part} of it in {cells:function}.",
-		.remedy = { [DW_WORDS_ANY] = "" },
 		.look = "dwell report --view hot",
 	},
 	{ 0 },

@@ -108,9 +108,9 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.05,
 		.applies = device_sync_matters,
 		.gain_ns = device_gain_overlap,
-		.reason = "A call that waits for the device lets nothing be submitted meanwhile: the device is idle until the host has "
-		          "submitted its next work, of which the call is the cause for as long as it waited. Without the call, the work of the "
-		          "host and of the device can overlap, which gains no more than the time in which the device is busy.",
+		.reason = "A call that waits for the device submits nothing meanwhile: the device is then idle until the host submits its next "
+		          "work. Of that idle time, the part counts that is no longer than the call waited. Without the call, host and device can "
+		          "work at the same time, which gains no more than the time in which the device is busy.",
 		.statement = "The device is idle for {share} {of} because calls of the host wait for it[, most of it because of "
 		             "{device.sync:name}][ in {device.sync:note}].",
 		.remedy = {

@@ -211,7 +211,7 @@ static void host_choose(const struct dw_model *model, const struct host_sum *all
 	}
 }
 
-/* Asks the threads about the idle times in the intervals. */
+/* Adds up what the host's threads did in the idle times of the device that lie in the intervals. */
 static void host_ask_all(struct host *host, const struct dw_device_time *device, const struct dw_device_interval *intervals,
                          size_t count, struct dw_device_host *hosts)
 {
