@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether a sentence about a run without steps has the share of the rows below it, for every golden trace.
+"""Whether a sentence has the share of its cells, and the account's rows sum to it, for every golden trace.
 
 usage: sums_test.py DWELL MKTRACE
 """
@@ -24,7 +24,12 @@ def main():
                 continue  # made in another way
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
         summary = json.loads(done.stdout)
-        parts = {part["name"]: part["share"] for part in summary["parts"]}
+        account = summary["account"]
+        parts = {row["name"]: row["share"] for row in account["ranges"] + account["rows"]}
+        whole = abs(sum(row["ns"] for row in account["rows"]) - (account["wall_ns"] or 0)) <= 1e-6 * (account["wall_ns"] or 0) + len(account["rows"])
+        passed, failed = passed + whole, failed + (not whole)
+        if not whole:
+            print(f"FAILED {os.path.basename(source)}: the rows of the account do not sum to {account['wall_ns']}")
         for verdict in summary["verdicts"]:
             found += bool(verdict["cells"])
             right = not verdict["cells"] or abs(sum(parts[cell] for cell in verdict["cells"]) - verdict["share"]) < 1e-6

@@ -5,7 +5,8 @@
  *
  * The kernel says for how long the thread ran, waited for something, and had no CPU. Samples divide these sums: those of
  * CPU time divide the time in which it ran, those of waits the time in which it waited. So the cells never contradict
- * the kernel. A wait for another thread of the program is divided by what the others did: their work is no wait. What nothing is known of is a cell, too. Cells add up to the time of the loop; an interval is computed
+ * the kernel. A wait for another thread of the program, asleep or in a loop, is divided by what the others did: their work is no wait, as far as
+ * equal work of all threads would not shorten it. What nothing is known of is a cell, too. Cells add up to the time of the loop; an interval is computed
  * after they are added (dw_account_sum()).
  *
  * Steps are the iterations of model/steps/iterations.h, so that a run without marked steps has an account.
@@ -67,8 +68,10 @@ struct dw_account {
 	double own_ns;         /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];
 	double system_ns;      /* in which it ran in the kernel; 0: not known */
-	double others_ns;      /* for which other threads of the process ran or, by estimate, were ready to */
+	double others_cpu_ns;  /* for which other threads of the process ran */
+	double others_ns;      /* for which they ran or, by estimate, were ready to */
 	struct dw_account_basis basis[DW_ACCOUNT_STATE_COUNT]; /* the samples that divide each state; those of RUNS divide SPINS, too */
+	const struct dw_symbol *symbols; /* of the model: what `named` of a cell is an index of */
 	struct dw_account_cell *cells; /* descending */
 	size_t count;
 };
@@ -76,12 +79,22 @@ struct dw_account {
 /* The account of the main loop of the run's iterations. NULL with `error`: out of memory. */
 const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error);
 
-/* Which cells. A zero mask means all. */
+/* Parts whose records say what the time is for, whatever the thread does in them. */
+#define DW_ACCOUNT_EXPLAINED                                                                                            \
+	(1u << DW_SHARE_PROFILER | 1u << DW_SHARE_COLLECTOR | 1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION |           \
+	 1u << DW_SHARE_DEVICE | 1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
+
+/* Which cells: those of explained parts, and those of all other parts by state and activity. */
 struct dw_account_select {
-	uint32_t states;       /* bits of enum dw_account_state */
-	uint32_t activities;   /* bits of enum dw_activity */
-	uint32_t shares;       /* bits of enum dw_share */
+	uint32_t explained;    /* bits of DW_ACCOUNT_EXPLAINED */
+	uint32_t activities[DW_ACCOUNT_STATE_COUNT]; /* by state: bits of enum dw_activity */
+	bool by_name;          /* of these only the share NAMED, under this name: */
+	uint32_t named;
 };
+
+/* All cells of some states, or of all states. */
+#define DW_ACCOUNT_ALL UINT32_MAX
+struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities);
 
 #define DW_ACCOUNT_MOST 0.5
 
@@ -93,25 +106,42 @@ struct dw_account_sum {
 	const struct dw_source_function *function;
 	uint32_t line;
 	double place_ns;
+	/* The range that the program named in which at least half of it lies. NULL: there is none. */
+	const struct dw_symbol *range;
 };
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
-/* The cells by state and activity: what tables show. */
+/* What tables show: an explained part, or the cells of all other parts with one state and activity. */
 struct dw_account_row {
+	enum dw_share share;   /* DW_SHARE_COUNT: no explained part */
 	enum dw_account_state state;
 	enum dw_activity activity;
 	struct dw_account_sum sum;
 };
-#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT) /* the most that there can be */
+#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT + DW_SHARE_COUNT) /* the most that there can be */
 /* Fills the rows with at least a ns, descending. They sum to the time of the loop. Returns their number. */
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows);
-/* Whether a selection has cells of a row. */
+/* What a range that the program named has of the time in which the thread had a CPU or waited. */
+struct dw_account_range {
+	const struct dw_symbol *range;
+	uint32_t named;
+	double ns;
+};
+/* Fills at most `most` ranges, descending. Returns their number. */
+size_t dw_account_ranges(const struct dw_account *account, struct dw_account_range *ranges, size_t most);
+/* Whether a selection has the cells of a row. It has all of them or none. */
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row);
+/* Whether a cell is of a wait for another thread of the program that does not work, or works longer than this one. */
+static inline bool dw_account_is_for_threads(const struct dw_account_cell *cell)
+{
+	return cell->state == DW_ACCOUNT_SPINS || (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, DW_ACTIVITIES_OF_THREADS));
+}
+
 /* Whether samples divide the account, so that it says more than how long the thread ran. */
 bool dw_account_is_divided(const struct dw_account *account);
 
-/* "waits: sleeps", "copies", "others run: text": for people. Returns `text`. */
-const char *dw_account_label(enum dw_account_state state, enum dw_activity activity, char text[64]);
+/* "waits: sleeps", "runs: copies", "others run: text", "data": for people. Returns `text`. */
+const char *dw_account_label(const struct dw_account_row *row, char text[64]);
 const char *dw_account_state_name(enum dw_account_state state);

@@ -20,8 +20,17 @@ static enum dw_activity look_activity(const struct dw_source_frame *frame, uint3
 
 	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && dw_code_is_own(frame->role, function->name);
 	activity = f ? dw_activity_of(module, function->name, *own) : frame->activity;
+	if (activity == DW_ACTIVITY_UNKNOWN && !frame->module && function->file)
+		activity = DW_ACTIVITY_INTERPRETER;
 	*own &= activity == DW_ACTIVITY_OWN || activity == DW_ACTIVITY_STARTS;
 	return activity;
+}
+
+/* Whether the code is of a library that works for the program. What it looks up, or writes as text, it does for that work. */
+static bool look_is_library(const struct dw_source_frame *frame)
+{
+	return frame->module && frame->role >= DW_LIBRARY_TEAM && frame->role != DW_LIBRARY_ALLOCATOR &&
+	       frame->role != DW_LIBRARY_RECORDER && frame->role != DW_LIBRARY_INTERPRETER;
 }
 
 /* Which of two activities names the time: the outer one, unless it only runs Python or what the inner one names. */
@@ -29,6 +38,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 {
 	bool weak = outer == DW_ACTIVITY_UNKNOWN || outer == DW_ACTIVITY_OWN || outer == DW_ACTIVITY_INTERPRETER;
 
+	/* Text that is written to a file at once: the call of the system says more. */
+	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
+		return inner;
 	if (outer == DW_ACTIVITY_STARTS && inner != DW_ACTIVITY_UNKNOWN && inner != DW_ACTIVITY_INTERPRETER)
 		return inner;
 	if (inner == DW_ACTIVITY_UNKNOWN || (inner == DW_ACTIVITY_INTERPRETER && !weak))
@@ -36,9 +48,32 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	return weak || waits ? inner : outer;
 }
 
+/* Takes a function outside the program's own code into account. */
+static void look_through(struct dw_look *look, const struct dw_source_frame *frame, enum dw_activity activity, bool waits)
+{
+	const unsigned of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
+
+	if (look->library && (activity == DW_ACTIVITY_INTERPRETER || activity == DW_ACTIVITY_STARTS))
+		return;
+	look->activity = look_prefer(look->activity, activity, waits);
+	if (waits || !look_is_library(frame))
+		return;
+	if (dw_activity_in(look->activity, of_library) && !dw_activity_in(activity, of_library))
+		look->activity = DW_ACTIVITY_UNKNOWN;
+	look->library |= look->activity == DW_ACTIVITY_UNKNOWN;
+}
+
 static bool look_add(struct dw_look *look, const struct dw_source_frame *frame, const struct dw_source_function *function, bool root)
 {
 	return DW_APPEND(&look->functions, &look->capacity, &look->count, (struct dw_look_function){ function, frame->module, root });
+}
+
+/* What the program's own code does where it calls nothing. */
+static enum dw_activity look_own(const struct dw_source_frame *frame, const struct dw_source_function *function, bool python)
+{
+	if (python && !frame->module && function->file)
+		return DW_ACTIVITY_INTERPRETER;
+	return frame->loop == DW_CODE_MOVES ? DW_ACTIVITY_COPIES : DW_ACTIVITY_OWN;
 }
 
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits)
@@ -48,6 +83,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	bool own_above = false; /* a function of the program has been met */
 
 	look->activity = DW_ACTIVITY_UNKNOWN;
+	look->library = false;
 	look->count = 0;
 	if (waits && stack.count) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
@@ -62,11 +98,11 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 			bool own;
 			enum dw_activity activity = look_activity(frame, f, &own);
 
-			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !waits)
-				look->activity = python && !frame->module && function->file ? DW_ACTIVITY_INTERPRETER : DW_ACTIVITY_OWN;
+			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !look->library && !waits)
+				look->activity = look_own(frame, function, python);
 			own_above |= own;
 			if (!own_above)
-				look->activity = look_prefer(look->activity, activity, waits);
+				look_through(look, frame, activity, waits);
 			if (own && !look_add(look, frame, function, activity == DW_ACTIVITY_STARTS))
 				return false;
 		}

@@ -13,6 +13,7 @@ struct dw_look_function {
 /* All zero is empty; the memory is used again by the next look. */
 struct dw_look {
 	enum dw_activity activity;
+	bool library; /* it is code of a library, and no row says what that does */
 	struct dw_look_function *functions; /* the program's, innermost first */
 	size_t count, capacity;
 };

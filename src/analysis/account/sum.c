@@ -17,10 +17,23 @@ struct sum_place {
 	double ns, self_ns;
 };
 
+struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities)
+{
+	struct dw_account_select select = { .explained = 0 };
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		select.activities[state] = states >> state & 1 ? activities : 0;
+	return select;
+}
+
 static bool sum_selects(const struct dw_account_select *select, const struct dw_account_cell *cell)
 {
-	return (!select->states || select->states >> cell->state & 1) && (!select->activities || select->activities >> cell->activity & 1) &&
-	       (!select->shares || select->shares >> cell->share & 1);
+	if (select->by_name && !(cell->share == DW_SHARE_NAMED && cell->named == select->named))
+		return false;
+	/* Others have the CPU, whatever the thread would do. */
+	if (cell->state != DW_ACCOUNT_NO_CPU && DW_ACCOUNT_EXPLAINED >> cell->share & 1)
+		return select->explained >> cell->share & 1;
+	return select->activities[cell->state] >> cell->activity & 1;
 }
 
 static void sum_add_place(struct sum_place *places, size_t *count, const struct dw_account_place *place)
@@ -69,40 +82,77 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->place_ns = best->ns;
 }
 
-/* Half of the 95% interval of the part of a state that was added. */
-static double sum_error(const struct dw_account *account, enum dw_account_state state, double ns)
+/* The largest range with at least half of the cells' time. */
+static const struct dw_symbol *sum_find_range(const struct dw_account *account, const struct dw_account_select *select, double ns)
+{
+	for (size_t i = 0; i < account->count; i++) {
+		const struct dw_account_cell *first = &account->cells[i];
+		double of_range = 0;
+
+		if (first->named == DW_NO_INDEX || !sum_selects(select, first))
+			continue;
+		for (size_t other = 0; other < account->count; other++)
+			if (account->cells[other].named == first->named && sum_selects(select, &account->cells[other]))
+				of_range += account->cells[other].ns;
+		if (of_range >= MOST_OF * ns)
+			return &account->symbols[first->named];
+		if (first->ns < MOST_OF * ns / DW_ACTIVITY_COUNT) /* cells descend, and a range has at most so many in a state */
+			break;
+	}
+	return NULL;
+}
+
+#define LEAST_LOOKS 3u /* with fewer, nothing is sure of what a thread does while it runs; each wait is known as a whole */
+
+#define MARGIN 0.03 /* of the time without a CPU: who waits for something else and then for a CPU seems to wait for it longer */
+
+/* Widens the interval of a sum by that of the part of a state that was added, with so many samples. */
+static void sum_add_interval(struct dw_account_sum *sum, const struct dw_account *account, enum dw_account_state state, double ns,
+                             uint64_t samples)
 {
 	const struct dw_account_basis *basis = &account->basis[state];
-	double state_ns = account->state_ns[state];
+	double state_ns = account->state_ns[state], share = ns / state_ns, low, high;
 
 	if (!basis->weight || !(ns > 0) || !(state_ns > 0))
-		return 0;
-	return dw_samples_error(fmin(1, ns / state_ns), basis->weight, basis->squares) * state_ns;
+		return;
+	dw_samples_interval(fmin(1, share), basis->weight, basis->squares, &low, &high);
+	if (state != DW_ACCOUNT_WAITS)
+		low = samples < LEAST_LOOKS ? 0 : low;
+	else
+		low = fmax(0, low - share * MARGIN * account->state_ns[DW_ACCOUNT_NO_CPU] / state_ns);
+	sum->low_ns -= fmax(0, ns - low * state_ns);
+	sum->high_ns += fmax(0, high * state_ns - ns);
 }
 
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select)
 {
 	struct dw_account_sum sum = { .ns = 0 };
 	struct sum_place places[MOST_PLACES];
-	double of_ns[DW_ACCOUNT_STATE_COUNT] = { 0 }, error = 0; /* of_ns: by what divides it */
+	double of_ns[DW_ACCOUNT_STATE_COUNT] = { 0 }; /* by what divides it */
+	uint64_t samples[DW_ACCOUNT_STATE_COUNT] = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < account->count; i++) {
 		const struct dw_account_cell *cell = &account->cells[i];
+		enum dw_account_state by;
 
 		if (!sum_selects(select, cell))
 			continue;
 		sum.ns += cell->ns;
 		sum.samples += cell->basis.samples;
-		of_ns[cell->state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : cell->state] += cell->basis.samples ? cell->ns : 0;
+		by = cell->state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : cell->state;
+		of_ns[by] += cell->basis.samples ? cell->ns : 0;
+		samples[by] += cell->basis.samples;
 		for (size_t p = 0; p < cell->place_count; p++)
 			sum_add_place(places, &count, &cell->places[p]);
 	}
-	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
-		error += sum_error(account, (enum dw_account_state)state, of_ns[state]);
-	sum.low_ns = fmax(0, sum.ns - error);
-	sum.high_ns = fmin(account->wall_ns, sum.ns + error);
+	sum.low_ns = sum.high_ns = sum.ns;
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && !select->by_name && !select->explained; state++) /* records know how long these take */
+		sum_add_interval(&sum, account, (enum dw_account_state)state, of_ns[state], samples[state]);
+	sum.low_ns = fmax(0, sum.low_ns);
+	sum.high_ns = fmin(account->wall_ns, sum.high_ns);
 	sum_choose_place(&sum, places, count);
+	sum.range = sum_find_range(account, select, sum.ns);
 	return sum;
 }
 
@@ -123,19 +173,34 @@ const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
 	return text;
 }
 
-DW_ORDER(sum_compare_rows, struct dw_account_row, DW_DOWN(sum.ns) DW_UP(state) DW_UP(activity))
+DW_ORDER(sum_compare_rows, struct dw_account_row, DW_DOWN(sum.ns) DW_UP(share) DW_UP(state) DW_UP(activity))
+
+static size_t sum_add_row(const struct dw_account *account, const struct dw_account_select *select, struct dw_account_row row,
+                          struct dw_account_row *to)
+{
+	row.sum = dw_account_sum(account, select);
+	if (row.sum.ns < 1)
+		return 0;
+	*to = row;
+	return 1;
+}
 
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows)
 {
 	size_t count = 0;
 
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++) {
+		const struct dw_account_select select = { .explained = 1u << share & DW_ACCOUNT_EXPLAINED };
+
+		count += sum_add_row(account, &select, (struct dw_account_row){ .share = (enum dw_share)share }, &rows[count]);
+	}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-			const struct dw_account_select select = { .states = 1u << state, .activities = 1u << activity };
-			struct dw_account_sum sum = dw_account_sum(account, &select);
+			const struct dw_account_select select = dw_account_select_states(1u << state, 1u << activity);
 
-			if (sum.ns >= 1)
-				rows[count++] = (struct dw_account_row){ (enum dw_account_state)state, (enum dw_activity)activity, sum };
+			count += sum_add_row(account, &select,
+			                     (struct dw_account_row){ DW_SHARE_COUNT, (enum dw_account_state)state, (enum dw_activity)activity, { .ns = 0 } },
+			                     &rows[count]);
 		}
 	DW_SORT(rows, count, sum_compare_rows);
 	return count;
@@ -146,9 +211,47 @@ bool dw_account_is_divided(const struct dw_account *account)
 	return account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples > 0;
 }
 
+/* Keeps the ranges sorted, and the largest ones. */
+static size_t sum_add_range(struct dw_account_range *ranges, size_t count, size_t most, struct dw_account_range range)
+{
+	size_t at = count < most ? count++ : most - 1;
+
+	if (at + 1 == most && count == most && ranges[at].range && ranges[at].ns >= range.ns)
+		return count;
+	for (; at && ranges[at - 1].ns < range.ns; at--)
+		ranges[at] = ranges[at - 1];
+	ranges[at] = range;
+	return count;
+}
+
+size_t dw_account_ranges(const struct dw_account *account, struct dw_account_range *ranges, size_t most)
+{
+	size_t count = 0;
+
+	memset(ranges, 0, most * sizeof *ranges);
+	for (size_t i = 0; i < account->count; i++) {
+		struct dw_account_select cells = dw_account_select_states(~(1u << DW_ACCOUNT_NO_CPU), DW_ACCOUNT_ALL);
+		const struct dw_account_cell *cell = &account->cells[i];
+		bool first = cell->share == DW_SHARE_NAMED && cell->named != DW_NO_INDEX;
+
+		for (size_t before = 0; before < i && first; before++)
+			first = account->cells[before].named != cell->named || account->cells[before].share != DW_SHARE_NAMED;
+		if (!first)
+			continue;
+		cells.by_name = true;
+		cells.named = cell->named;
+		count = sum_add_range(ranges, count, most,
+		                      (struct dw_account_range){ &account->symbols[cell->named], cell->named, dw_account_sum(account, &cells).ns });
+	}
+	return count;
+}
+
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row)
 {
-	const struct dw_account_cell cell = { .state = row->state, .activity = row->activity };
+	const struct dw_account_cell cell = { .share = row->share == DW_SHARE_COUNT ? DW_SHARE_OTHER : row->share, .state = row->state,
+		                                  .activity = row->activity };
+	struct dw_account_select any = *select;
 
-	return sum_selects(&(struct dw_account_select){ .states = select->states, .activities = select->activities }, &cell);
+	any.by_name = false;
+	return sum_selects(&any, &cell);
 }

@@ -163,8 +163,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_pace(work);
 	dw_facts_of_shapes(work);
 	dw_facts_of_flops(work);
-	dw_facts_of_waits(work);
-	dw_facts_of_blocked(work);
+	dw_facts_of_functions(work);
 	dw_facts_of_device(work);
 	dw_facts_of_samples(work);
 	dw_facts_of_places(work);

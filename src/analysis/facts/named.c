@@ -68,7 +68,7 @@ void dw_facts_of_named(struct dw_facts_work *work)
 	struct named named;
 
 	named_find(work, &named);
-	work->facts->at[DW_FACT_STEP_NAMED_PART] = *dw_facts_put_named(work, DW_FACT_STEP_NAMED_LARGEST, named.own);
+	dw_facts_put_named(work, DW_FACT_STEP_NAMED_LARGEST, named.own);
 	if (work->facts->at[DW_FACT_STEP_NAMED].value > 0)
 		dw_fact_name(work, &work->facts->at[DW_FACT_STEP_NAMED], named.all);
 }

@@ -152,23 +152,19 @@ static double outside_preempted(const struct dw_facts_work *work, const struct d
 	return work->switches_known ? usage->preemptions / fmax(1, usage->waits + usage->preemptions) : 0;
 }
 
-
 /* What is left of a time between the steps without its waits for a CPU. Between the steps, these are at any place. A
  * thread that loses its CPU while it works loses it in the steps too, whose times are by the clock: so what is left
- * becomes as much longer as everything else in the loop. The kernel's readings are further apart than short steps: while
- * other programs run, the time is at most what samples of the thread's CPU time show there. */
+ * becomes as much longer as everything else in the loop. */
 static double outside_with_cpu(const struct dw_facts_work *work, const struct dw_usage_of *usage, double rest_ns,
                                double waiting_ns)
 {
 	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without, longer;
-	double sampled = work->facts->at[DW_FACT_CPU_OTHERS].value >= DW_FACTS_OTHERS ? dw_facts_ran_between(work) : 1;
 
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		running_ns += (double)work->loop->outside_ns[share];
 	without = outside_delay(work, delay * work->loop_ns) / fmax(1, running_ns);
 	longer = 1 / fmax(0.1, 1 - delay * outside_preempted(work, usage));
-	return fmin(fmax(0, rest_ns - waiting_ns) * fmin(1, fmax(0, 1 - without) * longer),
-	            sampled * usage->cpu_ns / usage->wall_ns * work->loop_ns * longer);
+	return fmax(0, rest_ns - waiting_ns) * fmin(1, fmax(0, 1 - without) * longer);
 }
 
 /* The page faults between the steps: those of the loop, `faults`, less those of its steps. */
@@ -187,8 +183,7 @@ static void outside_put_faults(struct dw_facts_work *work, double faults)
 
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
  * The CPU time and the delay outside steps are those of the whole loop less those of its steps. A
- * delay after a wait is neither. The kernel's readings may be further apart than steps are long; then samples of waits may
- * show more of it. A thread that loses its CPU without a wait loses it at any place, so that this delay
+ * delay after a wait is neither. A thread that loses its CPU without a wait loses it at any place, so that this delay
  * stays in the parts. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
@@ -205,7 +200,6 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));
 		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] + loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
-		waiting_ns = fmax(waiting_ns, dw_facts_waited_between(work));
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);

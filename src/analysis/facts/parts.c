@@ -175,30 +175,6 @@ static double parts_waits(const struct dw_step *step)
 	                step->share_ns[DW_SHARE_DEVICE] + step->helped_ns);
 }
 
-/* The time of the ranges whose waits have rules of their own. */
-static double parts_explained(const struct dw_step *step)
-{
-	return parts_waits(step) + (double)(step->share_ns[DW_SHARE_CHECKPOINT] + step->share_ns[DW_SHARE_EVALUATION]);
-}
-
-double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle)
-{
-	const struct dw_usage_of *usage = &work->usages[step - work->all];
-	double wall = (double)(step->end_ns - step->start_ns), cpu, delay = 0;
-
-	if (!(usage->known > 0.5) || !(usage->wall_ns > 0) || (work->switches_known && !(usage->waits > 0)))
-		return 0;
-	cpu = step->cpu_ns ? (double)step->cpu_ns : usage->process_cpu_ns * wall / usage->wall_ns;
-	if (usage->delay_known)
-		delay = usage->delay_ns * wall / usage->wall_ns;
-	return fmax(0, wall - cpu * work->per_cpu_ns - delay - idle - parts_explained(step));
-}
-
-double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step)
-{
-	return fmax(0, dw_facts_unused(work, step) - parts_explained(step));
-}
-
 static double parts_idle(const struct dw_facts_work *work, const struct dw_step *step, double rest)
 {
 	double idle = dw_facts_unused(work, step) - parts_waits(step);

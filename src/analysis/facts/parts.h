@@ -43,14 +43,6 @@ void dw_facts_correct_usages(struct dw_facts_work *work);
 /* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
 
-/* The time of a step within ranges that do not say that they wait, in which no thread of the process ran or
- * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
-double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
-
-/* The time of a step in which its thread neither ran nor waited for a CPU, without that of ranges which say for what
- * they wait, of checkpoints and of evaluation. Other threads of the process may run meanwhile. 0 if it is not known. */
-double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step);
-
 #define DW_PLACE_TEXT 400
 
 /* places.c: "train.py:41", or "train.py:41 and train.py:44"; returns its length. `from` of the place must be known. */

@@ -189,7 +189,6 @@ static void places_put_largest(struct dw_facts_work *work)
 	fact->where = places_text(work, place);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_COUNT, (double)place->count, 1);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_LONGEST, (double)place->longest_ns, 1);
-	dw_fact_set(work, DW_FACT_PLACES_LARGEST_RUNNING, places_running(work, place), (size_t)place->count);
 }
 
 /* The long times between operators in steps, in which the thread ran. */
@@ -228,7 +227,6 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	const struct places_query waiting = { DW_PLACE_BETWEEN, true, false, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query python_outside = { DW_PLACE_BETWEEN, false, true, PLACES_PYTHON, DW_NO_INDEX };
 	const struct places_query waiting_outside = { DW_PLACE_BETWEEN, false, true, PLACES_WAITING, DW_NO_INDEX };
-	const struct places_query waiting_all = { DW_PLACE_BETWEEN, true, true, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query data = { DW_PLACE_DATA, true, false, PLACES_ALL, DW_NO_INDEX };
 	const struct places_query operators = { DW_PLACE_OPERATOR, false, true, PLACES_ALL, DW_NO_INDEX };
 	double steps_ns = 0, loop_ns = work->loop_ns * work->sampled;
@@ -244,8 +242,6 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	places_put(work, DW_FACT_LOOP_PYTHON, loop_ns, &python_outside);
 	places_put(work, DW_FACT_LOOP_WAITING, loop_ns, &waiting_outside);
 	places_put(work, DW_FACT_LOOP_OPERATORS, loop_ns, &operators);
-	places_put(work, DW_FACT_WAIT_FILE, loop_ns, &waiting_all);
-	places_put(work, DW_FACT_WAIT_LOCK, loop_ns, &waiting_all);
 	for (unsigned id = 0; !work->python && id < DW_FACT_COUNT; id++)
 		places_put_probe(work, &work->facts->at[id]);
 }

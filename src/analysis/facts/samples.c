@@ -125,168 +125,23 @@ static double samples_put_python(struct dw_facts_work *work, enum dw_fact_id id,
 	return in_top;
 }
 
-static bool samples_in_team(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	uint32_t within;
-
-	return !work->python && dw_sample_spins(work->source, row, &within) == DW_SPIN_TEAM;
-}
-
-static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_samples *samples, struct samples_part part,
-                             bool (*is)(const struct dw_facts_work *work, const struct dw_sample_row *row))
-{
-	struct dw_hot all = { 0 };
-	double weight = 0;
-
-	for (size_t i = 0; i < samples->count; i++) {
-		const struct dw_sample_row *row = &samples->rows[i];
-
-		if (!dw_facts_sample_wanted(&part, row))
-			continue;
-		all.samples += row->count;
-		all.weight += row->weight;
-		all.squares += row->squares;
-		weight += is(work, row) ? (double)row->weight : 0;
-	}
-	samples_put(work, id, &all, NULL, weight);
-}
-
-static bool samples_copies(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	return dw_activity_in(row->activity, DW_ACTIVITIES_OF_COPIES);
-}
-
-/* Whether the program's innermost function has called one that allocates or frees memory. What these call to get pages
- * from the system and to return them is part of the page faults. */
-static bool samples_allocates(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	return row->activity != DW_ACTIVITY_RETURNS && dw_sample_activities(work->source, row) & DW_ACTIVITIES_OF_MEMORY;
-}
-
-static bool samples_want_allocation(void *context, const struct dw_sample_row *row)
-{
-	const struct samples_part *part = context;
-
-	return dw_facts_sample_wanted(context, row) && samples_allocates(part->work, row);
-}
-
-#define MOST_OF 0.5 /* of the allocator's time, which the named function has at least */
-
-/* A program without PyTorch has no operators that allocate: the allocator's part of a step is that of its samples. */
-static void samples_put_allocator(struct dw_facts_work *work, struct samples_part part)
-{
-	const struct dw_fact *samples = &work->facts->at[DW_FACT_SAMPLES_ALLOCATION], *waiting = &work->facts->at[DW_FACT_CPU_WAITING];
-	struct dw_hot_ask ask = { .by = DW_HOT_OWN, .wants = samples_want_allocation, .context = &part };
-	double runs = 1 - (waiting->measured ? waiting->value : 0);
-	struct dw_fact *fact;
-	struct dw_hot hot;
-
-	if (work->python || work->facts->at[DW_FACT_TRACE_TORCH].value > 0 || !samples->measured)
-		return;
-	fact = dw_fact_set(work, DW_FACT_MEMORY_ALLOCATOR, samples->value * runs, samples->samples);
-	fact->low = samples->low * runs;
-	fact->high = samples->high * runs;
-	if (!dw_hot_make(&hot, work->model, &ask))
-		work->failed = true;
-	else if (hot.count && (double)hot.rows[0].self >= MOST_OF * (double)hot.weight)
-		dw_facts_name_sampled(work, fact, &hot.rows[0]);
-	dw_hot_reset(&hot);
-}
-
-/* ---- the named range that is least likely work ----------------------------------------------------- */
-
-#define LEAST_PART 0.2 /* of a step: a smaller range is no cause */
-
-/* What samples show of the ranges under one name. */
-struct samples_loss {
-	double waited_ns;
-	uint64_t waits, samples, weight, in_library, moves, spins;
-	uint32_t symbol;
-};
-
-static void samples_add_losses(const struct dw_facts_work *work, const struct dw_samples *samples, bool waits,
-                               struct samples_loss *losses)
-{
-	const struct samples_part part = { work, true, false, 1u << DW_SHARE_NAMED, DW_NO_INDEX };
-
-	for (size_t i = 0; samples && i < samples->count; i++) {
-		const struct dw_sample_row *row = &samples->rows[i];
-		struct samples_loss *loss;
-		uint32_t within;
-
-		if (row->named == DW_NO_INDEX || !dw_facts_sample_wanted((void *)&part, row))
-			continue;
-		loss = &losses[dw_model_symbol_row(work->model, row->named)];
-		loss->symbol = row->named;
-		if (waits) {
-			loss->waited_ns += (double)row->cpu_ns;
-			loss->waits += row->count;
-			continue;
-		}
-		loss->samples += row->count;
-		loss->weight += row->weight;
-		loss->in_library += dw_facts_sample_in_library(work, row) ? row->weight : 0;
-		loss->moves += dw_facts_sample_moves(work, row) ? row->weight : 0;
-		loss->spins += dw_sample_spins(work->source, row, &within) == DW_SPIN_OWN ? row->weight : 0;
-	}
-}
-
-/* Replaces the largest named range by one that waits, spins, calls the C library, moves data or leaves CPUs unused for more
- * time. */
-static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples, const double *cpus, double most_cpus)
-{
-	double steps_ns = work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns, most = 0;
-	const struct dw_fact largest = work->facts->at[DW_FACT_STEP_NAMED_PART];
-	struct dw_fact chosen = largest;
-	struct samples_loss *losses;
-	size_t count;
-
-	dw_model_symbols(work->model, &count);
-	losses = work->python || !(steps_ns > 0) ? NULL : calloc(count + 1, sizeof *losses);
-	work->failed |= !losses && !work->python && steps_ns > 0;
-	if (!losses)
-		return;
-	samples_add_losses(work, samples, false, losses);
-	samples_add_losses(work, dw_model_wait_samples(work->model, NULL), true, losses);
-	for (size_t i = 0; i < count; i++) {
-		const struct samples_loss *loss = &losses[i];
-		double waited = loss->waits >= DW_FACTS_LEAST_WAITS ? loss->waited_ns / steps_ns : 0, lost, part;
-		double rests = cpus ? dw_facts_team_rests(cpus[i], most_cpus) : 0;
-
-		if (!loss->samples && !waited)
-			continue;
-		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
-		if (loss->samples >= DW_FACTS_LEAST_SAMPLES) {
-			rests = fmax(rests, (double)(loss->in_library + loss->spins) / (double)loss->weight);
-			rests = fmax(rests, loss->moves >= DW_FACTS_LEAST_MOVES * (double)loss->weight ? (double)loss->moves / (double)loss->weight : 0);
-		}
-		lost = waited + rests * fmax(0, part - waited);
-		if (part >= LEAST_PART && lost >= DW_FACTS_LEAST_LOSS * part && lost > most) {
-			chosen = work->facts->at[DW_FACT_STEP_NAMED_PART];
-			most = lost;
-		}
-	}
-	work->facts->at[DW_FACT_STEP_NAMED_PART] = chosen;
-	free(losses);
-}
-
-/* In how many CPUs the named range works, if most of a team rests there. */
-static void samples_put_team(struct dw_facts_work *work, const double *cpus, double most)
-{
-	const struct dw_fact *named = &work->facts->at[DW_FACT_STEP_NAMED_PART];
-	double here = cpus && named->measured && named->symbol != DW_NO_INDEX
-	                  ? cpus[dw_model_symbol_row(work->model, named->symbol)] : 0;
-
-	if (dw_facts_team_rests(here, most) > 0) {
-		dw_fact_set(work, DW_FACT_SAMPLES_NAMED_CPUS, here, 1);
-		dw_fact_set(work, DW_FACT_SAMPLES_TEAM_CPUS, most, 1);
-		return;
-	}
-	dw_fact_miss(work, DW_FACT_SAMPLES_NAMED_CPUS, "no team of threads rests there and works in another part");
-	dw_fact_miss(work, DW_FACT_SAMPLES_TEAM_CPUS, "no team of threads rests in step.named_part");
-}
-
 #define LEAST_FOR_ONE 40u /* samples in the steps: then a function without a few of them takes next to nothing */
+
+/* Whether the loop waits for threads of the program where it asks for data. */
+static void samples_put_loader(struct dw_facts_work *work)
+{
+	const struct dw_account *account = work->facts->account;
+	double ns = 0;
+
+	for (size_t i = 0; i < account->count; i++)
+		if (account->cells[i].share == DW_SHARE_DATA &&
+		    (dw_account_is_for_threads(&account->cells[i]) || account->cells[i].state == DW_ACCOUNT_OTHERS))
+			ns += account->cells[i].ns;
+	if (work->loop_ns > 0)
+		dw_fact_set_share(work, DW_FACT_LOADER_THREADS, ns, work->loop_ns, 1);
+	else
+		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
+}
 
 /* ---- all ----------------------------------------------------------------------------------------- */
 
@@ -294,15 +149,10 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_PYTHON_ONE, DW_FACT_SAMPLES_ENGINE,
-		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_TEAM, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY,
-		DW_FACT_SAMPLES_NAMED_MOVES, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
-		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
+		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
-	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
-	                    named = part, between = part;
-	const struct dw_fact *chosen = &work->facts->at[DW_FACT_STEP_NAMED_PART];
-	double *cpus, most_cpus, in_python;
+	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part, between = part;
+	double in_python;
 	uint64_t count = 0, weight = 0;
 
 	work->failed |= !samples;
@@ -336,22 +186,5 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		samples_put_python(work, DW_FACT_SAMPLES_BETWEEN, between, false);
 	else
 		samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between);
-	cpus = dw_facts_team_cpus(work, &most_cpus);
-	samples_choose_named(work, samples, cpus, most_cpus);
-	samples_put_team(work, cpus, most_cpus);
-	free(cpus);
-	if (chosen->measured && chosen->symbol != DW_NO_INDEX)
-		named.named = dw_model_symbol_row(work->model, chosen->symbol);
-	named.shares = 1u << DW_SHARE_NAMED;
-	if (work->python)
-		samples_put_python(work, DW_FACT_SAMPLES_NAMED, named, false);
-	else
-		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
-	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_LIBRARY, samples, named, dw_facts_sample_in_library);
-	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_MOVES, samples, named, dw_facts_sample_moves);
-	samples_put_rows(work, DW_FACT_SAMPLES_TEAM, samples, unnamed, samples_in_team);
-	dw_facts_of_sampled_waits(work, samples, unnamed, named);
-	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);
-	samples_put_allocator(work, part);
-	samples_put_rows(work, DW_FACT_SAMPLES_COPY, samples, part, samples_copies);
+	samples_put_loader(work);
 }

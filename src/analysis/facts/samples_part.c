@@ -15,17 +15,6 @@ bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row)
 	                                       dw_model_symbol_row(part->work->model, row->named) == part->named));
 }
 
-bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	enum dw_library_role role = dw_sample_role(&stack, 0);
-
-	/* Of headers, and in a program that was linked statically, what is certainly no calculation. */
-	if (role == DW_LIBRARY_OWN)
-		return dw_activity_in(row->activity, DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(TEXT) | DW_ACTIVITY_SET(LOOK_UP));
-	return (role == DW_LIBRARY_SYSTEM || role == DW_LIBRARY_ALLOCATOR) && row->activity != DW_ACTIVITY_ALGEBRA;
-}
-
 bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);

@@ -1,12 +1,10 @@
-/* What samples.c and samples_waits.c share: which samples count, and what is too few of them. */
+/* What samples.c and operators.c share: which samples count, and what is too few of them. */
 #pragma once
 
 #include "facts/work.h"
 #include "model/samples/hot.h"
 
 #define DW_FACTS_LEAST_SAMPLES 20u /* of a part */
-#define DW_FACTS_LEAST_WAITS 5u    /* samples of a part's waits, which are longer than a period */
-#define DW_FACTS_LEAST_LOSS 0.3    /* of a named range, in waits or in the C library: a smaller part does not explain it */
 #define DW_FACTS_LEAST_MOVES 0.6   /* the same, of a range whose loops only move data */
 
 /* Of the loop's thread. */
@@ -19,13 +17,7 @@ struct samples_part {
 
 /* `context` is a struct samples_part. For dw_hot_make(), too. */
 bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row);
-/* Whether the innermost function is one of the libraries of C and C++, without those of mathematics. */
-bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row);
 /* Whether the innermost function is in a loop that only moves data. */
 bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row);
 /* Names a function by its short name, with its line. */
 void dw_facts_name_sampled(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row);
-
-/* samples_waits.c */
-void dw_facts_of_sampled_waits(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed,
-                               struct samples_part named);

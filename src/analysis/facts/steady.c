@@ -325,19 +325,6 @@ static double steady_own(struct dw_facts_work *work, const struct excess *excess
 	return largest == DW_PART_NAMED ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
 }
 
-/* Outliers that are steady steps too have their idle time in those. */
-static void steady_put_slow_idle(struct dw_facts_work *work, const struct excess *outliers)
-{
-	bool recur = false;
-
-	for (size_t i = 0; i < work->loop->count; i++)
-		recur |= work->roles[i] == (DW_ROLE_OUTLIER | DW_ROLE_STEADY);
-	if (work->cpu_known && work->loop_ns > 0)
-		dw_fact_set_share(work, DW_FACT_STEP_IDLE_SLOW,
-		                  recur ? 0 : fmax(0, outliers->parts[DW_PART_IDLE]), work->loop_ns * work->sampled,
-		                  outliers->count);
-}
-
 static void steady_put_long_steps(struct dw_facts_work *work)
 {
 	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
@@ -349,7 +336,6 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, steady_loop_ns(work));
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);
-	steady_put_slow_idle(work, &outliers);
 	if (outliers.count && outliers.ns > 0) {
 		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART, outliers.parts[steady_largest(outliers.parts)], outliers.ns,
 		                  outliers.count);
@@ -446,16 +432,6 @@ static void steady_put_parts(struct dw_facts_work *work)
 		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = divided[i][p];
 		dw_fact_set_blocks(work, id, work->steady_count);
-	}
-	/* A wait for a device is one for its work. */
-	if (divided && work->cpu_known && !(work->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0)) {
-		for (size_t i = 0; i < work->steady_count; i++)
-			work->values[i] = dw_facts_idle_named(work, work->steady[i], divided[i][DW_PART_IDLE]);
-		dw_fact_set_blocks(work, DW_FACT_STEP_IDLE_NAMED, work->steady_count);
-	} else {
-		dw_fact_miss(work, DW_FACT_STEP_IDLE_NAMED,
-		             work->cpu_known ? "such a time may be a wait for the device"
-		                             : "the CPU time of the steps was not recorded: steps are too short");
 	}
 	free(divided);
 }

@@ -67,7 +67,7 @@ static bool parts_keep_account(struct dw_model *model, struct dw_steady *steady,
 	steady->steps = 1;
 	steady->ns = account->own_ns;
 	for (size_t i = 0; steady->parts && i < count; i++) {
-		const char *name = dw_account_label(rows[i].state, rows[i].activity, label);
+		const char *name = dw_account_label(&rows[i], label);
 
 		if (rows[i].state == DW_ACCOUNT_NO_CPU)
 			continue;

@@ -108,39 +108,13 @@ void dw_facts_of_pace(struct dw_facts_work *work);
 void dw_facts_of_gaps(struct dw_facts_work *work);
 void dw_facts_of_shapes(struct dw_facts_work *work);
 void dw_facts_of_flops(struct dw_facts_work *work);
-void dw_facts_of_waits(struct dw_facts_work *work);
-void dw_facts_of_blocked(struct dw_facts_work *work);
+void dw_facts_of_functions(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
-/* samples_waits.c: the part of the loop in which its thread waits for mutexes, or spins or waits at a barrier for its team,
- * outside the ranges that say for what they wait, and the low end of its interval. 0 without samples. */
-double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low);
-/* The same of calls that write files to a disk. */
-double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low);
 /* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the second
  * one, as a part of the whole change, and its name. 0: not known. */
 double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name);
 
-/* ---- team.c: threads that share the work, from samples; nothing in programs in Python */
-
-/* Whether the thread ran OpenMP's runtime, or a function of the C library that the runtime calls to let others run. */
-bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row);
-/* For how many ns the loop's thread spins, in the loop. 0: too few samples. */
-double dw_facts_spun(const struct dw_facts_work *work, enum dw_sample_spin kind);
-/* How many CPUs work in the ranges of a name, by the name's row: the CPU time of all threads for each ns of the loop's
- * thread. 0: not known. `most`: in the part of the step with most. The caller frees the array; NULL: there is none. */
-double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);
-/* The part of an undisturbed step in which the loop's thread waits for threads of its team that have more to do, by the work
- * of each, which other programs do not change: the low end of its interval. */
-double dw_facts_team_late(struct dw_facts_work *work);
-/* The part of a team that rests where so many CPUs work; 0 if it is no team, or does not rest. */
-double dw_facts_team_rests(double cpus, double most);
-/* samples_waits.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say
- * for what they wait. 0: too few samples. */
-double dw_facts_waited_between(const struct dw_facts_work *work);
-/* samples_waits.c: the part of the loop's thread's CPU time that lies between its steps, at most: the high end of its interval. 1: too
- * few samples. */
-double dw_facts_ran_between(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

@@ -12,17 +12,31 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 	return NAN;
 }
 
-#define CASE_AS_OFTEN 0.1 /* difference of two numbers of times; and 2 of a few */
-
-double dw_case_files_of_checkpoints(const struct dw_rule_case *at)
+double dw_case_in_slow_steps(const struct dw_rule_case *at, const char *part)
 {
-	const struct dw_fact *file = dw_case_fact(at, DW_FACT_WAIT_FILE);
-	const struct dw_fact *place = dw_case_fact(at, DW_FACT_PLACES_LARGEST);
-	double times = dw_case_value(at, DW_FACT_PLACES_LARGEST_COUNT);
-	double checkpoints = dw_case_value(at, DW_FACT_LOOP_CHECKPOINTS);
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	bool recur = dw_case_part(at, DW_FACT_STEP_STEADY) + dw_case_part(at, DW_FACT_STEP_WARM_UP) +
+	                 dw_case_part(at, DW_FACT_STEP_OUTLIERS) > dw_case_part(at, DW_FACT_STEP_COUNT);
 
-	if (!file->measured || !place->measured || !file->where || !place->where ||
-	    strcmp(file->where, place->where) != 0 || !(fabs(times - checkpoints) <= fmax(2, CASE_AS_OFTEN * checkpoints)))
+	if (!recur || !excess->measured || excess->value < DW_RULE_DEADBAND || !excess->note ||
+	    strcmp(excess->note, part) != 0)
 		return 0;
-	return fmin(file->value, place->value);
+	return excess->value * dw_case_part(at, DW_FACT_STEP_OUTLIERS_PART);
+}
+
+static double case_share(const struct dw_rule_case *at, struct dw_account_select cells)
+{
+	const struct dw_account *account = at->facts->account;
+
+	return account && account->own_ns > 0 ? dw_account_sum(account, &cells).ns / account->own_ns : 0;
+}
+
+double dw_case_waits(const struct dw_rule_case *at, uint32_t activities)
+{
+	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_WAITS, activities));
+}
+
+double dw_case_runs(const struct dw_rule_case *at, uint32_t activities)
+{
+	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_RUNS, activities));
 }

@@ -18,7 +18,7 @@ struct dw_rule_case {
 
 /* Tables of rules, each ending with an entry without an id. judge.c has their order. */
 extern const struct dw_rule dw_rules_memory[], dw_rules_loader[], dw_rules_ranks[], dw_rules_loop[],
-    dw_rules_waits[], dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[], dw_rules_cells[];
+    dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[], dw_rules_cells[];
 
 static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, enum dw_fact_id id)
 {
@@ -75,10 +75,10 @@ static inline struct dw_amount dw_amount_less(struct dw_amount amount, double le
 
 /* The time of the whole in ns per step, for shares of time; NaN for shares of memory. */
 double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
-/* The part of the waits for files that belongs to checkpoints, as a part of the loop. A wait for a file that comes at
- * one place, once with each checkpoint, is part of writing it: a file is renamed, or synchronised with the disk, when
- * it has been written. */
-double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
+/* The part of the loop in which its thread waits, or does, one of these activities: bits of enum dw_activity. Without parts that
+ * records explain. 0: not known. */
+double dw_case_waits(const struct dw_rule_case *at, uint32_t activities);
+double dw_case_runs(const struct dw_rule_case *at, uint32_t activities);
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static inline enum dw_rule_whole dw_case_whole_of(double outside)
@@ -97,16 +97,6 @@ static inline double dw_case_of_whole(const struct dw_rule_case *at, enum dw_rul
 	.look = "dwell report --view functions", .unless = DW_FACT_TRACE_FUNCTIONS,              \
 	.record = "dwell run --functions tells which functions"
 
-#define DW_CASE_WAITS 0.02 /* of a step */
-
-/* All steps wait, some longer than others: then the slow steps' waits have the same cause as the waits of
- * the usual steps. */
-static inline bool dw_case_waits_in_all_steps(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED) >=
-	           DW_CASE_WAITS && dw_case_has(at, DW_FACT_STEP_IDLE_SLOW);
-}
-
 /* loop.c: whether steps get slower as the run goes on; whether the size of the input makes steps long. */
 bool dw_case_drifts(const struct dw_rule_case *at);
 bool dw_case_sizes_vary(const struct dw_rule_case *at);
@@ -119,13 +109,9 @@ double dw_case_faults_between(const struct dw_rule_case *at);
 /* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */
 double dw_case_faults_in_steps(const struct dw_rule_case *at);
 
-/* waits.c: what slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in `part`: it is in
+/* What slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in `part`: it is in
  * the steady steps' shares, and slow-steps reports it. */
 double dw_case_in_slow_steps(const struct dw_rule_case *at, const char *part);
-/* waits.c: where the thread waits for a third of the time between two lines, it calls the system there: what it runs is the
- * kernel's work for that wait. A part of the loop. */
-double dw_case_work_for_waits(const struct dw_rule_case *at);
-
 /* host.c: whether the interpreter takes a part of the time that counts; whether steps with a new shape are long because of it;
  * whether there are so many small operators between the steps that the rule about these reports them. */
 bool dw_case_is_python(const struct dw_rule_case *at);

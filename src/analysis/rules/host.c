@@ -44,13 +44,11 @@ static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
  * contains them. */
 static double host_in_python(const struct dw_rule_case *at)
 {
-	double idle = (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
-	                  dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_part(at, DW_FACT_LOOP_WAITING);
-	double files = fmax(0, dw_case_part(at, DW_FACT_WAIT_FILE) - idle);
+	double files = dw_case_runs(at, DW_ACTIVITIES_OF_FILES);
 	double logging = dw_case_has(at, DW_FACT_TRACE_FUNCTIONS)
 	                     ? dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) - dw_case_part(at, DW_FACT_LOOP_LOGGING) : 0;
 
-	return fmax(fmax(files, logging), dw_case_work_for_waits(at)) + dw_case_in_slow_steps(at, "python");
+	return fmax(files, logging) + dw_case_in_slow_steps(at, "python");
 }
 
 /* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator, or

@@ -12,7 +12,7 @@
 #include "rules/case.h"
 
 static const struct dw_rule *const tables[] = {
-	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_waits, dw_rules_host,
+	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_host,
 	dw_rules_operators, dw_rules_machine, dw_rules_device, dw_rules_cells,
 };
 
@@ -27,23 +27,43 @@ const struct dw_rule *dw_rule_at(size_t index)
 
 /* ---- one rule -------------------------------------------------------------------------------- */
 
-static bool judge_has_evidence(const struct dw_rule_case *at, const char **missing)
+/* Which cells the rule is about. False: it is about none. */
+static bool judge_find_cells(const struct dw_rule_case *at, struct dw_account_select *cells)
+{
+	if (at->rule->cells)
+		*cells = *at->rule->cells;
+	return at->rule->cells || (at->rule->cells_of && at->rule->cells_of(at, cells));
+}
+
+/* Records explain parts of the time; what lies in the others, samples do. */
+static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_account_select *cells)
+{
+	const struct dw_account *account = at->facts->account;
+	bool runs = false, waits = cells->activities[DW_ACCOUNT_WAITS] != 0;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_WAITS; state++)
+		runs |= cells->activities[state] != 0;
+	return account && (cells->by_name || dw_account_is_divided(account) || !(runs || (waits && !account->waits_known)));
+}
+
+static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED;
 
-	if (at->rule->cells ? marked && !at->unexplained : at->rule->marked && !marked) {
-		*missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
+	if (at->rule->unmarked ? marked && !at->unexplained : at->rule->marked && !marked) {
+		verdict->missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
 		return false;
 	}
-	if (at->rule->cells && !(at->facts->account && dw_account_is_divided(at->facts->account))) {
-		*missing = "dwell run";
+	verdict->has_cells = judge_find_cells(at, &verdict->cells);
+	if (verdict->has_cells ? !judge_has_samples(at, &verdict->cells) : at->rule->cells_of != NULL) {
+		verdict->missing = "dwell run";
 		return false;
 	}
 	for (const enum dw_fact_id *id = at->rule->needs; *id != DW_FACT_COUNT; id++)
 		if (!at->facts->at[*id].measured) {
-			*missing = at->facts->at[*id].missing;
-			if (!*missing)
-				*missing = "";
+			verdict->missing = at->facts->at[*id].missing;
+			if (!verdict->missing)
+				verdict->missing = "";
 			return false;
 		}
 	return true;
@@ -54,22 +74,22 @@ static enum dw_rule_whole judge_whole(const struct dw_rule_case *at)
 	return at->rule->whole_of ? at->rule->whole_of(at) : at->rule->whole;
 }
 
-static struct dw_amount judge_cells(const struct dw_rule_case *at)
+static struct dw_amount judge_cells(const struct dw_rule_case *at, const struct dw_account_select *cells)
 {
 	const struct dw_account *account = at->facts->account;
-	struct dw_account_sum sum = dw_account_sum(account, at->rule->cells);
+	struct dw_account_sum sum = dw_account_sum(account, cells);
 
 	return (struct dw_amount){ sum.ns / account->own_ns, sum.low_ns / account->own_ns, sum.high_ns / account->own_ns };
 }
 
-static struct dw_amount judge_share(const struct dw_rule_case *at)
+static struct dw_amount judge_share(const struct dw_rule_case *at, const struct dw_verdict *verdict)
 {
 	enum dw_fact_id id = at->rule->needs[0];
 
 	if (at->rule->share)
 		return at->rule->share(at);
-	if (at->rule->cells)
-		return judge_cells(at);
+	if (verdict->has_cells)
+		return judge_cells(at, &verdict->cells);
 	if (dw_fact_kind(id)->unit == DW_FACT_NS)
 		return dw_amount_times(dw_case_amount(at, id), 1 / dw_case_whole_ns(at, judge_whole(at)));
 	return dw_case_amount(at, id);
@@ -89,7 +109,6 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 		return true;
 	switch (rule->group) {
 	case DW_RULE_RANKS:
-	case DW_RULE_IDLE:
 	case DW_RULE_HOST:
 	case DW_RULE_OPTIMIZER:
 	case DW_RULE_OPERATORS: return true;
@@ -120,6 +139,7 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 }
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
+#define JUDGE_SAMPLED 0.4  /* of a threshold: the low end of a share that few samples show */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
 #define JUDGE_FEW 10        /* steady steps: their shares are chance, */
 #define JUDGE_SHORT 0.67    /* if the thread has a CPU for no more of its time */
@@ -129,7 +149,7 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
  * longer, and so the shares of a sleep and of a wait for data smaller. */
 static double judge_with_cpu(const struct dw_rule_case *at)
 {
-	if (at->rule->cells || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS))
+	if (at->rule->cells || at->rule->cells_of || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS))
 		return 1;
 	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 }
@@ -142,6 +162,15 @@ static double judge_deadband(const struct dw_rule_case *at, enum dw_rule_whole w
 	return DW_RULE_DEADBAND / (steps > 0 ? steps : 1);
 }
 
+/* The time that shares of the account are of, per step. */
+static double judge_own_ns(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+
+	return at->facts->iterations == DW_ITERATIONS_MARKED
+	           ? dw_case_whole_ns(at, DW_RULE_OF_LOOP) * account->own_ns / account->wall_ns : account->own_ns;
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
@@ -149,14 +178,14 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
 		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
-	if (!judge_has_evidence(at, &verdict->missing))
+	if (!judge_has_evidence(at, verdict))
 		return;
 	if (rule->of_lengths && dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND) {
 		verdict->missing = "the host runs ahead of the device: its steps are as long as the device's queue lets them be";
 		return;
 	}
 	verdict->state = DW_RULE_QUIET;
-	verdict->share = judge_share(at);
+	verdict->share = judge_share(at, verdict);
 	verdict->whole = judge_whole(at);
 	if (verdict->whole == DW_RULE_OF_STEP || verdict->whole == DW_RULE_OF_LOOP) {
 		verdict->share.value = judge_clamp(verdict->share.value);
@@ -164,15 +193,12 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->share.high = judge_clamp(verdict->share.high);
 		if (rule->kind <= DW_RULE_WORK)
 			least = fmax(least, judge_deadband(at, verdict->whole));
-		if (rule->part == DW_RULE_PART_IDLE || rule->waits)
+		if (rule->waits)
 			least *= judge_with_cpu(at);
-		/* Programs that take CPUs away also make waits uneven: a few long ones are no cause. */
-		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 && verdict->share.low < DW_RULE_DEADBAND / 2)
-			return;
 		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
 			return;
 	}
-	if (isnan(verdict->share.value) || verdict->share.value < least ||
+	if (isnan(verdict->share.value) || verdict->share.value < least || (verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) ||
 	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
 	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;
@@ -188,7 +214,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
 	verdict->time_ns = verdict->share.value *
-	                   (rule->cells                           ? at->facts->account->own_ns
+	                   (verdict->has_cells                    ? judge_own_ns(at)
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
 	                                                          : dw_case_whole_ns(at, verdict->whole));
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
@@ -208,9 +234,10 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 {
 	if (isnan(verdict->time_ns))
 		return 0;
+	if (verdict->has_cells && !isnan(verdict->gain_ns))
+		return verdict->gain_ns;
 	/* How much of it can go is not known. */
-	return verdict->rule->kind == DW_RULE_WORK || (verdict->rule->cells && verdict->rule->no_gain) ? verdict->time_ns / 2
-	                                                                                                : verdict->time_ns;
+	return verdict->rule->kind == DW_RULE_WORK || verdict->has_cells ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
@@ -265,7 +292,8 @@ static void judge_unexplained(struct dw_rule_case *at, struct dw_verdicts *verdi
 	at->unexplained = true;
 	for (size_t i = 0; i < verdicts->count; i++) {
 		at->rule = dw_rule_at(i);
-		if (at->rule->cells)
+		at->verdict = &verdicts->at[i];
+		if (at->rule->unmarked)
 			judge_rule(at, &verdicts->at[i]);
 	}
 }
@@ -295,46 +323,36 @@ static double judge_kind(const struct dw_verdict *verdict)
 	return verdict->rule->kind;
 }
 
-#define JUDGE_AS_LONG 0.8 /* of a wait's time: the named part can hold most of it */
-#define JUDGE_BEFORE 1.01  /* of the time of another verdict: a little before it */
-
 /* The time by which causes are sorted. */
 static double judge_rank_ns(const struct dw_verdict *verdict)
 {
-	if (verdict->ranked_ns > 0)
-		return verdict->ranked_ns;
-	return judge_weight_ns(verdict) * (verdict->in_named ? JUDGE_AS_LONG : 1) + verdict->follows_ns;
+	return judge_weight_ns(verdict) + verdict->follows_ns;
 }
 
-/* A wait that takes about as long as a named part most likely lies in it. The part is the larger fact and comes first,
- * although the wait may be measured a little longer: of the loop, with its slow steps. If samples of waits show them in it,
- * it comes after them: they are the cause. Page faults that take about as long as the part, or an allocator that takes a third
- * of it, are its cause, too. */
-static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
+/* What of a range's time other causes have is not the range's. */
+static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
-	double waiting_ns = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) * dw_case_whole_ns(at, DW_RULE_OF_STEP), longest_ns = 0;
-	struct dw_verdict *named = NULL;
+	const struct dw_account *account = at->facts->account;
 
 	for (size_t i = 0; i < verdicts->count; i++) {
-		struct dw_verdict *verdict = &verdicts->at[i];
+		struct dw_verdict *of = &verdicts->at[i];
+		double all_ns, claimed_ns = 0;
 
-		if (verdict->state == DW_RULE_FIRED && verdict->rule->holds_waits)
-			named = verdict;
-		if (verdict->state == DW_RULE_FIRED && verdict->rule->group == DW_RULE_IDLE)
-			longest_ns = fmax(longest_ns, verdict->time_ns);
-	}
-	for (size_t i = 0; named && i < verdicts->count; i++)
-		verdicts->at[i].in_named = verdicts->at[i].rule->group == DW_RULE_IDLE &&
-		                           named->time_ns < verdicts->at[i].time_ns &&
-		                           named->time_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
-	if (named && waiting_ns >= longest_ns / 2 && longest_ns > 0)
-		named->ranked_ns = JUDGE_AS_LONG * fmin(longest_ns, named->time_ns);
-	for (size_t i = 0; named && i < verdicts->count; i++) {
-		struct dw_verdict *within = &verdicts->at[i];
+		if (of->state != DW_RULE_FIRED || !of->cells.by_name)
+			continue;
+		all_ns = dw_account_sum(account, &of->cells).ns;
+		for (size_t k = 0; k < verdicts->count; k++) {
+			struct dw_account_select cells = verdicts->at[k].cells;
 
-		if (within->state == DW_RULE_FIRED && within->rule->of_named > 0 &&
-		    within->time_ns >= within->rule->of_named * named->time_ns)
-			within->ranked_ns = fmax(judge_weight_ns(within), JUDGE_BEFORE * judge_rank_ns(named));
+			if (verdicts->at[k].state != DW_RULE_FIRED || !verdicts->at[k].has_cells || cells.by_name)
+				continue;
+			cells.by_name = true;
+			cells.named = of->cells.named;
+			claimed_ns += dw_account_sum(account, &cells).ns;
+		}
+		of->claimed = fmin(1, claimed_ns / fmax(1, all_ns));
+		if (of->share.value * (1 - of->claimed) < of->rule->threshold)
+			of->state = DW_RULE_COVERED;
 	}
 }
 
@@ -417,11 +435,6 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		                      dw_case_part(at, DW_FACT_STEP_IDLE)) + dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
 	case DW_RULE_PART_DEVICE:
 		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
-	case DW_RULE_PART_IDLE:
-		/* Waits that use the CPU: a thread spins, or calls the C library for files. They are no idle time. */
-		return fmax((dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) * step_ns +
-		            (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) * loop_ns,
-		            (dw_case_part(at, DW_FACT_WAIT_FILE) + dw_case_part(at, DW_FACT_WAIT_LOCK)) * loop_ns);
 	default: return loop_ns;
 	}
 }
@@ -520,12 +533,13 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 		return -1;
 	for (size_t i = 0; i < verdicts->count; i++) {
 		at.rule = dw_rule_at(i);
+		at.verdict = &verdicts->at[i];
 		judge_rule(&at, &verdicts->at[i]);
 	}
 	judge_groups(verdicts);
 	if (facts->iterations == DW_ITERATIONS_MARKED && !judge_has_any(verdicts))
 		judge_unexplained(&at, verdicts);
-	judge_named(&at, verdicts);
+	judge_claims(&at, verdicts);
 	judge_sort(verdicts);
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;

@@ -16,13 +16,6 @@ static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id 
 	return (struct dw_amount){ share, share, share };
 }
 
-static struct dw_amount loop_share_checkpoints(const struct dw_rule_case *at)
-{
-	double files = dw_case_files_of_checkpoints(at);
-
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_CHECKPOINT_ALL), (struct dw_amount){ files, files, files });
-}
-
 static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 {
 	return dw_amount_times(loop_sum(at, DW_FACT_STEP_EVALUATION, DW_FACT_LOOP_EVALUATION),
@@ -156,34 +149,14 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) && dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
-/* The rules about files, locks and sleeps report a wait by its name, if it takes as long as what slow steps take
- * beyond others. */
-static bool loop_wait_is_reported(const struct dw_rule_case *at)
-{
-	static const enum dw_fact_id waits[] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK, DW_FACT_WAIT_SLEEP };
-	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
-
-	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		const struct dw_fact *wait = dw_case_fact(at, waits[i]);
-
-		if (wait->measured && wait->name && excess->name && strcmp(wait->name, excess->name) == 0 &&
-		    wait->value >= excess->value)
-			return true;
-	}
-	return dw_case_waits_in_all_steps(at);
-}
-
 #define LOOP_NEARLY 0.75 /* both are measured */
 
-/* The slow steps wait, in a range or in none, for as long as a rule about waits reports. Sleeps that only slow steps have, in no
- * range, have no rule of their own. */
-static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle, bool sleeps)
+/* The slow steps wait, in a range or in none, for as long as rules about waits report. */
+static bool loop_wait_is_reported(const struct dw_rule_case *at)
 {
-	double waits = fmax(dw_case_part(at, DW_FACT_WAIT_FILE), fmax(dw_case_part(at, DW_FACT_WAIT_LOCK),
-	                                                              sleeps ? dw_case_part(at, DW_FACT_WAIT_SLEEP) : 0));
+	double waits = dw_case_waits(at, DW_ACCOUNT_ALL);
 
-	return dw_case_has(at, idle) && waits >= DW_RULE_DEADBAND &&
-	       waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	return waits >= DW_RULE_DEADBAND && waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 }
 
 /* Whether a rule about the part reports most of what slow steps take beyond others. */
@@ -204,9 +177,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 			return dw_case_part(at, reported[i].all) >= excess / 2;
 	return strcmp(part, "profiler") == 0 ||
 	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
-	       (strcmp(part, "idle") == 0 && (loop_wait_is_reported(at) || loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE, false))) ||
-	       (strcmp(part, "named") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE_NAMED, true)) ||
-	       (strcmp(part, "unnamed") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE, true)) ||
+	       ((strcmp(part, "idle") == 0 || strcmp(part, "named") == 0 || strcmp(part, "unnamed") == 0) && loop_wait_is_reported(at)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 
@@ -376,10 +347,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_CHECKPOINT_ALL),
-		.share = loop_share_checkpoints,
+		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_CHECKPOINT },
 		.threshold = 0.05,
-		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures. "
-		          "A wait for a file at one place, once with each of them, is counted.",
+		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures.",
 		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
@@ -432,6 +402,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
+		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
 		          "a model is called without gradients in each step, or often and for less than 0.5 ms, or for less than half of a "

@@ -12,17 +12,15 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 #define MACHINE_BUSY 1.05 /* CPUs: other threads of the process run too */
 #define MACHINE_WITHOUT 0.03 /* of a step without a CPU; threads that have one each wait less */
 
-/* The time in which the step's thread waits for other threads of its process that run: neither it
- * nor a named wait explains it. If they have not got a CPU each, it is part of the same cause. */
+/* The time in which the step's thread waits for other threads of its process that run. If they have not got a CPU each, it is part
+ * of the same cause. */
 static double machine_waits_for_own(const struct dw_rule_case *at)
 {
-	double waits = 1 - dw_case_value(at, DW_FACT_CPU_THREAD) - dw_case_value(at, DW_FACT_CPU_DELAY) -
-	               dw_case_part(at, DW_FACT_STEP_IDLE) - dw_case_part(at, DW_FACT_STEP_IDLE_NAMED) -
-	               dw_case_part(at, DW_FACT_STEP_DATA) - dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
-	               dw_case_part(at, DW_FACT_STEP_DEVICE);
+	const struct dw_account *account = at->facts->account;
+	double waits = account && account->wall_ns > 0 ? account->state_ns[DW_ACCOUNT_OTHERS] / account->wall_ns : 0;
 
 	return dw_case_value(at, DW_FACT_CPU_DELAY) >= MACHINE_WITHOUT &&
-	       dw_case_value(at, DW_FACT_CPU_BUSY) >= MACHINE_BUSY && waits > 0 ? waits : 0;
+	       dw_case_value(at, DW_FACT_CPU_BUSY) >= MACHINE_BUSY ? waits : 0;
 }
 
 #define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
@@ -204,7 +202,7 @@ static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
  * in that wait: without them it waits longer. */
 static bool machine_faults_are_hidden(const struct dw_rule_case *at)
 {
-	return fmax(dw_case_part(at, DW_FACT_WAIT_LOCK), dw_case_part(at, DW_FACT_LOADER_STARVED)) >
+	return fmax(dw_case_waits(at, DW_ACTIVITIES_OF_THREADS), dw_case_part(at, DW_FACT_LOADER_STARVED)) >
 	       machine_share_faults(at).value;
 }
 
@@ -294,7 +292,6 @@ const struct dw_rule dw_rules_machine[] = {
 		.question = "Does memory that is touched for the first time take time in every step?",
 		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_COMPUTE,
-		.of_named = 0.8,
 		.whole_of = machine_whole_faults,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
 		.share = machine_share_faults,

@@ -145,27 +145,5 @@ const struct dw_rule dw_rules_memory[] = {
 		.remedy = { [DW_WORDS_ANY] = "in-place operators or buffers that are used again" },
 		.look = "dwell report --view memory",
 	},
-	{
-		.id = "allocator",
-		.marked = true,
-		.question = "Does the allocator take time in every step?",
-		.kind = DW_RULE_CAUSE,
-		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
-		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_ALLOCATOR),
-		.of_named = 1.0 / 3,
-		.threshold = 0.05,
-		.reason = "An allocator that keeps freed memory takes less than 1%. Without PyTorch, the CPU time of malloc(), free() and "
-		          "operators new and delete, by samples. If it takes a third of a named part's time, it comes before that part.",
-		.statement = "To allocate and free memory {takes} {share} {of}[: {memory.allocations} calls][, most of it in "
-		             "{memory.allocator:name}]{memory.allocator:where}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "keep buffers from step to step, and small objects in one array in place of lists and trees of nodes",
-			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
-			                     "LD_PRELOAD), and buffers that are used again (out=)",
-		},
-		.look = "dwell report --view memory",
-	},
 	{ 0 },
 };

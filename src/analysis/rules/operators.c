@@ -99,19 +99,21 @@ static bool operators_no_python(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
 }
 
-/* While other programs use the CPUs, the thread also waits for one after each wait in no range: that is no work. */
+/* Without the time for which the thread waits there, or other threads work. */
 static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 {
-	double idle = dw_case_part(at, DW_FACT_STEP_IDLE), waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
-	double all = fmax(idle, dw_case_part(at, DW_FACT_CPU_WAITING));
-	double switches = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
+	const struct dw_account *account = at->facts->account;
+	double all_ns = 0, runs_ns = 0;
 
-	struct dw_amount unnamed = dw_case_amount(at, DW_FACT_STEP_UNNAMED);
+	for (size_t i = 0; account && i < account->count; i++) {
+		const struct dw_account_cell *cell = &account->cells[i];
 
-	/* What opens, reads and writes files has a rule of its own, and so has a wait for the team of threads. */
-	unnamed = dw_amount_times(unnamed, 1 - dw_case_part(at, DW_FACT_SAMPLES_FILES) - dw_case_part(at, DW_FACT_SAMPLES_TEAM));
-	return dw_amount_less(unnamed,
-	                      idle > 0 && waits > 0 ? dw_case_part(at, DW_FACT_CPU_DELAY) * waits / switches * idle / all : 0);
+		if (cell->where != DW_SAMPLE_IN_STEP || cell->share != DW_SHARE_OTHER || cell->state == DW_ACCOUNT_NO_CPU)
+			continue;
+		all_ns += cell->ns;
+		runs_ns += cell->state == DW_ACCOUNT_RUNS || cell->state == DW_ACCOUNT_UNKNOWN ? cell->ns : 0;
+	}
+	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_UNNAMED), all_ns > 0 ? runs_ns / all_ns : 1);
 }
 
 /* What is in no range says less than any cause: it always describes the form of the program. */
@@ -120,102 +122,49 @@ static bool operators_name_little(const struct dw_rule_case *at)
 	return dw_case_has(at, DW_FACT_STEP_UNNAMED);
 }
 
-#define OPERATORS_WHOLE 0.98 /* of a step: a range around all of it says nothing */
-#define OPERATORS_IN_IT 0.5  /* of a step: operators, which say what such a range does */
-
 #define OPERATORS_KNOWN 0.05   /* of a step: what trains is known by name */
-#define OPERATORS_WAITS 0.10   /* of a step in a range in which the thread waits */
-#define OPERATORS_WAITS_OF 0.25 /* the same of the range */
-#define OPERATORS_LIBRARY 0.30 /* of a range's CPU time: numbers are not computed in the C library */
-#define OPERATORS_MOVES 0.60   /* the same, in loops that only move data */
 
-/* A program in C that names what trains: then a range under another name is something else. An optimizer alone is
- * not enough: the passes may have other names. */
+/* What trains is known by name: then a range under another name is something else. An optimizer alone is not enough: the passes
+ * may have other names. */
 static bool operators_training_is_named(const struct dw_rule_case *at)
 {
-	return at->facts->framework == DW_FACTS_C &&
-	       dw_case_part(at, DW_FACT_STEP_FORWARD) + dw_case_part(at, DW_FACT_STEP_BACKWARD) +
-	               dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
+	return dw_case_part(at, DW_FACT_STEP_FORWARD) + dw_case_part(at, DW_FACT_STEP_BACKWARD) +
+	           dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
 }
 
-/* In the largest range of a program in C the thread computes: it seldom waits there, seldom calls the C library for text, memory
- * or files, does not only move data, and a team of threads does not rest. If nothing else is known to train, such a range is the work. */
-static bool operators_named_computes(const struct dw_rule_case *at)
+/* All that the largest range under a name of the program has of the thread's time. */
+static bool operators_find_named(const struct dw_rule_case *at, struct dw_account_select *cells)
 {
-	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_PART), waiting = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING);
-	const struct dw_fact *library = dw_case_fact(at, DW_FACT_SAMPLES_NAMED_LIBRARY);
-	const struct dw_fact *moves = dw_case_fact(at, DW_FACT_SAMPLES_NAMED_MOVES);
+	const struct dw_fact *largest = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST);
 
-	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
-		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
-	return at->facts->framework == DW_FACTS_C && !operators_training_is_named(at) &&
-	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
-	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2) &&
-	       !(moves->measured && moves->value >= OPERATORS_MOVES && moves->low >= OPERATORS_MOVES / 2);
+	if (!largest->measured || largest->symbol == DW_NO_INDEX)
+		return false;
+	*cells = dw_account_select_states(~(1u << DW_ACCOUNT_NO_CPU), DW_ACCOUNT_ALL);
+	cells->by_name = true;
+	cells->named = largest->symbol;
+	return true;
 }
 
-/* Where what trains is named, all ranges under other names count, if one of them is too small. */
-static struct dw_amount operators_share_named(const struct dw_rule_case *at)
-{
-	struct dw_amount largest = dw_case_amount(at, DW_FACT_STEP_NAMED_PART);
+#define OPERATORS_PYTHON 0.5 /* of a range: the interpreter computes no numbers */
 
-	return operators_training_is_named(at) && largest.value < at->rule->threshold ? dw_case_amount(at, DW_FACT_STEP_NAMED)
-	                                                                             : largest;
+/* The range is code of Python, and not of libraries that compute. */
+static bool operators_named_is_python(const struct dw_rule_case *at)
+{
+	struct dw_account_select cells = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITY_SET(INTERPRETER));
+
+	cells.by_name = true;
+	cells.named = at->verdict->cells.named;
+	return dw_account_sum(at->facts->account, &cells).ns >=
+	       OPERATORS_PYTHON * dw_account_sum(at->facts->account, &at->verdict->cells).ns;
 }
 
-/* No other part of a step is larger; passes and operators do not count where they are known to be what trains. Where a
- * device was recorded, it works meanwhile. */
-static bool operators_named_is_largest(const struct dw_rule_case *at)
+/* The rule about logging reports a range of that name. */
+static bool operators_named_is_else(const struct dw_rule_case *at)
 {
-	static const enum dw_fact_id others[] = { DW_FACT_STEP_DATA, DW_FACT_STEP_COMMUNICATION,
-		DW_FACT_STEP_CHECKPOINT, DW_FACT_STEP_EVALUATION, DW_FACT_STEP_FUNCTIONS,
-		DW_FACT_STEP_PYTHON, DW_FACT_STEP_IDLE, DW_FACT_STEP_UNNAMED }, training[] = { DW_FACT_STEP_OPTIMIZER,
-		DW_FACT_STEP_BACKWARD, DW_FACT_STEP_FORWARD, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS };
-	double share = operators_share_named(at).value;
-	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->name;
+	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name;
 	const char *logging = dw_case_fact(at, DW_FACT_LOOP_LOGGING_ALL)->name;
 
-	if (name && logging && strcmp(name, logging) == 0)
-		return false; /* the rule about logging reports it */
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		/* Time in libraries that Python only calls, as NumPy, is not the interpreter's. */
-		double called = others[i] == DW_FACT_STEP_PYTHON ? dw_case_part(at, DW_FACT_SAMPLES_ENGINE) : 0;
-
-		if (dw_case_part(at, others[i]) * (1 - called) > share)
-			return false;
-	}
-	for (size_t i = 0; i < sizeof training / sizeof *training && !operators_training_is_named(at); i++)
-		if (dw_case_part(at, training[i]) > share)
-			return false;
-	return !operators_named_computes(at) &&
-	       !(share >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
-}
-
-/* Where the loop's thread waits for something else, as for a file, its team has nothing to do. */
-static bool operators_team_rests(const struct dw_rule_case *at)
-{
-	return dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && operators_named_is_largest(at) &&
-	       !(dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) >= OPERATORS_WAITS_OF * dw_case_part(at, DW_FACT_STEP_NAMED_PART));
-}
-
-static bool operators_no_team_rests(const struct dw_rule_case *at)
-{
-	return operators_named_is_largest(at) && !operators_team_rests(at);
-}
-
-/* The time that the range would save if as many CPUs worked in it as in another part. */
-static struct dw_amount operators_share_rests(const struct dw_rule_case *at)
-{
-	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_NAMED_PART),
-	                       1 - dw_case_value(at, DW_FACT_SAMPLES_NAMED_CPUS) / dw_case_value(at, DW_FACT_SAMPLES_TEAM_CPUS));
-}
-
-/* Percent of a step in all named ranges, if the largest one alone is no cause. */
-static double operators_all_named_percent(const struct dw_rule_case *at)
-{
-	double all = operators_share_named(at).value;
-
-	return all > dw_case_value(at, DW_FACT_STEP_NAMED_PART) ? round(all * 100) : NAN;
+	return (operators_training_is_named(at) || operators_named_is_python(at)) && !(name && logging && strcmp(name, logging) == 0);
 }
 
 /* Percent of a step in the largest range, if no pass or operator takes more. */
@@ -246,7 +195,7 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 		sum = dw_amount_plus(sum, dw_case_amount(at, DW_FACT_STEP_IDLE));
 	/* A library that Python calls computes, too. */
 	sum = dw_amount_plus(sum, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), dw_case_part(at, DW_FACT_SAMPLES_ENGINE)));
-	return dw_amount_less(sum, dw_case_part(at, DW_FACT_STEP_IDLE_NAMED));
+	return dw_amount_less(sum, fmax(0, dw_case_waits(at, DW_ACCOUNT_ALL) - dw_case_part(at, DW_FACT_STEP_IDLE)));
 }
 
 static bool operators_always(const struct dw_rule_case *at)
@@ -470,58 +419,21 @@ const struct dw_rule dw_rules_operators[] = {
 		},
 	},
 	{
-		.id = "team-rests",
-		.question = "Does a team of threads have too little work in a named range?",
-		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_IDLE,
-		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
-		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_PART, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS),
-		.share = operators_share_rests,
-		.threshold = 0.05,
-		.reason = "In a range that would be a named part, samples find at most seven tenths of the CPUs busy that the same "
-		          "threads keep busy in another part of the step: one thread works alone there, or has more work than "
-		          "the others. With equal work the range would take that much less. Not if the thread waits for a quarter of the range.",
-		.applies = operators_team_rests,
-		.statement = "Threads have too little work in the range {step.named_part:name}{step.named_part:where}, which {takes} "
-		             "{step.named_part} {of}: they keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and "
-		             "{samples.team_cpus} in another part[; {samples.named} of its CPU time is in "
-		             "{samples.named:name}{samples.named:where}].",
-		.remedy = {
-			[DW_WORDS_ANY] = "give each thread the same work there, also what one thread does alone",
-			[DW_WORDS_C] = "give each thread the same work there, as OpenMP's schedule(dynamic) does, also what one thread "
-			               "does alone",
-		},
-		.look = "dwell report --view threads",
-	},
-	{
 		.id = "named-part",
-		.question = "Is a part that the program named the largest of a step?",
+		.question = "Does a part that the program named, and that is not training, take time?",
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_NONE,
-		.whole = DW_RULE_OF_STEP,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
-		.holds_waits = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_PART),
-		.share = operators_share_named,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
+		.cells_of = operators_find_named,
 		.threshold = 0.20,
-		.reason = "A range under a name of the program's own in which no team of threads rests, and which is not forward, backward, optimizer or another "
-		          "part that dwell knows: whether training needs it, dwell cannot tell. Reported if no other part of "
-		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
-		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
-		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
-		          "quarter of the range, or spends 30% of its CPU time there in the C library, or 60% of it in loops that only move data. Waits in it have "
-		          "rules of their own too, which come first if they are known.",
-		.applies = operators_no_team_rests,
-		.number = operators_all_named_percent,
+		.reason = "Forward, backward, operators or layers are known, so that a range under a name of the program's own is something else: whether "
+		          "training needs it, dwell cannot tell. It is ranked by half of its time without what other causes have of that. Where no "
+		          "part of training is known, the largest range is the work.",
+		.applies = operators_named_is_else,
 		.no_gain = true,
-		.statement = "The range {step.named_part:name} {takes} {step.named_part} {of}{step.named_part:where}"
-		             "[, all ranges under the program's own names {number}%]"
-		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
-		             "[?samples.named_moves: ; {samples.named_moves} of it in loops that only move data]"
-		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
-		             "[ ({cpu.waiting:note})].",
+		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "ranges within it show which of its parts takes the time; do what is no training "
 			                 "every n-th step or in another thread",

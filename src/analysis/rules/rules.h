@@ -44,7 +44,6 @@ enum dw_rule_group {
 	DW_RULE_ALONE,         /* in no group */
 	DW_RULE_DATA,
 	DW_RULE_RANKS,
-	DW_RULE_IDLE,
 	DW_RULE_HOST,
 	DW_RULE_OPTIMIZER,
 	DW_RULE_OPERATORS,
@@ -60,7 +59,6 @@ enum dw_rule_part {
 	DW_RULE_PART_DATA,
 	DW_RULE_PART_COMMUNICATION,
 	DW_RULE_PART_COLLECTOR,
-	DW_RULE_PART_IDLE,
 	DW_RULE_PART_COMPUTE,       /* operators, and Python between them */
 	DW_RULE_PART_OUTSIDE,       /* the loop's time outside steps */
 	DW_RULE_PART_DEVICE,        /* the device's time without computation, where it was recorded */
@@ -103,14 +101,14 @@ struct dw_rule {
 	                        * a device if a part of its work is missing. */
 	bool of_lengths;       /* the rule compares how long the host's steps are: not measured if the device is far
 	                        * behind the host, whose steps then wait for its queue */
-	bool holds_waits;      /* a range in which waits can lie that have rules of their own */
-	double of_named;       /* the rule's time may pass in such a range. If it is at least this part of the
-	                        * range's time, it is the cause and comes before the range. 0: it never does */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
-	const struct dw_account_select *cells; /* the share is that of these cells. Such a rule is applied where no steps are
-	                        * marked, or where no other says anything, */
-	bool marked;           /* and this one only where they are: a rule with `cells` has its time */
+	/* The share is that of these cells of the account; or of those that the function sets, if it finds some. The cells of two
+	 * rules are never the same, except those of a range, of which a rule has what no other one claims. */
+	const struct dw_account_select *cells;
+	bool (*cells_of)(const struct dw_rule_case *, struct dw_account_select *);
+	bool unmarked;         /* only where no steps are marked, or no other rule says anything of them */
+	bool marked;           /* only where they are */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
 	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
 	 * used unchanged, a time is divided by the whole. */
@@ -163,8 +161,9 @@ struct dw_verdict {
 	struct dw_amount share;
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */
 	double follows_ns;     /* see follows_ns of the rule */
-	bool in_named;         /* a wait that takes about as long as the named part that is reported: it is ranked after that */
-	double ranked_ns;      /* of a named part that holds much besides its waits: it is ranked after these; else 0 */
+	bool has_cells;        /* the share is that of */
+	struct dw_account_select cells;
+	double claimed;        /* the part of them that other causes have */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
 	const char *hint;      /* "" if there is none */

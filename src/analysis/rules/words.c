@@ -104,8 +104,6 @@ static const char *words_where(const struct words *words, enum dw_fact_id id)
 
 	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_PYTHON)
 		outside = &words->at->facts->at[DW_FACT_LOOP_PYTHON];
-	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_IDLE)
-		outside = &words->at->facts->at[DW_FACT_LOOP_WAITING];
 	if (outside && outside->measured && outside->value > fact->value * dw_case_value(words->at, DW_FACT_LOOP_STEPS))
 		return outside->where;
 	return fact->where;
@@ -156,13 +154,29 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	}
 }
 
-/* The function that the rule's cells lie in, with its line: "ask (net.c:10)". */
+/* " in the range NAME at FILE:LINE" */
+static void words_put_range(struct words *words, const struct dw_symbol *range)
+{
+	char line[90];
+
+	words_put_text(words, "the range ");
+	words_put(words, range->name, strnlen(range->name, 80));
+	if (!range->file)
+		return;
+	snprintf(line, sizeof line, " at %s:%u", dw_text_base_name(range->file), range->line);
+	words_put_text(words, line);
+}
+
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
 static void words_put_cells(struct words *words, const char *form)
 {
-	struct dw_account_sum sum = dw_account_sum(words->at->facts->account, words->at->rule->cells);
+	struct dw_account_sum sum = dw_account_sum(words->at->facts->account, &words->at->verdict->cells);
+	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.place_ns >= DW_ACCOUNT_MOST * sum.ns);
 	char text[300];
 
-	if (!sum.function || (strcmp(form, "most") == 0 && sum.place_ns < DW_ACCOUNT_MOST * sum.ns)) {
+	if (words->at->verdict->cells.by_name)
+		sum.range = NULL; /* the sentence names it */
+	if (!function && !(most && sum.range)) {
 		words->known = false;
 		return;
 	}
@@ -170,8 +184,14 @@ static void words_put_cells(struct words *words, const char *form)
 		words_put_share(words, sum.place_ns / sum.ns);
 		return;
 	}
-	dw_account_place(&sum, text);
-	words_put(words, text, strnlen(text, 170));
+	if (function) {
+		dw_account_place(&sum, text);
+		words_put(words, text, strnlen(text, 170));
+	}
+	if (function && most && sum.range)
+		words_put_text(words, ", in ");
+	if (most && sum.range)
+		words_put_range(words, sum.range);
 }
 
 static void words_put_place(struct words *words, const char *place)

@@ -7,6 +7,17 @@
 #include "dwell/probe.h"
 #include "frameworks/frameworks.h"
 
+const char *dw_share_label(enum dw_share share)
+{
+	static const char *const labels[] = {
+#define X(name, label) label,
+		DW_SHARES(X)
+#undef X
+	};
+
+	return labels[share];
+}
+
 static enum dw_share share_of_name(const char *name)
 {
 	static const struct { const char *name; enum dw_share share; } known[] = {

@@ -25,6 +25,8 @@ enum dw_share {
 	DW_SHARE_COUNT
 };
 
+/* "data", "forward" */
+const char *dw_share_label(enum dw_share share);
 /* The share of a range with this symbol; DW_SHARE_COUNT: none. */
 enum dw_share dw_share_of(const struct dw_symbol *symbol);
 /* Whether a range has a name by which a program says that it logs: "log" or "logging", of which there is no share. */

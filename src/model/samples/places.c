@@ -95,13 +95,74 @@ void dw_sample_places_reset(struct dw_sample_places *places)
 #define BIT(share) (1u << DW_SHARE_##share)
 #define PASSES (BIT(BACKWARD) | BIT(FORWARD))
 #define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | PASSES)
+#define WAITS (BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE))
+
+/* The open ranges of an instant. */
+struct places_open {
+	uint32_t set;                  /* bits of shares */
+	uint32_t name[PLACE_CLASSES];  /* the outermost one's symbol, or DW_NO_INDEX */
+	bool python;
+};
+
+static void places_set_named(const struct places_open *open, struct dw_sample_row *row)
+{
+	row->share = DW_SHARE_NAMED;
+	row->named = open->name[PLACE_PHASE] != DW_NO_INDEX ? open->name[PLACE_PHASE] : open->name[PLACE_OWN];
+}
+
+static bool places_has_name(const struct places_open *open)
+{
+	return open->name[PLACE_PHASE] != DW_NO_INDEX || open->name[PLACE_OWN] != DW_NO_INDEX;
+}
+
+static enum dw_share places_layer(const struct places_open *open)
+{
+	return open->name[PLACE_LAYER] != DW_NO_INDEX      ? DW_SHARE_LAYERS
+	       : open->name[PLACE_FUNCTION] != DW_NO_INDEX ? DW_SHARE_FUNCTIONS
+	                                                   : DW_SHARE_OTHER;
+}
+
+/* As division.c divides the time between steps. */
+static void places_put_between(const struct places_open *open, struct dw_sample_row *row)
+{
+	uint32_t first = open->set & (BIT(EVALUATION) | BIT(CHECKPOINT)), waits = open->set & WAITS;
+
+	if (first)
+		row->share = first & BIT(EVALUATION) ? DW_SHARE_EVALUATION : DW_SHARE_CHECKPOINT;
+	else if (waits)
+		row->share = (enum dw_share)__builtin_ctz(waits);
+	else if (open->name[PLACE_OPERATOR] != DW_NO_INDEX)
+		row->share = DW_SHARE_OPERATORS;
+	else if (places_has_name(open))
+		places_set_named(open, row);
+	else if (!open->python && open->set & PHASES)
+		row->share = (enum dw_share)__builtin_ctz(open->set & PHASES);
+	else
+		row->share = places_layer(open);
+}
+
+/* As division.c divides a step. */
+static void places_put_in_step(const struct places_open *open, bool reduced, struct dw_sample_row *row)
+{
+	uint32_t set = open->set;
+
+	if (open->python && !reduced && set & PHASES && open->name[PLACE_OPERATOR] == DW_NO_INDEX)
+		set = (set & ~PHASES) | BIT(PYTHON);
+	if (set)
+		row->share = (enum dw_share)__builtin_ctz(set);
+	else if (places_has_name(open))
+		places_set_named(open, row);
+	else if (open->name[PLACE_OPERATOR] != DW_NO_INDEX)
+		row->share = DW_SHARE_OPERATORS;
+	else
+		row->share = open->python && !reduced ? DW_SHARE_PYTHON : places_layer(open);
+}
 
 void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, bool reduced, struct dw_sample_row *row)
 {
-	uint32_t set = 0, name[PLACE_CLASSES];
-	bool python = places->python[row->thread];
+	struct places_open open = { .python = places->python[row->thread] };
 
-	memset(name, 0xff, sizeof name);
+	memset(open.name, 0xff, sizeof open.name);
 	row->range = row->named = DW_NO_INDEX;
 	for (uint32_t place = pass->depth; place; place--) {
 		uint32_t at = ((const struct dw_sample_frame *)(const void *)pass->frames)[place].row;
@@ -110,22 +171,13 @@ void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass
 		if (row->range == DW_NO_INDEX)
 			row->range = places->model->row_symbol[at];
 		/* Of an optimizer's step and a pass within each other, the inner one counts. */
-		if (!(set & PASSES && bit & BIT(OPTIMIZER)) && !(set & BIT(OPTIMIZER) && bit & PASSES))
-			set |= bit;
+		if (!(open.set & PASSES && bit & BIT(OPTIMIZER)) && !(open.set & BIT(OPTIMIZER) && bit & PASSES))
+			open.set |= bit;
 		if (!bit || places->classes[at] >= PLACE_OPERATOR)
-			name[places->classes[at]] = places->model->row_symbol[at]; /* the outermost one is kept */
+			open.name[places->classes[at]] = places->model->row_symbol[at]; /* the outermost one is kept */
 	}
-	if (python && !reduced && set & PHASES && name[PLACE_OPERATOR] == DW_NO_INDEX)
-		set = (set & ~PHASES) | BIT(PYTHON);
-	if (set) {
-		row->share = (enum dw_share)__builtin_ctz(set);
-		return;
-	}
-	row->named = name[PLACE_PHASE] != DW_NO_INDEX ? name[PLACE_PHASE] : name[PLACE_OWN];
-	row->share = row->named != DW_NO_INDEX             ? DW_SHARE_NAMED
-	             : name[PLACE_OPERATOR] != DW_NO_INDEX ? DW_SHARE_OPERATORS
-	             : python && !reduced                  ? DW_SHARE_PYTHON
-	             : name[PLACE_LAYER] != DW_NO_INDEX    ? DW_SHARE_LAYERS
-	             : name[PLACE_FUNCTION] != DW_NO_INDEX ? DW_SHARE_FUNCTIONS
-	                                                   : DW_SHARE_OTHER;
+	if (row->where == DW_SAMPLE_BETWEEN)
+		places_put_between(&open, row);
+	else
+		places_put_in_step(&open, reduced, row);
 }

@@ -466,3 +466,13 @@ double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 
 	return independent > 0 ? 1.96 * sqrt(p * (1 - p) / n) : 1;
 }
+
+void dw_samples_interval(double share, uint64_t weight, uint64_t squares, double *low, double *high)
+{
+	double n = squares ? (double)weight * (double)weight / (double)squares : 0;
+	double middle = (share * n + 1.92) / (n + 3.84);
+	double half = 1.96 / (n + 3.84) * sqrt(n * share * (1 - share) + 0.96);
+
+	*low = n > 0 ? fmax(0, middle - half) : 0;
+	*high = n > 0 ? fmin(1, middle + half) : 1;
+}

@@ -85,3 +85,5 @@ const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *
 
 /* Half of the 95% interval of a share of all weight, if each of the samples is independent. */
 double dw_samples_error(double share, uint64_t weight, uint64_t squares);
+/* The ends of that interval, by Wilson's formula, which is not symmetric: one sample of few shows little. */
+void dw_samples_interval(double share, uint64_t weight, uint64_t squares, double *low, double *high);

@@ -8,12 +8,6 @@
 #include "base/order.h"
 #include "model/steps/steps_build.h"
 
-static const char *const share_names[] = {
-#define X(name, label) label,
-	DW_SHARES(X)
-#undef X
-};
-
 /* ---- missing records -------------------------------------------------------------------- */
 
 /* The part of [from, to) in the holes. *missing is the first hole that can overlap; it moves on. */
@@ -211,7 +205,7 @@ int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const 
 			which == DW_BESIDE_START    ? "start-up"
 			: which == DW_BESIDE_AFTER  ? "after the last step"
 			: which == DW_BESIDE_SUMMED ? DW_STEPS_SUMMED
-			                            : share_names[which],
+			                            : dw_share_label((enum dw_share)which),
 			ns[which], counts[which] ? counts[which] : 1
 		};
 	}

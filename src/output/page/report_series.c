@@ -49,7 +49,7 @@ static void series_put_parts(struct dw_writer_out *out, struct series *series)
 		if (!series->shares[i] || i == DW_SHARE_NAMED)
 			continue;
 		dw_out_text(out, any ? "," : "");
-		dw_page_put_text(out, dw_view_share(i));
+		dw_page_put_text(out, dw_share_label(i));
 		any = true;
 	}
 	series->named_count = series->steps->part_count < MOST_NAMED ? (uint32_t)series->steps->part_count : MOST_NAMED;

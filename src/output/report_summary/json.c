@@ -28,8 +28,8 @@ static const struct json_level levels[] = {
 };
 #define LEVELS (sizeof levels / sizeof *levels)
 
-enum json_list { TRACES, REPAIRS, SENTENCES, VERDICTS, PARTS, OPERATORS, KERNELS, FACTS, LISTS };
-static const char *const lists[LISTS] = { "traces", "repairs", "sentences", "verdicts", "parts",
+enum json_list { TRACES, REPAIRS, SENTENCES, VERDICTS, PARTS, ACCOUNT, OPERATORS, KERNELS, FACTS, LISTS };
+static const char *const lists[LISTS] = { "traces", "repairs", "sentences", "verdicts", "parts", "account",
 	                                      "operators", "kernels", "facts" };
 
 struct json {
@@ -238,7 +238,7 @@ static void json_put_steps(struct json *out, const struct dw_report_summary *sum
 
 /* ---- verdicts and facts ---------------------------------------------------------------------- */
 
-/* The rows of the account that a verdict's share is the sum of: parts of the run with these names. */
+/* The rows of the account that a verdict's share is the sum of, or its range. */
 static void json_put_cells(struct json *out, const struct dw_account *account, const struct dw_account_select *cells)
 {
 	struct dw_account_row rows[DW_ACCOUNT_ROWS];
@@ -246,9 +246,11 @@ static void json_put_cells(struct json *out, const struct dw_account *account, c
 	char label[64];
 
 	json_open(out, "cells", '[');
-	for (size_t i = 0; i < count; i++)
+	if (cells && cells->by_name)
+		json_text(out, NULL, account->symbols[cells->named].name);
+	for (size_t i = 0; i < count && !cells->by_name; i++)
 		if (dw_account_selects(cells, &rows[i]))
-			json_text(out, NULL, dw_account_label(rows[i].state, rows[i].activity, label));
+			json_text(out, NULL, dw_account_label(&rows[i], label));
 	json_close(out, ']');
 }
 
@@ -273,7 +275,7 @@ static void json_put_verdict(struct json *out, const struct dw_report_summary *s
 		if (summary->facts->at[*need].measured)
 			json_text(out, NULL, dw_fact_kind(*need)->name);
 	json_close(out, ']');
-	json_put_cells(out, summary->facts->account, verdict->rule->cells);
+	json_put_cells(out, summary->facts->account, verdict->has_cells ? &verdict->cells : NULL);
 	json_close(out, '}');
 }
 
@@ -453,6 +455,50 @@ static void json_put_parts(struct json *out, const struct dw_steady *steady)
 	json_close(out, ']');
 }
 
+static void json_put_account_row(struct json *out, const struct dw_account *account, const struct dw_account_row *row)
+{
+	bool counted = row->share != DW_SHARE_COUNT || row->state != DW_ACCOUNT_NO_CPU;
+	char label[64];
+
+	json_open(out, NULL, '{');
+	json_text(out, "name", dw_account_label(row, label));
+	json_number(out, "ns", row->sum.ns);
+	json_number(out, "share", counted ? row->sum.ns / account->own_ns : NAN);
+	json_number(out, "low", counted ? row->sum.low_ns / account->own_ns : NAN);
+	json_number(out, "high", counted ? row->sum.high_ns / account->own_ns : NAN);
+	json_text(out, "function", row->sum.function ? row->sum.function->name : "");
+	json_close(out, '}');
+}
+
+#define MOST_RANGES 16u
+
+/* Shares are of own_ns. */
+static void json_put_account(struct json *out, const struct dw_account *account)
+{
+	struct dw_account_row rows[DW_ACCOUNT_ROWS];
+	struct dw_account_range ranges[MOST_RANGES];
+	size_t count = account ? json_rows(out, ACCOUNT, dw_account_rows(account, rows)) : 0;
+
+	json_open(out, "account", '{');
+	json_number(out, "wall_ns", account ? account->wall_ns : NAN);
+	json_number(out, "own_ns", account ? account->own_ns : NAN);
+	json_open(out, "rows", '[');
+	for (size_t i = 0; i < count; i++)
+		json_put_account_row(out, account, &rows[i]);
+	json_close(out, ']');
+	json_open(out, "ranges", '[');
+	count = account ? dw_account_ranges(account, ranges, MOST_RANGES) : 0;
+	for (size_t i = 0; i < count; i++) {
+		json_open(out, NULL, '{');
+		json_text(out, "name", ranges[i].range->name);
+		json_number(out, "ns", ranges[i].ns);
+		json_number(out, "share", ranges[i].ns / account->own_ns);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+	json_close(out, '}');
+}
+
 /* Writes a list of the rows of a table: pairs of a key and a column, up to NULL. */
 static void json_put_rows(struct json *out, enum json_list list, const struct dwell_table *table,
                           const char *const (*keys)[2])
@@ -484,6 +530,7 @@ static void json_put_times(struct json *out, const struct dw_report_summary *sum
 		by_name = by_name->next;
 	json_put_sentences(out, summary->overview);
 	json_put_parts(out, summary->steady);
+	json_put_account(out, summary->facts->account);
 	json_put_rows(out, OPERATORS, summary->operators, operators);
 	json_put_rows(out, KERNELS, by_name, kernels);
 }

@@ -37,7 +37,7 @@ static void account_put_row(struct dwell_table *table, const struct dw_account *
 		dw_name_shorten(name);
 		dw_hot_place(&at, place, sizeof place);
 	}
-	DW_TABLE_ROW(table, 0, DW_STRING(dw_account_label(row->state, row->activity, label)), DW_STRING(*name ? name : NULL),
+	DW_TABLE_ROW(table, 0, DW_STRING(dw_account_label(row, label)), DW_STRING(*name ? name : NULL),
 	             DW_STRING(*place ? place : NULL), DW_REAL(row->sum.ns), counted ? DW_REAL(row->sum.ns / account->own_ns) : DW_EMPTY,
 	             counted && row->sum.samples ? DW_REAL((row->sum.high_ns - row->sum.low_ns) / 2 / account->own_ns) : DW_EMPTY,
 	             row->sum.samples ? DW_INT(row->sum.samples) : DW_EMPTY, DW_STRING(dw_account_state_name(row->state)),
@@ -58,12 +58,18 @@ static const char *account_thread(struct dw_model *model, const struct dw_accoun
 	return dw_view_thread_name(model, account->thread, false, text);
 }
 
-static struct dwell_table *account_table(const char *view, struct dw_model *model, const struct dw_account *account, struct dwell_error *error)
+#define SMALL 0.005    /* of the time that shares are of: rows that an overview sums up */
+#define NOTHING 0.0005 /* shown as 0.0% */
+
+/* `folds`: small rows are one. */
+static struct dwell_table *account_table(const char *view, struct dw_model *model, const struct dw_account *account, bool folds,
+                                         struct dwell_error *error)
 {
 	struct dw_account_row rows[DW_ACCOUNT_ROWS];
 	struct dwell_table *table = dw_view_table(view, account_columns, COLUMNS, error);
-	size_t count;
-	char name[256];
+	double small_ns = 0;
+	size_t count, small = 0;
+	char name[256], text[48];
 
 	if (!table || account->thread == DW_NO_INDEX)
 		return table;
@@ -71,8 +77,17 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
 	table->columns[0].label = dw_arena_printf(&table->arena, "%s", account_thread(model, account, name));
 	table->failed |= !table->columns[0].label;
 	count = dw_account_rows(account, rows);
-	for (size_t i = 0; i < count; i++)
-		account_put_row(table, account, &rows[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!folds || rows[i].sum.ns >= SMALL * account->own_ns) {
+			account_put_row(table, account, &rows[i]);
+			continue;
+		}
+		small_ns += rows[i].sum.ns;
+		small++;
+	}
+	snprintf(text, sizeof text, "%zu smaller one%s", small, dw_text_plural(small));
+	if (small_ns >= NOTHING * account->own_ns)
+		DW_TABLE_ROW(table, 0, DW_STRING(text), DW_EMPTY, DW_EMPTY, DW_REAL(small_ns), DW_REAL(small_ns / account->own_ns));
 	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_EMPTY, DW_REAL(account->wall_ns));
 	return table;
 }
@@ -84,13 +99,13 @@ struct dwell_table *dw_overview_account(const struct dw_overview *overview, stru
 
 	if (!account || !dw_account_is_divided(account))
 		return NULL;
-	return account_table("overview", overview->model, account, error);
+	return account_table("overview", overview->model, account, true, error);
 }
 
 static struct dwell_table *account_view(struct dw_model *model, const struct dwell_view_options *options, struct dwell_error *error)
 {
 	const struct dw_account *account = dw_account_of(model, error);
-	struct dwell_table *table = account ? account_table("account", model, account, error) : NULL;
+	struct dwell_table *table = account ? account_table("account", model, account, false, error) : NULL;
 
 	if (table && account->state_ns[DW_ACCOUNT_NO_CPU] > 0)
 		dw_table_note(table, "Shares are of the time in which the thread had a CPU or waited.");

@@ -64,7 +64,7 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		if (i != DW_SHARE_NAMED && i != DW_SHARE_OTHER && share_ns[i])
-			to[count++] = (struct dw_view_part){ dw_view_share((enum dw_share)i), share_ns[i],
+			to[count++] = (struct dw_view_part){ dw_share_label((enum dw_share)i), share_ns[i],
 			                                     false };
 	for (size_t i = 0; i < part_count; i++)
 		if (parts[i].ns)
@@ -77,17 +77,11 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 			to[at - 1] = part;
 		}
 	if (share_ns[DW_SHARE_OTHER])
-		to[count++] = (struct dw_view_part){ dw_view_share(DW_SHARE_OTHER),
+		to[count++] = (struct dw_view_part){ dw_share_label(DW_SHARE_OTHER),
 			                                 share_ns[DW_SHARE_OTHER], false };
 	return count;
 }
 
-const char *dw_view_share(enum dw_share share)
-{
-	static const char *const names[] = { DW_SHARES(DW_LIST_TEXT) };
-
-	return names[share];
-}
 
 /* ---- what a trace says of itself --------------------------------------------------------- */
 

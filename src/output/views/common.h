@@ -33,7 +33,6 @@ const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, b
 /* Whether several processes have steps. */
 bool dw_view_has_ranks(const struct dw_source *source);
 const char *dw_view_category(uint32_t category);
-const char *dw_view_share(enum dw_share share);
 
 /* A part of a step: a share that dwell defines, or a name that the program gave. */
 struct dw_view_part {

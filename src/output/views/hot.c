@@ -67,7 +67,7 @@ static void hot_put_phase(struct dwell_table *table, struct dw_cell *cell, const
                           const struct dw_sample_row *place)
 {
 	const struct dw_symbol *symbols = dw_model_symbols((struct dw_model *)(uintptr_t)model, NULL);
-	const char *name = place->named != DW_NO_INDEX ? symbols[place->named].name : dw_view_share(place->share);
+	const char *name = place->named != DW_NO_INDEX ? symbols[place->named].name : dw_share_label(place->share);
 	char text[300];
 
 	snprintf(text, sizeof text, "%s%.250s",

@@ -246,6 +246,17 @@ static void overview_head_verdicts(struct dwell_table *table, const struct dw_ov
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }
 
+/* Whether a sentence is about what the thread does: then the table with its rows is shown. */
+static bool overview_says_cells(const struct dw_overview *overview)
+{
+	const struct dw_verdicts *verdicts = &overview->verdicts;
+
+	for (size_t i = 0; i < verdicts->fired && i < MOST_VERDICTS; i++)
+		if (verdicts->at[i].has_cells && !verdicts->at[i].cells.by_name)
+			return true;
+	return false;
+}
+
 /* What the shares of the verdicts are of. */
 static void overview_head_iterations(struct dwell_table *table, const struct dw_overview *overview)
 {
@@ -618,6 +629,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 			overview_head_verdicts(table, &overview);
 			if (overview.steps->recorded_count)
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
+			if (overview_says_cells(&overview))
+				last = overview_append(last, dw_overview_account(&overview, error));
 			last = overview_append(last, dw_overview_device(&overview, error));
 		} else {
 			struct dwell_table *wall = dw_overview_wall(&overview, error);

@@ -227,8 +227,8 @@ static void phases_put_devices(struct dwell_table *table, struct dw_model *model
 
 	dw_model_symbols(model, &count);
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
-		phases_put_device(table, dw_view_share(i), "steps", from->shares[i]);
-		phases_put_device(table, dw_view_share(i), "outside", from->outside[i]);
+		phases_put_device(table, dw_share_label(i), "steps", from->shares[i]);
+		phases_put_device(table, dw_share_label(i), "outside", from->outside[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = dw_model_symbol_row(model, i);

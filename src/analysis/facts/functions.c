@@ -1,7 +1,6 @@
 /*
- * Facts of functions, if they were recorded: those that wait for files or for
- * locks, those that log, and what recording functions costs. Their times cover the loop, in the threads with steps. Also the function that
- * takes most of making a batch.
+ * Facts of functions, if they were recorded: those that log, what recording functions costs, and the function that takes most of
+ * making a batch. Their times cover the loop, in the threads with steps.
  */
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #define NO_FUNCTIONS "record with dwell run --functions"
 
 /* What a recorded function does. In Python, functions of C have no file, and names that CPython gives, as "posix.read". */
-static enum dw_activity waits_activity(const struct dw_facts_work *work, uint32_t symbol)
+static enum dw_activity functions_activity(const struct dw_facts_work *work, uint32_t symbol)
 {
 	const char *file = work->symbols[symbol].file;
 	bool own = (file || !work->python) && dw_library_role_of(file) == DW_LIBRARY_OWN;
@@ -25,7 +24,7 @@ static enum dw_activity waits_activity(const struct dw_facts_work *work, uint32_
 }
 
 /* The time in the steps of ranges that the program named after logging. *largest: the name with the longest one. */
-static double waits_named_logging(const struct dw_facts_work *work, uint32_t *largest)
+static double functions_named_logging(const struct dw_facts_work *work, uint32_t *largest)
 {
 	double ns = 0;
 	uint64_t largest_ns = 0;
@@ -47,12 +46,12 @@ static double waits_named_logging(const struct dw_facts_work *work, uint32_t *la
 }
 
 /* Logging in and outside steps, by the ranges that the program named. */
-static void waits_put_named_logging(struct dw_facts_work *work)
+static void functions_put_named_logging(struct dw_facts_work *work)
 {
 	const struct dw_fact *outside = &work->facts->at[DW_FACT_LOOP_LOGGING];
 	double outside_ns = outside->measured ? outside->value * work->loop_ns : 0;
 	uint32_t name;
-	double ns = waits_named_logging(work, &name);
+	double ns = functions_named_logging(work, &name);
 
 	if (outside->measured || name != DW_NO_INDEX)
 		dw_fact_name(work, dw_fact_set_share(work, DW_FACT_LOOP_LOGGING_ALL, outside_ns + ns, work->loop_ns, 1),
@@ -62,18 +61,18 @@ static void waits_put_named_logging(struct dw_facts_work *work)
 }
 
 /* Logging in and outside steps: of functions, or of the ranges that the program named. */
-static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *flat)
+static void functions_put_logging(struct dw_facts_work *work, const struct dw_flat *flat)
 {
 	const struct dw_fact *named = &work->facts->at[DW_FACT_LOOP_LOGGING_ALL];
 	uint32_t largest = DW_NO_INDEX;
 	double ns = 0, largest_ns = 0;
 
-	waits_put_named_logging(work);
+	functions_put_named_logging(work);
 
 	for (size_t i = 0; flat && i < flat->count; i++) {
 		double total_ns = (double)flat->rows[i].stat.total_ns;
 
-		if (waits_activity(work, flat->rows[i].symbol) != DW_ACTIVITY_LOGS)
+		if (functions_activity(work, flat->rows[i].symbol) != DW_ACTIVITY_LOGS)
 			continue;
 		ns += total_ns;
 		if (total_ns > largest_ns) {
@@ -87,7 +86,7 @@ static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *
 }
 
 /* Adds the cost of recording functions to that of operators. */
-static void waits_put_cost(struct dw_facts_work *work, const struct dw_flat *flat)
+static void functions_put_cost(struct dw_facts_work *work, const struct dw_flat *flat)
 {
 	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
 	const struct dw_fact *step = &work->facts->at[DW_FACT_STEP_WALL];
@@ -109,7 +108,7 @@ static void waits_put_cost(struct dw_facts_work *work, const struct dw_flat *fla
 #define MOST_OF_BATCH 0.6 /* of making a batch: a function with so much of it is named */
 
 /* Whether a function was called only while batches were made. */
-static bool waits_is_of_loader(const struct dw_facts_work *work, const struct dw_loading_all *loading,
+static bool functions_is_of_loader(const struct dw_facts_work *work, const struct dw_loading_all *loading,
                                const struct dw_flat_row *row)
 {
 	const char *name = work->symbols[row->symbol].name;
@@ -122,7 +121,7 @@ static bool waits_is_of_loader(const struct dw_facts_work *work, const struct dw
 
 /* If the loop makes its batches itself and no self time is most of a batch: the innermost function
  * that is most of it with what it calls. */
-static void waits_put_loader_part(struct dw_facts_work *work, const struct dw_flat *flat)
+static void functions_put_loader_part(struct dw_facts_work *work, const struct dw_flat *flat)
 {
 	const struct dw_fact *workers = &work->facts->at[DW_FACT_LOADER_WORKERS];
 	const struct dw_fact *part = &work->facts->at[DW_FACT_LOADER_PART];
@@ -137,7 +136,7 @@ static void waits_put_loader_part(struct dw_facts_work *work, const struct dw_fl
 		const struct dw_flat_row *row = &flat->rows[i];
 
 		if ((double)row->stat.total_ns >= MOST_OF_BATCH * (double)loading->making_ns &&
-		    (!found || row->stat.total_ns < found->stat.total_ns) && waits_is_of_loader(work, loading, row))
+		    (!found || row->stat.total_ns < found->stat.total_ns) && functions_is_of_loader(work, loading, row))
 			found = row;
 	}
 	if (!found)
@@ -156,44 +155,21 @@ struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, 
 	return dw_model_within(model, &scope, &loop, error) == 0 ? loop : NULL;
 }
 
-void dw_facts_of_waits(struct dw_facts_work *work)
+void dw_facts_of_functions(struct dw_facts_work *work)
 {
-	static const enum dw_fact_id ids[2] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK };
-	/* In Python a wait for another process is one for its socket. */
-	const unsigned others = DW_ACTIVITIES_OF_THREADS | DW_ACTIVITY_SET(SOCKET) | DW_ACTIVITY_SET(CHILD);
-	uint32_t largest[2] = { DW_NO_INDEX, DW_NO_INDEX };
-	double ns[2] = { 0 }, counts[2] = { 0 };
 	const struct dw_flat *flat = NULL;
-	struct dw_model *loop = NULL;
+	struct dw_model *loop;
 
-	if (work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0 && work->loop_ns > 0) {
+	if (!(work->loop_ns > 0))
+		return;
+	if (work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0) {
 		loop = dw_facts_loop_model(work->model, work->loop->start_ns, work->loop->end_ns, NULL);
-		if (loop)
-			flat = dw_model_flat(loop, DW_FACTS_CATEGORY(FUNCTION), NULL);
+		flat = loop ? dw_model_flat(loop, DW_FACTS_CATEGORY(FUNCTION), NULL) : NULL;
 		work->failed |= !flat;
 	}
-	for (size_t i = 0; flat && i < flat->count; i++) {
-		enum dw_activity activity = waits_activity(work, flat->rows[i].symbol);
-		bool other = dw_activity_in(activity, others);
-
-		if (!other && !dw_activity_in(activity, DW_ACTIVITIES_OF_FILES))
-			continue;
-		ns[other] += (double)flat->rows[i].stat.self_ns;
-		counts[other] += (double)flat->rows[i].stat.count;
-		if (largest[other] == DW_NO_INDEX) /* rows are sorted by descending self time */
-			largest[other] = flat->rows[i].symbol;
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		if (flat)
-			dw_fact_name(work, dw_fact_set_share(work, ids[i], ns[i], work->loop_ns * (double)work->steps->thread_count,
-			                                     (size_t)counts[i]), largest[i]);
-		else
-			dw_fact_miss(work, ids[i], NO_FUNCTIONS);
-	}
-	if (work->loop_ns > 0)
-		waits_put_logging(work, flat);
+	functions_put_logging(work, flat);
 	if (flat) {
-		waits_put_cost(work, flat);
-		waits_put_loader_part(work, flat);
+		functions_put_cost(work, flat);
+		functions_put_loader_part(work, flat);
 	}
 }

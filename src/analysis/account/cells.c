@@ -1,0 +1,165 @@
+/* Cells of an account while it is made; see cells.h. */
+#include "account/cells.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/free.h"
+#include "base/grow.h"
+#include "base/order.h"
+#include "base/text.h"
+
+void dw_cells_reset(struct dw_cells *cells)
+{
+	DW_FREE(cells->entries, cells->lines);
+	dw_map_reset(&cells->by_key);
+	dw_map_reset(&cells->by_entry);
+	dw_map_reset(&cells->by_line);
+}
+
+static bool cells_is(const struct dw_account_cell *cell, const struct dw_account_part *part, enum dw_activity activity,
+                     enum dw_account_state state)
+{
+	return dw_account_part_has(part, cell) && cell->activity == activity && cell->state == state;
+}
+
+/* Finds or adds a cell. NULL: out of memory. */
+static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw_account_part *part, enum dw_activity activity,
+                                         enum dw_account_state state)
+{
+	struct dw_account *to = cells->to;
+	uint32_t key[] = { part->where, part->share, part->named, activity, state };
+	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
+	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state));
+	struct dw_account_cell *cell;
+
+	if (at != DW_MAP_NONE)
+		return &to->cells[at];
+	cell = DW_GROW(&to->cells, &cells->capacity, to->count);
+	if (!cell || !dw_map_add(&cells->by_key, hash, (uint32_t)to->count)) {
+		cells->failed = true;
+		return NULL;
+	}
+	*cell = (struct dw_account_cell){ .where = part->where, .share = part->share, .named = part->named, .activity = activity, .state = state };
+	to->count++;
+	return cell;
+}
+
+void dw_cells_add_rest(struct dw_cells *cells, const struct dw_account_part *part, enum dw_account_state state,
+                       enum dw_activity activity, double ns)
+{
+	struct dw_account_cell *cell = ns > 0 ? cells_get(cells, part, activity, state) : NULL;
+
+	if (cell)
+		cell->ns += ns;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------ */
+
+static void cells_add_line(struct dw_cells *cells, uint32_t entry, uint32_t number, double ns)
+{
+	uint32_t hash = dw_map_hash((uint64_t)entry << 32 | number);
+	uint32_t at = DW_MAP_FIND(&cells->by_line, hash, i, cells->lines[i].entry == entry && cells->lines[i].line == number);
+	struct dw_cells_line *line;
+
+	if (at != DW_MAP_NONE) {
+		cells->lines[at].ns += ns;
+		return;
+	}
+	line = DW_GROW(&cells->lines, &cells->line_capacity, cells->line_count);
+	if (!line || !dw_map_add(&cells->by_line, hash, (uint32_t)cells->line_count)) {
+		cells->failed = true;
+		return;
+	}
+	*line = (struct dw_cells_line){ entry, number, ns };
+	cells->line_count++;
+}
+
+static bool cells_is_entry(const struct dw_cells_entry *entry, uint32_t cell, const struct dw_look_function *at)
+{
+	return entry->cell == cell && strcmp(entry->place.function->name, at->function->name) == 0 &&
+	       dw_text_same(entry->place.function->file, at->function->file) &&
+	       (at->function->file || dw_text_same(entry->place.module, at->module));
+}
+
+static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look_function *at, double ns, bool self)
+{
+	uint32_t hash = dw_map_hash_bytes(cell, at->function->name, strlen(at->function->name));
+	uint32_t found = DW_MAP_FIND(&cells->by_entry, hash, i, cells_is_entry(&cells->entries[i], cell, at));
+	struct dw_cells_entry *entry;
+
+	if (found == DW_MAP_NONE) {
+		found = (uint32_t)cells->entry_count;
+		entry = DW_GROW(&cells->entries, &cells->entry_capacity, cells->entry_count);
+		if (!entry || !dw_map_add(&cells->by_entry, hash, found)) {
+			cells->failed = true;
+			return;
+		}
+		*entry = (struct dw_cells_entry){ cell, 0, { .function = at->function, .module = at->module, .root = at->root } };
+		cells->entry_count++;
+	}
+	entry = &cells->entries[found];
+	if (entry->seen == cells->number)
+		return;
+	entry->seen = cells->number;
+	entry->place.ns += ns;
+	entry->place.self_ns += self ? ns : 0;
+	cells_add_line(cells, found, at->function->line, ns);
+}
+
+void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *part, const struct dw_look *look,
+                         enum dw_account_state state, const struct dw_sample_row *row, double ns)
+{
+	struct dw_account_cell *cell = cells_get(cells, part, look->activity, state);
+
+	if (!cell)
+		return;
+	cell->ns += ns;
+	cell->basis.samples += row->count;
+	cell->basis.weight += row->weight;
+	cell->basis.squares += row->squares;
+	cells->number++;
+	for (size_t f = 0; f < look->count; f++)
+		cells_add_place(cells, (uint32_t)(cell - cells->to->cells), &look->functions[f], ns, f == 0);
+}
+
+void dw_cells_scale(struct dw_cells *cells, size_t cell, double by)
+{
+	cells->to->cells[cell].ns *= by;
+	for (size_t i = 0; i < cells->entry_count; i++)
+		if (cells->entries[i].cell == cell) {
+			cells->entries[i].place.ns *= by;
+			cells->entries[i].place.self_ns *= by;
+		}
+}
+
+DW_ORDER(cells_compare_lines, struct dw_cells_line, DW_UP(entry) DW_DOWN(ns) DW_UP(line))
+DW_ORDER(cells_compare_entries, struct dw_cells_entry, DW_UP(cell) DW_DOWN(place.ns) DW_DOWN(place.self_ns) DW_TEXT(place.function->name))
+DW_ORDER(cells_compare, struct dw_account_cell, DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where))
+
+void dw_cells_finish(struct dw_cells *cells, struct dw_arena *arena)
+{
+	struct dw_account *to = cells->to;
+	struct dw_account_place *places = dw_arena_alloc(arena, (cells->entry_count + 1) * sizeof *places);
+
+	if (!places) {
+		cells->failed = true;
+		return;
+	}
+	DW_SORT(cells->lines, cells->line_count, cells_compare_lines);
+	for (size_t i = 0; i < cells->line_count; i++)
+		if (i == 0 || cells->lines[i].entry != cells->lines[i - 1].entry)
+			cells->entries[cells->lines[i].entry].place.line = cells->lines[i].line;
+	DW_SORT(cells->entries, cells->entry_count, cells_compare_entries);
+	for (size_t i = 0; i < cells->entry_count; i++) {
+		struct dw_account_cell *cell = &to->cells[cells->entries[i].cell];
+
+		if (!cell->places)
+			cell->places = places;
+		if (cell->place_count == DW_ACCOUNT_PLACES)
+			continue;
+		cell->places[cell->place_count++] = cells->entries[i].place;
+		places++;
+	}
+	DW_SORT(to->cells, to->count, cells_compare);
+}

@@ -1,0 +1,427 @@
+/* Divides the time of the loop's thread into cells; see account.h. */
+#include "account/account.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "account/cells.h"
+#include "account/look.h"
+#include "account/parts.h"
+#include "account/team.h"
+#include "model/core/product.h"
+#include "model/steps/iterations.h"
+#include "model/steps/steps.h"
+#include "model/steps/usage.h"
+
+struct making {
+	struct dw_model *model;
+	const struct dw_source *source;
+	struct dw_account *to;
+	struct dw_account_parts parts;
+	struct dw_cells cells;
+	struct dw_team work;
+	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
+	bool failed;
+};
+
+/* ---- the kernel's account -------------------------------------------------------------------------------- */
+
+#define LEAST_KNOWN 0.5 /* of the loop's time, covered by the kernel's readings */
+
+/* Sets for how long the thread was in each state. */
+static void account_put_states(struct making *making, const struct dw_loop *loop)
+{
+	struct dw_account *to = making->to;
+	const struct dw_source *source = making->source;
+	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[to->thread].process].file].clock;
+	struct dw_usage_of usage = dw_usage_between(making->model, to->thread, dw_source_ticks(clock, loop->start_ns),
+	                                            dw_source_ticks(clock, loop->end_ns));
+	double scale;
+
+	to->known = usage.known >= LEAST_KNOWN && usage.wall_ns > 0;
+	to->own_ns = to->wall_ns;
+	if (!to->known) {
+		to->state_ns[DW_ACCOUNT_UNKNOWN] = to->wall_ns;
+		return;
+	}
+	scale = to->wall_ns / usage.wall_ns;
+	to->state_ns[DW_ACCOUNT_RUNS] = fmin(to->wall_ns, usage.cpu_ns * scale);
+	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], usage.delay_ns * scale);
+	to->state_ns[usage.delay_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
+		to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
+	to->waits_known = usage.delay_known;
+	to->system_ns = usage.system_ns * scale;
+	to->others_cpu_ns = fmax(0, usage.process_cpu_ns - usage.cpu_ns) * scale;
+	/* They wait for CPUs of the same machine. */
+	to->others_ns = to->others_cpu_ns * (1 + (usage.delay_known ? usage.delay_ns / fmax(1, usage.cpu_ns) : 0));
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------ */
+
+/* Whether a sample is of the loop's thread, or with `others`, of another one of its process, and taken in the loop. */
+static bool account_wants(const struct making *making, const struct dw_sample_row *row, bool others)
+{
+	const struct dw_source_thread *threads = making->source->threads;
+
+	return row->where != DW_SAMPLE_OUTSIDE && (row->thread == making->to->thread) != others &&
+	       threads[row->thread].process == threads[making->to->thread].process;
+}
+
+static bool account_spins(const struct making *making, const struct dw_sample_row *row)
+{
+	uint32_t within;
+
+	return dw_sample_spins(making->source, row, &within) != DW_SPIN_NONE;
+}
+
+/* Another thread that spins does nothing that somebody could wait for. */
+static bool account_counts(const struct making *making, const struct dw_sample_row *row, enum dw_account_state state)
+{
+	return state != DW_ACCOUNT_OTHERS || !account_spins(making, row);
+}
+
+/* Adds the samples' time of a state to the parts. Returns the sum. */
+static double account_sum_samples(struct making *making, const struct dw_samples *samples, enum dw_account_state state)
+{
+	struct dw_account_basis *basis = &making->to->basis[state];
+	struct dw_account_part *part;
+	double ns = 0;
+
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || !account_counts(making, row, state))
+			continue;
+		ns += (double)row->cpu_ns;
+		basis->samples += row->count;
+		basis->weight += row->weight;
+		basis->squares += row->squares;
+		part = dw_account_part_of(&making->parts, row);
+		part->sampled_ns[state] += (double)row->cpu_ns;
+	}
+	return ns;
+}
+
+/* Adds the samples of a state as cells. A ns of theirs is as much of the state's time in its part as these say; with `all`, they
+ * stand for all of it. */
+static void account_add_samples(struct making *making, const struct dw_samples *samples, enum dw_account_state state, bool all)
+{
+	struct dw_look look = { .functions = NULL };
+
+	for (size_t i = 0; i < samples->count && !making->failed; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		const struct dw_account_part *part;
+		enum dw_account_state as = state;
+		double scale;
+
+		if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || !account_counts(making, row, state))
+			continue;
+		part = dw_account_part_of(&making->parts, row);
+		scale = part->sampled_ns[state] > 0 ? part->state_ns[state] / part->sampled_ns[state] : 0;
+		if (!dw_look_at(&look, making->source, row, state == DW_ACCOUNT_WAITS)) {
+			making->failed = true;
+			break;
+		}
+		if (state == DW_ACCOUNT_RUNS && account_spins(making, row))
+			as = DW_ACCOUNT_SPINS;
+		dw_cells_add_sample(&making->cells, part, &look, as, row, (double)row->cpu_ns * (all ? scale : fmin(1, scale)));
+	}
+	dw_look_reset(&look);
+}
+
+/* Adds what the samples of waits leave of them in each part, and the states that no sample divides. */
+static void account_add_rests(struct making *making, enum dw_account_state state)
+{
+	for (size_t i = 0; i < making->parts.count; i++) {
+		const struct dw_account_part *part = &making->parts.at[i];
+
+		dw_cells_add_rest(&making->cells, part, state, DW_ACTIVITY_UNKNOWN, part->state_ns[state] - part->sampled_ns[state]);
+	}
+}
+
+/* In parts without a sample of CPU time the thread does by expectation what it does in the whole loop. */
+static void account_add_unsampled(struct making *making)
+{
+	struct dw_account *to = making->to;
+	double of_activity[DW_ACTIVITY_COUNT] = { 0 }, sampled_ns = 0, ns = 0;
+
+	for (size_t i = 0; i < to->count; i++)
+		if (to->cells[i].state == DW_ACCOUNT_RUNS) {
+			of_activity[to->cells[i].activity] += to->cells[i].ns;
+			sampled_ns += to->cells[i].ns;
+		}
+	for (size_t i = 0; i < making->parts.count; i++) {
+		const struct dw_account_part *part = &making->parts.at[i];
+
+		if (part->sampled_ns[DW_ACCOUNT_RUNS] > 0)
+			continue;
+		ns = part->state_ns[DW_ACCOUNT_RUNS];
+		for (unsigned activity = 0; sampled_ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
+			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity, ns * of_activity[activity] / sampled_ns);
+		if (!(sampled_ns > 0))
+			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, DW_ACTIVITY_UNKNOWN, ns);
+	}
+}
+
+/* What the kernel does not say, samples do: the time that they stand for is known. */
+static void account_know(struct dw_account *to, enum dw_account_state state, double sampled_ns)
+{
+	double ns = fmin(sampled_ns, to->state_ns[DW_ACCOUNT_UNKNOWN]);
+
+	to->state_ns[state] += ns;
+	to->state_ns[DW_ACCOUNT_UNKNOWN] -= ns;
+}
+
+/* ---- other threads ------------------------------------------------------------------------------------------ */
+
+/* Whether the cell's time may be a wait for another thread of the program: `sure`: it is one. */
+static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure)
+{
+	const unsigned of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
+
+	if (!sure)
+		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;
+	return cell->state == DW_ACCOUNT_SPINS || (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, of_threads));
+}
+
+static double account_waits_for_threads(const struct making *making, const struct dw_account_part *part, bool sure)
+{
+	const struct dw_account *to = making->to;
+	double ns = 0;
+
+	for (size_t i = 0; i < to->count; i++)
+		if (account_is_for_threads(&to->cells[i], sure) && dw_account_part_has(part, &to->cells[i]))
+			ns += to->cells[i].ns;
+	return ns;
+}
+
+static double account_spins_ns(const struct dw_account *to, const struct dw_account_part *part)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < to->count; i++)
+		if (to->cells[i].state == DW_ACCOUNT_SPINS && dw_account_part_has(part, &to->cells[i]))
+			ns += to->cells[i].ns;
+	return ns;
+}
+
+/* Takes up to `ns` from a part's waits for other threads. Returns how much. */
+static double account_take_waits(struct making *making, struct dw_account_part *part, bool sure, double ns)
+{
+	struct dw_account *to = making->to;
+	double waits_ns = account_waits_for_threads(making, part, sure), taken_ns = fmin(waits_ns, ns);
+
+	for (size_t i = 0; i < to->count && taken_ns > 0; i++) {
+		enum dw_account_state state = to->cells[i].state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : to->cells[i].state;
+		double own_ns = to->cells[i].ns * taken_ns / waits_ns;
+
+		if (!account_is_for_threads(&to->cells[i], sure) || !dw_account_part_has(part, &to->cells[i]))
+			continue;
+		part->state_ns[state] -= own_ns;
+		to->state_ns[state] -= own_ns;
+		dw_cells_scale(&making->cells, i, 1 - taken_ns / waits_ns);
+	}
+	return taken_ns;
+}
+
+static bool account_is_python(const struct making *making)
+{
+	const struct dw_source *source = making->source;
+
+	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
+}
+
+/* Finds what the threads do, for how the work is shared. */
+static void account_find_team(struct making *making)
+{
+	const struct dw_source *source = making->source;
+	struct dw_look look = { .functions = NULL };
+
+	for (size_t i = 0; i < making->samples->count && !making->failed; i++) {
+		const struct dw_sample_row *row = &making->samples->rows[i];
+
+		if (!account_wants(making, row, false) || account_spins(making, row))
+			continue;
+		making->failed |= !dw_look_at(&look, source, row, false);
+		dw_team_add_own(&making->work, &look);
+	}
+	for (size_t i = 0; i < making->team->count && !making->failed; i++) {
+		const struct dw_sample_row *row = &making->team->rows[i];
+
+		if (!account_wants(making, row, true) || !account_counts(making, row, DW_ACCOUNT_OTHERS))
+			continue;
+		making->failed |= !dw_look_at(&look, source, row, false);
+		dw_team_add(&making->work, (uint32_t)(dw_account_part_of(&making->parts, row) - making->parts.at), row->thread, &look,
+		            (double)row->cpu_ns);
+	}
+	dw_team_merge(&making->work);
+	dw_look_reset(&look);
+}
+
+#define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
+
+/* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as the wait
+ * does not go with equal work of all of them. `sampled_ns`: their samples'
+ * in the loop. */
+static void account_divide_others(struct making *making, uint32_t index, double sampled_ns)
+{
+	struct dw_account *to = making->to;
+	struct dw_account_part *part = &making->parts.at[index];
+	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, sure_ns, uneven = 0, taken_ns;
+
+	sure_ns = account_waits_for_threads(making, part, true);
+	if (to->state_ns[DW_ACCOUNT_NO_CPU] > MOST_WITHOUT * to->wall_ns)
+		ns = fmax(ns, account_spins_ns(to, part)); /* whoever it spins for may have no CPU */
+	else
+		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
+		                        account_is_python(making) ? 1 : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
+	taken_ns = account_take_waits(making, part, true, fmin(ns, sure_ns * (1 - uneven)));
+	taken_ns += account_take_waits(making, part, false, fmax(0, ns - sure_ns));
+	part->state_ns[DW_ACCOUNT_OTHERS] = taken_ns;
+	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------- */
+
+static const struct dw_loop *account_loop(const struct dw_steps *steps)
+{
+	const struct dw_loop *loop = NULL;
+
+	for (size_t i = 0; i < steps->thread_count; i++)
+		if (!loop || steps->loops[i].count > loop->count)
+			loop = &steps->loops[i];
+	return loop && loop->end_ns > loop->start_ns ? loop : NULL;
+}
+
+static bool account_get_samples(struct making *making)
+{
+	making->samples = dw_model_samples(making->model, NULL);
+	making->waits = dw_model_wait_samples(making->model, NULL);
+	making->team = dw_model_team_samples(making->model, NULL);
+	return making->samples && making->waits && making->team;
+}
+
+/* The loop's states are the sums of its parts'. */
+static void account_take_states(struct making *making)
+{
+	struct dw_account *to = making->to;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++) {
+		to->state_ns[state] = 0;
+		for (size_t i = 0; i < making->parts.count; i++)
+			to->state_ns[state] += making->parts.at[i].state_ns[state];
+	}
+	to->own_ns = to->wall_ns - to->state_ns[DW_ACCOUNT_NO_CPU];
+}
+
+static void account_divide(struct making *making)
+{
+	struct dw_account *to = making->to;
+	double ran_ns = account_sum_samples(making, making->samples, DW_ACCOUNT_RUNS), others_ns;
+	double waited_ns = account_sum_samples(making, making->waits, DW_ACCOUNT_WAITS);
+	const struct dw_account_basis *basis = &to->basis[DW_ACCOUNT_RUNS];
+
+	if (!to->known)
+		account_know(to, DW_ACCOUNT_RUNS, ran_ns);
+	if (!to->waits_known)
+		account_know(to, DW_ACCOUNT_WAITS, waited_ns);
+	others_ns = account_sum_samples(making, making->team, DW_ACCOUNT_OTHERS);
+	dw_account_parts_fit(&making->parts, to->state_ns,
+	                     basis->squares ? (double)basis->weight * (double)basis->weight / (double)basis->squares : 0);
+	account_take_states(making);
+	account_add_samples(making, making->samples, DW_ACCOUNT_RUNS, true);
+	account_add_samples(making, making->waits, DW_ACCOUNT_WAITS, false);
+	account_add_unsampled(making);
+	account_add_rests(making, DW_ACCOUNT_WAITS);
+	account_find_team(making);
+	for (uint32_t i = 0; i < making->parts.count && to->others_cpu_ns > 0; i++)
+		account_divide_others(making, i, fmax(1, others_ns));
+	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
+	account_add_rests(making, DW_ACCOUNT_NO_CPU);
+	account_add_rests(making, DW_ACCOUNT_UNKNOWN);
+}
+
+static void account_make(struct making *making, const struct dw_steps *steps)
+{
+	struct dw_account *to = making->to;
+	const struct dw_loop *loop = account_loop(steps);
+	size_t symbol_count;
+
+	if (!loop)
+		return;
+	to->thread = loop->thread;
+	to->wall_ns = (double)(loop->end_ns - loop->start_ns);
+	to->symbols = dw_model_symbols(making->model, &symbol_count);
+	dw_account_parts_of(&making->parts, steps, loop, to->symbols, account_is_python(making));
+	if (making->parts.failed || !account_get_samples(making)) {
+		making->failed = true;
+		return;
+	}
+	account_put_states(making, loop);
+	account_divide(making);
+	dw_cells_finish(&making->cells, &making->model->arena);
+}
+
+static bool account_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct dw_account *account = result;
+	const struct dw_iterated *iterated = dw_model_iterated(model, NULL);
+	const struct dw_steps *steps;
+	struct making making = { .to = account, .cells = { .to = account } };
+
+	account->thread = DW_NO_INDEX;
+	if (!iterated)
+		return false;
+	making.model = iterated->model;
+	making.source = dw_model_source(iterated->model);
+	steps = making.source->step_count ? dw_model_steps(making.model, NULL) : NULL;
+	if (making.source->step_count && !steps)
+		return false;
+	if (steps)
+		account_make(&making, steps);
+	making.failed |= making.cells.failed || making.parts.failed || making.work.failed;
+	dw_team_reset(&making.work);
+	dw_cells_reset(&making.cells);
+	dw_account_parts_reset(&making.parts);
+	return !making.failed;
+}
+
+static void account_free(void *result)
+{
+	free(((struct dw_account *)result)->cells);
+}
+
+const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { .bytes = sizeof(struct dw_account), .compute = account_compute, .free = account_free };
+
+	return dw_product_get(model, &product, 0, NULL, error);
+}
+
+const char *dw_account_label(const struct dw_account_row *row, char text[64])
+{
+	const char *what = row->activity == DW_ACTIVITY_OWN ? "own code" : row->activity == DW_ACTIVITY_UNKNOWN ? NULL : dw_activity_name(row->activity);
+
+	if (row->share != DW_SHARE_COUNT)
+		snprintf(text, 64, "%s", dw_share_label(row->share));
+	else if (!what)
+		snprintf(text, 64, "%s%s", dw_account_state_name(row->state),
+		         row->state == DW_ACCOUNT_RUNS    ? ": code of libraries"
+		         : row->state == DW_ACCOUNT_WAITS ? ": for what is not known"
+		                                          : "");
+	else
+		snprintf(text, 64, "%s: %s", dw_account_state_name(row->state), what);
+	return text;
+}
+
+const char *dw_account_state_name(enum dw_account_state state)
+{
+	static const char *const names[] = {
+#define X(name, words) words,
+		DW_ACCOUNT_STATES(X)
+#undef X
+	};
+
+	return names[state];
+}

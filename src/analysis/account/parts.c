@@ -1,0 +1,210 @@
+/* Parts of a loop by its records, and their states; see parts.h. */
+#include "account/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/free.h"
+#include "base/grow.h"
+
+void dw_account_parts_reset(struct dw_account_parts *parts)
+{
+	DW_FREE(parts->at);
+	dw_map_reset(&parts->by_key);
+}
+
+static uint32_t parts_hash(enum dw_sample_where where, enum dw_share share, uint32_t named)
+{
+	const uint32_t key[] = { where, share, named };
+
+	return dw_map_hash_bytes(0, key, sizeof key);
+}
+
+/* DW_MAP_NONE: there is none. */
+static uint32_t parts_find(const struct dw_account_parts *parts, enum dw_sample_where where, enum dw_share share, uint32_t named)
+{
+	return DW_MAP_FIND(&parts->by_key, parts_hash(where, share, named), i,
+	                   parts->at[i].where == where && parts->at[i].share == share && parts->at[i].named == named);
+}
+
+/* The share of a part that has a time of this share. */
+static enum dw_share parts_share(const struct dw_account_parts *parts, enum dw_share share)
+{
+	return parts->merged >> share & 1 ? DW_SHARE_OTHER : share;
+}
+
+static void parts_add(struct dw_account_parts *parts, enum dw_sample_where where, enum dw_share share, uint32_t named, double ns)
+{
+	uint32_t at;
+	struct dw_account_part *part;
+
+	if (!(ns > 0))
+		return;
+	share = parts_share(parts, share);
+	at = parts_find(parts, where, share, named);
+	if (at != DW_MAP_NONE) {
+		parts->at[at].ns += ns;
+		return;
+	}
+	part = DW_GROW(&parts->at, &parts->capacity, parts->count);
+	if (!part || !dw_map_add(&parts->by_key, parts_hash(where, share, named), (uint32_t)parts->count)) {
+		parts->failed = true;
+		return;
+	}
+	*part = (struct dw_account_part){ .where = where, .share = share, .named = named, .ns = ns };
+	parts->count++;
+}
+
+static void parts_add_step(struct dw_account_parts *parts, const struct dw_step *step)
+{
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+		if (share != DW_SHARE_NAMED)
+			parts_add(parts, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX, (double)step->share_ns[share]);
+	for (uint32_t p = 0; p < step->part_count; p++)
+		parts_add(parts, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol, (double)step->parts[p].ns);
+}
+
+/* The interpreter's time in phases, layers and functions is one part. In some steps of a Python program operators are not
+ * recorded, so that phases have their time. */
+#define OF_PYTHON (1u << DW_SHARE_PYTHON | 1u << DW_SHARE_LAYERS | 1u << DW_SHARE_FUNCTIONS)
+#define OF_REDUCED (1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
+
+void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop,
+                         const struct dw_symbol *symbols, bool python)
+{
+	double rest_ns = (double)(loop->end_ns - loop->start_ns);
+
+	parts->merged = python ? OF_PYTHON : 0;
+	for (size_t i = 0; i < loop->count; i++)
+		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | OF_REDUCED : 0;
+	for (size_t i = 0; i < loop->count; i++)
+		parts_add_step(parts, &steps->steps[loop->first_step + i]);
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+		if (share != DW_SHARE_NAMED)
+			parts_add(parts, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX, (double)loop->outside_ns[share]);
+	for (size_t i = 0; i < loop->outside_row_count; i++) {
+		const struct dw_loop_row *row = &loop->outside_rows[i];
+
+		if (symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
+			parts_add(parts, DW_SAMPLE_BETWEEN, DW_SHARE_NAMED, row->symbol, (double)row->ns);
+	}
+	for (size_t i = 0; i < parts->count; i++)
+		rest_ns -= parts->at[i].ns;
+	if (rest_ns >= 1 || !parts->count) /* a step that did not end, or only some of the time is in scope */
+		parts_add(parts, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX, fmax(1, rest_ns));
+}
+
+/* The samples and the records of an instant may differ by a little: then it is in the rest of the step or of the time between
+ * steps, or else in the largest part. */
+struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row)
+{
+	uint32_t named = row->share == DW_SHARE_NAMED ? row->named : DW_NO_INDEX;
+	uint32_t at = parts_find(parts, row->where, parts_share(parts, row->share), named);
+
+	if (at == DW_MAP_NONE)
+		at = parts_find(parts, row->where, DW_SHARE_OTHER, DW_NO_INDEX);
+	if (at != DW_MAP_NONE)
+		return &parts->at[at];
+	at = 0;
+	for (uint32_t i = 1; i < parts->count; i++)
+		if (parts->at[i].ns > parts->at[at].ns)
+			at = i;
+	return &parts->at[at];
+}
+
+bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell)
+{
+	return cell->where == part->where && cell->share == part->share && cell->named == part->named;
+}
+
+#define ROUNDS 100
+#define CLOSE 1e-6 /* of the loop: the sums fit */
+
+#define AS_SAMPLES 20.0 /* records say as much of where the thread ran as so many independent samples */
+
+/* The sums over all parts. */
+struct parts_sums {
+	double wall_ns, awake_ns;  /* awake: without the waits that samples show */
+	double sampled_ns[DW_ACCOUNT_STATE_COUNT];
+};
+
+static double parts_awake(const struct dw_account_part *part)
+{
+	return fmax(0, part->ns - part->sampled_ns[DW_ACCOUNT_WAITS]);
+}
+
+static struct parts_sums parts_sum(const struct dw_account_parts *parts)
+{
+	struct parts_sums sums = { 0 };
+
+	for (size_t i = 0; i < parts->count; i++) {
+		sums.wall_ns += parts->at[i].ns;
+		sums.awake_ns += parts_awake(&parts->at[i]);
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+			sums.sampled_ns[state] += parts->at[i].sampled_ns[state];
+	}
+	return sums;
+}
+
+/* What is expected of a part's states before the sums of records and kernel correct it. It waits where samples show waits. It runs,
+ * or has no CPU, in the rest of the part; where it ran more, samples show, the more the more there are. */
+static void parts_expect(struct dw_account_part *part, const double state_ns[DW_ACCOUNT_STATE_COUNT], const struct parts_sums *sums,
+                         double independent)
+{
+	double of_loop = part->ns / sums->wall_ns, awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
+	double trust = independent / (independent + AS_SAMPLES), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
+	double ran = sampled_ns > 0 ? part->sampled_ns[DW_ACCOUNT_RUNS] / sampled_ns : awake;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		part->state_ns[state] = state_ns[state] * of_loop;
+	part->state_ns[DW_ACCOUNT_RUNS] = state_ns[DW_ACCOUNT_RUNS] * (trust * ran + (1 - trust) * awake);
+	part->state_ns[DW_ACCOUNT_NO_CPU] = state_ns[DW_ACCOUNT_NO_CPU] * awake;
+	if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
+		part->state_ns[DW_ACCOUNT_WAITS] = part->sampled_ns[DW_ACCOUNT_WAITS] +
+		                                   fmax(0, state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS]) * of_loop;
+}
+
+/* Makes the states of each part sum to the part. */
+static void parts_fit_parts(struct dw_account_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		struct dw_account_part *part = &parts->at[i];
+		double sum = 0;
+
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+			sum += part->state_ns[state];
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+			part->state_ns[state] *= sum > 0 ? part->ns / sum : 0;
+	}
+}
+
+/* Makes each state's times sum to the loop's. Returns by how much they did not. */
+static double parts_fit_states(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT])
+{
+	double off = 0;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < parts->count; i++)
+			sum += parts->at[i].state_ns[state];
+		off += fabs(sum - state_ns[state]);
+		for (size_t i = 0; i < parts->count && sum > 0; i++)
+			parts->at[i].state_ns[state] *= state_ns[state] / sum;
+	}
+	return off;
+}
+
+void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT], double independent)
+{
+	struct parts_sums sums = parts_sum(parts);
+
+	for (size_t i = 0; i < parts->count; i++)
+		parts_expect(&parts->at[i], state_ns, &sums, independent);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		parts_fit_parts(parts);
+		if (parts_fit_states(parts, state_ns) < CLOSE * sums.wall_ns)
+			break;
+	}
+	parts_fit_parts(parts);
+}
