@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "cli/capture_job.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/summaries.h"
+#include "say/output.h"
 #include "watch/watch.h"
 #include "watch/work.h"
 

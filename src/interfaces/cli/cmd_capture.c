@@ -10,8 +10,8 @@
 #include "cli/capture_answer.h"
 #include "cli/capture_job.h"
 #include "cli/cli.h"
-#include "cli/logdir.h"
-#include "cli/output.h"
+#include "say/logdir.h"
+#include "say/output.h"
 #include "serve/client.h"
 
 #define CAPTURE_STEPS 5u

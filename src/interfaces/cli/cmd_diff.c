@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "page/comparison.h"
+#include "say/output.h"
 #include "trace/trace.h"
 
 #define DIFF_MOST_RUNS 1000

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/pack.h"
+#include "say/output.h"
 
 struct pack_request {
 	const char *output;       /* NULL: replace the trace */

@@ -12,11 +12,11 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/summaries.h"
 #include "cli/watch_mpi.h"
 #include "cli/watch_port.h"
 #include "metrics/metrics.h"
+#include "say/output.h"
 
 #define WATCH_EVERY_MS 5000u /* half of the shortest hang limit */
 #define WATCH_MOST_COMMANDS 16u

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "say/output.h"
 #include "trace/trace.h"
 #include "watch/glance.h"
 

@@ -1,5 +1,5 @@
 /* The terminal as a screen; see screen.h. */
-#include "cli/screen.h"
+#include "say/screen.h"
 
 #include <errno.h>
 #include <poll.h>

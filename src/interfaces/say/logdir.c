@@ -1,12 +1,12 @@
 /* TensorBoard's log directory; see logdir.h. */
-#include "cli/logdir.h"
+#include "say/logdir.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/cli.h"
+#include "say/say.h"
 
 #define MOST_NAME 200
 

@@ -5,7 +5,7 @@
  * puts these functions before libc's: if one of them found no memory, what was printed is not called whole.
  */
 
-#include "cli/cli.h"
+#include "say/say.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

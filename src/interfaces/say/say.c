@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/cli.h"
+#include "say/say.h"
+#include "trace/trace.h"
 
 #define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to show a message */
 
@@ -92,6 +93,17 @@ void dw_say_progress(const char *path)
 		fputs("\r\033[K", stderr);
 		shown = false;
 	}
+}
+
+void dw_say_state(struct dwell_trace *trace)
+{
+	const struct dw_source *source = dw_trace_source(trace);
+	const char *repair;
+
+	if (source->live)
+		dw_say("%s is still being written; this is its current state", source->files[0].path);
+	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
+		dw_say("%s", repair);
 }
 
 int dw_say_error(const struct dwell_error *error, int code)

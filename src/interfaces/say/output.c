@@ -1,5 +1,5 @@
 /* The output of a report; see output.h. */
-#include "cli/output.h"
+#include "say/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "say/say.h"
 
 FILE *dw_regular_open(const char *path)
 {
