@@ -2,9 +2,7 @@
 #include "cli/machine.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,12 +11,11 @@
 #include <sys/auxv.h>
 #endif
 
+#include "base/background.h"
 #include "base/limits.h"
 #include "cli/processes.h"
 #include "cli/run_apart.h"
 #include "cli/run_end.h"
-#include "cli/run_program.h"
-#include "cli/sleep.h"
 #include "format/keys.h"
 #include "record/record.h"
 
@@ -32,10 +29,8 @@
 #define MACHINE_EARLY_REST 50u      /* which takes at most one part in this many of a CPU */
 
 static struct {
-	pthread_t thread;
-	struct dw_sleep sleep;
+	struct dw_background background;
 	pid_t program;
-	bool started;
 } machine;
 
 struct machine_reading {
@@ -252,14 +247,14 @@ static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t moment = i * part + machine_random(part);
 
-		if (!dw_sleep_for(&machine.sleep, moment - passed))
+		if (!dw_background_sleep(&machine.background, moment - passed))
 			return false;
 		machine_sample(look, samples);
 		machine_sample_crowd(look, samples);
 		machine_look_early(look);
 		passed = moment;
 	}
-	return dw_sleep_for(&machine.sleep, nanoseconds - passed);
+	return dw_background_sleep(&machine.background, nanoseconds - passed);
 }
 
 /* How long the next reading is after the one before. */
@@ -310,22 +305,13 @@ static void *machine_loop(void *unused)
 
 void dw_machine_watch(pid_t program)
 {
-	sigset_t mask;
-
 	machine.program = program;
-	dw_sleep_begin(&machine.sleep);
-	dw_program_block_signals(&mask);
-	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	dw_background_begin(&machine.background, machine_loop, NULL);
 }
 
 void dw_machine_end(void)
 {
-	if (!machine.started)
-		return;
-	dw_sleep_end(&machine.sleep);
-	pthread_join(machine.thread, NULL);
-	machine.started = false;
+	dw_background_end(&machine.background);
 }
 
 /* ---- what the machine can do -------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "cli/cli.h"
 #include "cli/run_witness.h"
 
@@ -106,15 +107,6 @@ static void program_end_with_runner(void)
 		raise(SIGKILL);
 }
 
-void dw_program_block_signals(sigset_t *before)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
 pid_t dw_program_start(const char *name, void (*execute)(const void *context), const void *context)
 {
 	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
@@ -123,7 +115,7 @@ pid_t dw_program_start(const char *name, void (*execute)(const void *context), c
 	pid_t pid;
 
 	/* Until the program's id is known, signals wait. */
-	dw_program_block_signals(NULL);
+	dw_background_block_signals(NULL);
 	for (size_t i = 0; i < TIMERS; i++) /* an alarm that was set before is the program's */
 		setitimer(timers[i], &off, &inherited.timers[i]);
 	fflush(NULL);

@@ -4,12 +4,11 @@
  * ended. Not thread-safe.
  *
  * From dw_program_start() to dw_program_release() signals are blocked in the calling thread: none interrupts the end of the
- * trace.
+ * trace. Threads that are started meanwhile block them too (base/background.h).
  */
 #ifndef DW_CLI_RUN_PROGRAM_H
 #define DW_CLI_RUN_PROGRAM_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -17,10 +16,6 @@
 /* To be called before anything else: remembers what the program inherits. Opens /dev/null at each of the descriptors 0, 1
  * and 2 that is closed, so that no file of this process gets its number, and messages in it. The program finds them closed. */
 void dw_program_begin(void);
-
-/* Blocks the signals that the program's are passed on by: all but SIGBUS, by which the recorder learns that its file was
- * cut. For each thread that is started while the program runs. `before` may be NULL. */
-void dw_program_block_signals(sigset_t *before);
 
 /* Starts a child process, in which `execute` executes the program and does not return. Returns its pid, or -1 after a
  * message. */

@@ -1,7 +1,5 @@
 /* The summaries that `dwell run` writes, and its answers to `dwell capture`; see run_summary.h. */
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -10,26 +8,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/run_gather.h"
-#include "cli/run_program.h"
 #include "cli/run_still.h"
 #include "cli/run_summary.h"
-#include "cli/sleep.h"
 #include "cli/summaries.h"
 #include "read/source.h"
 
 static struct {
-	pthread_t thread;
-	struct dw_sleep sleep;
+	struct dw_background background;
 	char trace[4096], path[4104], program[16];
 	uint64_t every_ms;
 	struct dw_capture_seen seen;
 	uint64_t slow_bytes;   /* for what is kept around slow steps; 0: nothing */
 	uint64_t looked_ns;    /* when the last summary was begun, since 1970 */
 	uint64_t took_ms;      /* of a CPU, by it */
-	bool started;
 } summary;
 
 /* Starts a verb of dwell in a process of its own, so that a failure or the memory of reading does not touch the run. It
@@ -117,7 +112,7 @@ static void *summary_loop(void *unused)
 	for (;;) {
 		summary_answer();
 		next = summary_next_ms() - passed < SUMMARY_LOOK_MS ? summary_next_ms() - passed : SUMMARY_LOOK_MS;
-		if (!dw_sleep_for(&summary.sleep, next * 1000000u))
+		if (!dw_background_sleep(&summary.background, next * 1000000u))
 			break;
 		passed += next;
 		if (!dw_still_look(&still) && passed < summary_next_ms())
@@ -133,8 +128,6 @@ static void *summary_loop(void *unused)
 
 void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes)
 {
-	sigset_t before;
-
 	if (!every_ms)
 		return;
 	snprintf(summary.trace, sizeof summary.trace, "%s", trace);
@@ -146,19 +139,12 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 	if (slow_bytes)
 		unlink(summary.path); /* of an earlier run */
 	summary.seen = (struct dw_capture_seen){ 0 };
-	dw_sleep_begin(&summary.sleep);
-	dw_program_block_signals(&before);
-	summary.started = pthread_create(&summary.thread, NULL, summary_loop, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	dw_background_begin(&summary.background, summary_loop, NULL);
 }
 
 void dw_run_summary_end(void)
 {
-	if (!summary.started)
-		return;
-	dw_sleep_end(&summary.sleep);
-	pthread_join(summary.thread, NULL);
-	summary.started = false;
+	dw_background_end(&summary.background);
 }
 
 void dw_run_summary_write(const char *trace, bool will_move)
