@@ -107,6 +107,8 @@ int dw_take_trace(const struct dw_verb *verb, char **operands, size_t count, con
 
 /* Prints the overview of a finished run to stderr, because stdout belongs to the program. */
 void dw_report_after_run(const char *trace);
+/* Replaces the trace of a finished run, with the other files of its run, by the stored form. Says what failed. */
+void dw_pack_after_run(const char *trace);
 
 typedef int dw_command(const struct dw_verb *verb, int argc, char **argv);
 dw_command dw_cmd_run, dw_cmd_report, dw_cmd_export, dw_cmd_serve, dw_cmd_capture, dw_cmd_import, dw_cmd_summarize,

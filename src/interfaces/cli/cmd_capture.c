@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/capture_answer.h"
-#include "cli/capture_job.h"
 #include "cli/cli.h"
+#include "job/capture_answer.h"
+#include "job/capture_job.h"
 #include "say/logdir.h"
 #include "say/output.h"
 #include "serve/client.h"

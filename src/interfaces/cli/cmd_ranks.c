@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/ranks_mpi.h"
-#include "cli/summaries.h"
+#include "job/ranks_mpi.h"
+#include "job/summaries.h"
 #include "ranks/ranks.h"
 #include "say/output.h"
 

@@ -9,9 +9,9 @@
 
 #include "cli/cli.h"
 #include "cli/run_apart.h"
-#include "cli/run_gather.h"
 #include "cli/run_program.h"
 #include "cli/symbolize.h"
+#include "job/gather.h"
 #include "read/source.h"
 #include "record/file.h"
 #include "record/record.h"

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/background.h"
-#include "cli/capture_ask.h"
-#include "cli/cli.h"
-#include "cli/run_gather.h"
-#include "cli/run_still.h"
-#include "cli/run_summary.h"
-#include "cli/summaries.h"
+#include "job/capture_ask.h"
+#include "job/gather.h"
+#include "job/run_summary.h"
+#include "job/still.h"
+#include "job/summaries.h"
 #include "read/source.h"
+#include "say/say.h"
 
 static struct {
 	struct dw_background background;

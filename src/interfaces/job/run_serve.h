@@ -1,6 +1,6 @@
 /* The capture service of `dwell run --serve`, a process of its own. Not thread-safe. */
-#ifndef DW_CLI_RUN_SERVE_H
-#define DW_CLI_RUN_SERVE_H
+#ifndef DW_JOB_RUN_SERVE_H
+#define DW_JOB_RUN_SERVE_H
 
 #include <sys/types.h>
 

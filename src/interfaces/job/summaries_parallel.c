@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "cli/cli.h"
-#include "cli/summaries.h"
+#include "job/summaries.h"
+#include "say/say.h"
 
 #define MOST_PROCESSES 16u
 #define LEAST_FILES 8u /* of a process: a trace or two are read as fast by one */

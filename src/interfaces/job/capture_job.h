@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "cli/capture_ask.h"
+#include "job/capture_ask.h"
 
 /* Asks for captures, waits for the answers, and prints a line for each. `ranks`: NULL (all), or numbers and "slowest",
  * with commas between. Returns an exit status. */

@@ -8,10 +8,10 @@
 
 #include "base/grow.h"
 #include "base/text.h"
-#include "cli/capture_job.h"
-#include "cli/cli.h"
-#include "cli/summaries.h"
+#include "job/capture_job.h"
+#include "job/summaries.h"
 #include "say/output.h"
+#include "say/say.h"
 #include "watch/watch.h"
 #include "watch/work.h"
 

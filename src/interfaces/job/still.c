@@ -1,5 +1,5 @@
-/* See run_still.h. */
-#include "cli/run_still.h"
+/* See still.h. */
+#include "job/still.h"
 
 #include <math.h>
 #include <string.h>

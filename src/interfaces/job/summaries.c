@@ -1,5 +1,5 @@
 /* Reads traces and summaries into one summary. */
-#include "cli/summaries.h"
+#include "job/summaries.h"
 
 #include <errno.h>
 #include <time.h>
@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/map.h"
-#include "cli/cli.h"
 #include "say/output.h"
+#include "say/say.h"
 #include "trace/trace.h"
 #include "watch/glance.h"
 

@@ -1,6 +1,6 @@
 /* The processes of `dwell watch --mpi`; see watch_mpi.h. A file is sent as two messages: the lengths of its
  * name and content, and then both. The only message of process 0 is one byte, which tells the others to end. */
-#include "cli/watch_mpi.h"
+#include "job/watch_mpi.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/cli.h"
-#include "cli/mpi_library.h"
 #include "format/mpi_abi.h"
+#include "job/mpi_library.h"
+#include "say/say.h"
 
 #define MPI_LAST_MS 5000u /* that processes have for their last messages */
 #define MPI_MOST_BYTES (1u << 30)

@@ -1,5 +1,5 @@
 /* The capture service of `dwell run --serve`; see run_serve.h. */
-#include "cli/run_serve.h"
+#include "job/run_serve.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "say/say.h"
 
 int dw_run_listen(const char *text, unsigned *port)
 {

@@ -1,5 +1,5 @@
-/* Moves what `dwell run` wrote to a shared folder; see run_gather.h. */
-#include "cli/run_gather.h"
+/* Moves what `dwell run` wrote to a shared folder; see gather.h. */
+#include "job/gather.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/pack.h"
+#include "job/pack_part.h"
+#include "say/say.h"
 
 #define GATHER_PATH 4096
 

@@ -1,12 +1,12 @@
 /* The files by which `dwell capture` and `dwell run` talk; see capture_ask.h. */
-#include "cli/capture_ask.h"
+#include "job/capture_ask.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/pack.h"
+#include "job/pack_part.h"
 
 void dw_capture_part_path(const char *trace, const struct dw_capture_ask *ask, char path[DW_CAPTURE_PATH])
 {

@@ -1,5 +1,5 @@
 /* A server of one text; see watch_port.h. One request a connection, and one connection at a time. */
-#include "cli/watch_port.h"
+#include "job/watch_port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

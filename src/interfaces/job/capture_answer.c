@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/capture_answer.h"
-#include "cli/capture_ask.h"
-#include "cli/cli.h"
-#include "cli/pack.h"
+#include "job/capture_answer.h"
+#include "job/capture_ask.h"
+#include "job/pack_part.h"
+#include "say/say.h"
 #include "serve/control.h"
 
 #define ANSWER_LOOK_MS 20u

@@ -1,12 +1,12 @@
 /* Keeps what was recorded around slow steps; see slow_steps.h. */
-#include "cli/slow_steps.h"
+#include "job/slow_steps.h"
 
 #include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/pack.h"
+#include "job/pack_part.h"
+#include "say/say.h"
 #include "watch/slow.h"
 
 static double slow_length(const struct dw_source_step *step)

@@ -5,16 +5,16 @@
  * theirs and are done. Merging in any order gives the same bytes, so the result is that of one
  * process.
  */
-#include "cli/ranks_mpi.h"
+#include "job/ranks_mpi.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
-#include "cli/cli.h"
-#include "cli/mpi_library.h"
-#include "cli/summaries.h"
 #include "format/mpi_abi.h"
+#include "job/mpi_library.h"
+#include "job/summaries.h"
+#include "say/say.h"
 
 static void mpi_send_bytes(const void *data, uint64_t bytes, int to)
 {

@@ -1,11 +1,11 @@
 /* An MPI library that is opened when it is needed; see mpi_library.h. */
-#include "cli/mpi_library.h"
+#include "job/mpi_library.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
 #include "format/mpi_abi.h"
+#include "say/say.h"
 
 struct dw_mpi dw_mpi;
 
