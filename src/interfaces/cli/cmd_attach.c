@@ -12,11 +12,11 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "cli/attach_trace.h"
 #include "cli/cli.h"
-#include "cli/process_library.h"
-#include "cli/run.h"
 #include "format/keys.h"
+#include "launch/attach_trace.h"
+#include "launch/run.h"
+#include "program/process_library.h"
 #include "record/redact.h"
 #include "top/use.h"
 

@@ -1,0 +1,146 @@
+/* Why a process is not recorded; see apart_reason.h. */
+#include "program/apart_reason.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/preload.h"
+#include "record/record.h"
+
+#define LIBRARY "/libdwell-" /* in the paths of dwell's libraries */
+
+/* Opens a file of a process in /proc. NULL after setting errno; ENOENT, ESRCH: it has ended. */
+static FILE *reason_open(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	return fopen(path, "re");
+}
+
+/* What the process has mapped. */
+struct reason_maps {
+	bool library, trace;  /* one of dwell, the trace of this run */
+	char other[PATH_MAX]; /* another trace, or "" */
+};
+
+/* Returns 0 or an errno. */
+static int reason_read_maps(pid_t pid, struct reason_maps *maps)
+{
+	FILE *file = reason_open(pid, "maps");
+	size_t size = 0, length;
+	char *line = NULL, *path;
+	unsigned long long inode;
+	int error = errno;
+
+	*maps = (struct reason_maps){ .library = false };
+	if (!file)
+		return error;
+	errno = 0;
+	while (getline(&line, &size, file) > 0) {
+		path = strchr(line, '/');
+		if (!path || sscanf(line, "%*s %*s %*s %*s %llu", &inode) != 1)
+			continue;
+		path[strcspn(path, "\n")] = '\0';
+		length = strlen(path);
+		maps->library |= strstr(path, LIBRARY) != NULL;
+		if (strcmp(path, dw_session.path) == 0)
+			maps->trace = true;
+		else if (length > 6 && strcmp(path + length - 6, ".dwell") == 0)
+			snprintf(maps->other, sizeof maps->other, "%s", path);
+	}
+	error = errno;
+	free(line);
+	fclose(file);
+	return error;
+}
+
+/* Whether LD_PRELOAD named dwell's libraries when the program was executed. */
+static bool reason_has_environment(pid_t pid)
+{
+	FILE *file = reason_open(pid, "environ");
+	size_t size = 0;
+	char *variable = NULL;
+	bool has = false;
+
+	while (file && !has && getdelim(&variable, &size, '\0', file) > 0)
+		has = strncmp(variable, "LD_PRELOAD=", 11) == 0 && strstr(variable, LIBRARY);
+	free(variable);
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/* Whether the process sees the libraries that its LD_PRELOAD names. */
+static bool reason_is_visible(pid_t pid)
+{
+	char library[4096], path[PATH_MAX + 64];
+
+	if (!dw_preload_path(library))
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/root%s", (int)pid, library);
+	return access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
+{
+	const char *text, *refusal;
+	struct reason_maps maps;
+	char path[64];
+	int error = reason_read_maps(pid, &maps);
+
+	*reason = '\0';
+	if (error == ENOENT || error == ESRCH)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	refusal = error || maps.library ? NULL : dw_preload_process_refusal(path);
+	if (error)
+		text = "it runs with other rights or as another user, and dwell's libraries are not loaded into it";
+	else if (maps.trace || (maps.library && !*maps.other))
+		text = "";
+	else if (maps.library)
+		text = NULL;
+	else if (refusal)
+		text = refusal;
+	else if (!reason_has_environment(pid))
+		text = "LD_PRELOAD does not name dwell's libraries in its environment, which a program such as env -i, su or sudo changed; "
+		       "put dwell run behind that program";
+	else if (!reason_is_visible(pid))
+		text = "dwell's folder is not visible in its sandbox or container; make it visible, or put dwell run inside";
+	else
+		text = "no library of dwell was loaded into it";
+	snprintf(reason, DW_APART_REASON_BYTES, text ? "%s" : "it may not write to this trace, and records to %.190s",
+	         text ? text : maps.other);
+	return true;
+}
+
+/* The name that the kernel shows, of at most 15 bytes: of other users' programs, too. */
+static bool reason_read_comm(pid_t pid, char *name, size_t size)
+{
+	FILE *file = reason_open(pid, "comm");
+	bool is = file && fgets(name, (int)size, file);
+
+	if (file)
+		fclose(file);
+	if (is)
+		name[strcspn(name, "\n")] = '\0';
+	return is;
+}
+
+bool dw_apart_name(pid_t pid, char *name, size_t size)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof path - 1);
+	if (length <= 0)
+		return reason_read_comm(pid, name, size);
+	path[length] = '\0';
+	snprintf(name, size, "%s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	return true;
+}
