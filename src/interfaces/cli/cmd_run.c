@@ -12,7 +12,6 @@
 #include "launch/run_injected.h"
 #include "launch/run_lacks.h"
 #include "launch/run_program.h"
-#include "program/preload.h"
 #include "read/source.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -219,9 +218,6 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (request.always)
 		run_set_always(&request);
 	run_bound_cost(&request);
-	const char *refusal = request.heap_bytes ? dw_preload_library_refusal(argv[0]) : NULL;
-	if (refusal)
-		dw_say("--memory=malloc records nothing: %s", refusal);
 	int status = dw_run(&request, trace);
 	if (trace[0]) {
 		if (run_say(trace, request.step_on) || request.summary_every_ms)

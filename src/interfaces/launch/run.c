@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "job/gather.h"
 #include "job/run_serve.h"
 #include "job/run_summary.h"
+#include "launch/preload.h"
 #include "launch/run_end.h"
 #include "launch/run_entry.h"
 #include "launch/run_injected.h"
@@ -28,7 +27,6 @@
 #include "launch/run_program.h"
 #include "program/apart.h"
 #include "program/machine.h"
-#include "program/preload.h"
 #include "record/file.h"
 #include "record/record.h"
 #include "say/say.h"
@@ -173,6 +171,7 @@ static int run_create_trace(const struct dw_run_request *request, char *wanted, 
 
 struct run_start {
 	const struct dw_run_request *request;
+	const struct dw_executable *executable;
 	const char *trace;
 	const uint8_t *run_id;
 };
@@ -219,9 +218,9 @@ static void run_execute(const void *context)
 
 	close(dw_session.fd); /* where few files may be open */
 	run_set_environment(start);
-	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
-	dw_injected_set_cuda(request->command[0], !request->no_cuda);
-	dw_preload(request->command[0], &preload);
+	dw_injected_set(start->executable, !request->no_itt, !request->no_nvtx);
+	dw_injected_set_cuda(start->executable, !request->no_cuda);
+	dw_preload(start->executable, &preload);
 	execvp(request->command[0], request->command);
 	int status = errno == ENOENT || errno == ENOTDIR ? DW_EXIT_NOT_FOUND : DW_EXIT_CANNOT_RUN;
 	fprintf(stderr, "dwell: cannot run %s: %s\n", request->command[0], strerror(errno));
@@ -252,9 +251,10 @@ static void run_look(const struct dw_processes *processes)
 }
 
 /* Returns the program's status as waitpid() does, or -1. */
-static int run_program(const struct dw_run_request *request, const char *trace, struct dw_run_usage *used)
+static int run_program(const struct dw_run_request *request, const struct dw_executable *executable, const char *trace,
+                       struct dw_run_usage *used)
 {
-	const struct run_start start = { request, trace, dw_session.map->run_id };
+	const struct run_start start = { request, executable, trace, dw_session.map->run_id };
 	uint64_t began_ns = run_now_ns();
 	struct rusage usage = { .ru_nvcsw = 0 };
 	enum dw_loss cause;
@@ -263,7 +263,7 @@ static int run_program(const struct dw_run_request *request, const char *trace, 
 
 	if (program < 0)
 		return -1;
-	if (!dw_preload_refusal(request->command[0]))
+	if (!executable->refusal)
 		dw_apart_begin(program);
 	dw_machine_watch(program, run_look);
 	dw_file_measure_clock(dw_session.map);
@@ -286,29 +286,15 @@ static bool run_has_joined(void)
 	return dw_session.map->next_gate > 2; /* the first gate belongs to this process */
 }
 
-/* Says why no library was loaded into the program, if it is known, and returns whether it is: because of how it is linked, or because it runs with more rights than
- * its caller. The kernel then loads none of the caller's, and the recorder ignores the environment. */
-static bool run_warn_apart(const char *program)
+/* Says why no library was loaded into the program, if it is known, and returns whether it is. */
+static bool run_warn_apart(const struct dw_executable *executable)
 {
-	const char *what = NULL, *refusal = dw_preload_library_refusal(program);
-	char path[4096], value[64];
-	struct stat status;
-
-	if (refusal)
-		dw_say("nothing was recorded: %s", refusal);
-
-	if (!dw_find_program(program, path) || stat(path, &status) != 0)
-		return refusal != NULL;
-	if (status.st_mode & S_ISUID && status.st_uid != geteuid())
-		what = "set-user-ID";
-	else if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getegid())
-		what = "set-group-ID";
-	else if (geteuid() != 0 && getxattr(path, "security.capability", value, sizeof value) > 0)
-		what = "given capabilities";
-	if (what)
+	if (executable->own_refusal)
+		dw_say("nothing was recorded: %s", executable->own_refusal);
+	if (executable->rights)
 		dw_say("nothing was recorded: %s is %s, and the system loads no other libraries into such "
-		       "a program; run it as its owner, or a copy of it", path, what);
-	return refusal || what;
+		       "a program; run it as its owner, or a copy of it", executable->path, executable->rights);
+	return executable->own_refusal || executable->rights;
 }
 
 /* Warns if the size limit is larger than the free disk space: it is no error, but not what the user
@@ -323,16 +309,15 @@ static void run_warn_budget(const struct dw_run_request *request)
 }
 
 /* Stores what is known before the program starts. */
-static void run_note_before(const struct dw_run_request *request)
+static void run_note_before(const struct dw_run_request *request, const struct dw_executable *executable)
 {
-	const char *program = request->command[0], *refusal;
+	const char *refusal = request->no_samples ? NULL : executable->own_refusal;
 
-	dw_lacks_note(program, !request->no_mpi, !request->no_ggml, !request->no_cuda, !request->no_nvtx, !request->no_itt);
+	dw_lacks_note(executable, !request->no_mpi, !request->no_ggml, !request->no_cuda, !request->no_nvtx, !request->no_itt);
 	if (request->options.categories & DWELL_DETAIL_FLOPS)
 		dw_run_note_peaks();
 	if (request->counters)
 		dw_run_allow_counters();
-	refusal = request->no_samples ? NULL : dw_preload_library_refusal(program);
 	if (refusal)
 		dwell_meta(DW_KEY_SAMPLE_LACKS, refusal);
 	if (request->sample_perf && !refusal)
@@ -340,9 +325,9 @@ static void run_note_before(const struct dw_run_request *request)
 }
 
 /* Finds the function at which steps begin, or stores why it cannot. The program itself says what comes of it. */
-static void run_set_step(const struct dw_run_request *request)
+static void run_set_step(const struct dw_executable *executable, const char *step_on)
 {
-	const char *problem = dw_run_set_entry(request->command[0], request->step_on);
+	const char *problem = dw_run_set_entry(executable, step_on);
 
 	if (!problem || *problem)
 		dwell_meta(DW_KEY_NATIVE_STEP_ON,
@@ -366,8 +351,8 @@ static int run_open_trace(const struct dw_run_request *request, char *wanted, ch
 }
 
 /* Runs the program and the capture service. Returns a status as of waitpid(), or minus an exit status if it did not start. */
-static int run_with_service(const struct dw_run_request *request, const char *trace, int listener, unsigned port,
-                            struct dw_run_usage *used)
+static int run_with_service(const struct dw_run_request *request, const struct dw_executable *executable, const char *trace,
+                            int listener, unsigned port, struct dw_run_usage *used)
 {
 	pid_t server = -1;
 	int status;
@@ -379,8 +364,8 @@ static int run_with_service(const struct dw_run_request *request, const char *tr
 			return -DW_EXIT_USAGE;
 	}
 	if (request->step_on)
-		run_set_step(request);
-	status = run_program(request, trace, used);
+		run_set_step(executable, request->step_on);
+	status = run_program(request, executable, trace, used);
 	dw_run_serve_end(server);
 	return status < 0 ? -DW_EXIT_RUN_FAILED : status;
 }
@@ -395,6 +380,7 @@ static bool run_is_nothing(int status)
 int dw_run(const struct dw_run_request *request, char *trace)
 {
 	static char wanted[4096], actual[4096];
+	static struct dw_executable executable;
 	enum dw_loss cause;
 	int status, listener = -1;
 	struct dw_run_usage used = { .cpu_ns = 0 };
@@ -402,7 +388,9 @@ int dw_run(const struct dw_run_request *request, char *trace)
 
 	trace[0] = '\0';
 	dw_program_begin();
-	dw_preload_library_refusal(request->command[0]); /* while a file can be opened; the answer is kept */
+	dw_executable_find(&executable, request->command[0]); /* while a file can be opened */
+	if (request->heap_bytes && executable.own_refusal)
+		dw_say("--memory=malloc records nothing: %s", executable.own_refusal);
 	if (request->serve && (listener = dw_run_listen(request->serve, &port)) < 0)
 		return W_EXITCODE(DW_EXIT_USAGE, 0);
 	if (run_open_trace(request, wanted, actual) != 0)
@@ -410,8 +398,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	dw_gather_begin(request->gather, actual);
 	dw_session.runner = true;
 	if (dw_process_ready(&cause))
-		run_note_before(request);
-	status = run_with_service(request, actual, listener, port, &used);
+		run_note_before(request, &executable);
+	status = run_with_service(request, &executable, actual, listener, port, &used);
 	if (status < 0) {
 		unlink(actual);
 		return W_EXITCODE(-status, 0);
@@ -419,7 +407,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	if (!run_has_joined() && !run_is_nothing(status))
-		used.is_named = run_warn_apart(request->command[0]);
+		used.is_named = run_warn_apart(&executable);
 	if (run_is_nothing(status))
 		unlink(actual);
 	else

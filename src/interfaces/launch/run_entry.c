@@ -16,7 +16,7 @@
 #include "base/elf_symbols.h"
 #include "base/nearest.h"
 #include "format/symbol_name.h"
-#include "program/preload.h"
+#include "program/executable.h"
 
 /* Whether `name` is the whole of the symbol, or all before its parameters or before a mark of the compiler, as
  * ".constprop.0". */
@@ -118,15 +118,15 @@ static void entry_find_near(const struct entry *entry, struct dw_elf_symbols *el
 	}
 }
 
-const char *dw_run_set_entry(const char *program, const char *name)
+const char *dw_run_set_entry(const struct dw_executable *executable, const char *name)
 {
 	static char problem[1024];
-	char found[4096], path[PATH_MAX], text[PATH_MAX + DW_SYMBOL_NAME_BYTES + 8], near[DW_SYMBOL_NAME_BYTES];
+	char path[PATH_MAX], text[PATH_MAX + DW_SYMBOL_NAME_BYTES + 8], near[DW_SYMBOL_NAME_BYTES];
 	struct entry entry = { .name = name };
 	struct dw_elf_symbols elf;
 
 	unsetenv("DWELL_STEP_ENTRY");
-	if (!dw_find_program(program, found) || !realpath(found, path) || strncmp(strrchr(path, '/') + 1, "python", 6) == 0 ||
+	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) ||
 	    dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
 		return "";
 	dw_symbol_plain(name, entry.plain);

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #include "format/keys.h"
-#include "program/preload.h"
+#include "program/executable.h"
+#include "program/installed.h"
 #include "read/source.h"
 #include "say/say.h"
 
@@ -25,18 +26,15 @@
 #define ITT "INTEL_LIBITTNOTIFY64"
 #define NVTX "NVTX_INJECTION64_PATH"
 #define NCCL "NCCL_PROFILER_PLUGIN"
-#define NCCL_LIBRARY "libdwell-nccl.so"
 
 #define CUDA_LIBRARY "libdwell-cuda.so"
 #define CUDA "CUDA_INJECTION64_PATH"
 
-static const char *const cuda_places[] = { "probes/cuda/" CUDA_LIBRARY,
-                                           DW_PROBES_FROM_COMMAND "/" CUDA_LIBRARY };
-static const char *const injected_places[] = { "probes/injected/" LIBRARY,
-                                               DW_PROBES_FROM_COMMAND "/" LIBRARY };
-
-static const char *const nccl_places[] = { "probes/nccl/" NCCL_LIBRARY,
-                                           DW_PROBES_FROM_COMMAND "/" NCCL_LIBRARY };
+/* Finds a library that the program may load. */
+static bool injected_find_library(const struct dw_executable *executable, enum dw_installed library, char path[4096])
+{
+	return !executable->refusal && dw_installed_find_variable(library, path);
+}
 
 /* The variable's value if it names another library than dwell's, else NULL. */
 static const char *injected_other(const char *variable)
@@ -47,13 +45,13 @@ static const char *injected_other(const char *variable)
 	return value && *value && strcmp(slash ? slash + 1 : value, LIBRARY) != 0 ? value : NULL;
 }
 
-void dw_injected_set(const char *program, bool itt, bool nvtx)
+void dw_injected_set(const struct dw_executable *executable, bool itt, bool nvtx)
 {
 	char library[4096];
 
-	if (dw_find_library(nccl_places, program, library))
+	if (injected_find_library(executable, DW_INSTALLED_NCCL, library))
 		setenv(NCCL, library, 0);
-	if ((!itt && !nvtx) || !dw_find_library(injected_places, program, library))
+	if ((!itt && !nvtx) || !injected_find_library(executable, DW_INSTALLED_INJECTED, library))
 		return;
 	if (itt && injected_other(ITT))
 		dw_say("ITT is not recorded: " ITT " names another collector, %s", getenv(ITT));
@@ -70,12 +68,12 @@ void dw_injected_set(const char *program, bool itt, bool nvtx)
 	}
 }
 
-void dw_injected_set_cuda(const char *program, bool cuda)
+void dw_injected_set_cuda(const struct dw_executable *executable, bool cuda)
 {
 	const char *other = getenv(CUDA), *slash = other ? strrchr(other, '/') : NULL;
 	char library[4096];
 
-	if (!cuda || !dw_find_library(cuda_places, program, library))
+	if (!cuda || !injected_find_library(executable, DW_INSTALLED_CUDA, library))
 		return;
 	if (other && *other && strcmp(slash ? slash + 1 : other, CUDA_LIBRARY) != 0)
 		dw_say("device work is not recorded: " CUDA " names another tool, %s", other);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "format/keys.h"
-#include "program/preload.h"
+#include "program/executable.h"
+#include "program/installed.h"
 #include "read/unrecorded.h"
 #include "say/say.h"
 
@@ -33,21 +34,32 @@ static void lacks_note_variable(const char *id, bool allowed, const char *variab
 	lacks_note(id, text);
 }
 
-void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt)
+/* Why the probe of MPI is not loaded, or NULL. */
+static const char *lacks_find_mpi(bool mpi)
+{
+	char path[4096];
+
+	if (!mpi)
+		return "dwell run was started with --no-mpi";
+	return dw_installed_find(DW_INSTALLED_MPI, path) ? NULL : "libdwell-mpi.so is not installed with this dwell";
+}
+
+void dw_lacks_note(const struct dw_executable *executable, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt)
 {
 	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "ggml", "python", "torch" };
-	const char *why = dw_preload_refusal(program), *contained, *remedy;
+	const char *why = executable->refusal;
 
 	for (size_t i = 0; why && i < sizeof ids / sizeof *ids; i++)
 		lacks_note(ids[i], why);
 	if (why)
 		return;
-	why = dw_preload_mpi_refusal(mpi);
+	why = lacks_find_mpi(mpi);
 	if (why)
 		lacks_note("mpi", why);
-	for (unsigned i = 0; (contained = dw_preload_contained(program, i, &remedy)); i++)
-		if (ggml || strcmp(contained, "ggml") != 0)
-			dw_say("%s is not recorded: it is a part of %s; %s", contained, program, remedy);
+	for (size_t i = 0; i < executable->contained_count; i++)
+		if (ggml || strcmp(executable->contained[i].name, "ggml") != 0)
+			dw_say("%s is not recorded: it is a part of %s; %s", executable->contained[i].name, executable->name,
+			       executable->contained[i].remedy);
 	if (!ggml)
 		lacks_note("ggml", "dwell run was started with --no-ggml");
 	lacks_note_variable("nccl", true, "NCCL_PROFILER_PLUGIN", false);

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/preload.h"
+#include "program/executable.h"
+#include "program/installed.h"
 #include "record/record.h"
 
 #define LIBRARY "/libdwell-" /* in the paths of dwell's libraries */
@@ -80,7 +81,7 @@ static bool reason_is_visible(pid_t pid)
 {
 	char library[4096], path[PATH_MAX + 64];
 
-	if (!dw_preload_path(library))
+	if (!dw_installed_find_preload(DW_INSTALLED_ATTACH, library))
 		return true;
 	snprintf(path, sizeof path, "/proc/%d/root%s", (int)pid, library);
 	return access(path, F_OK) == 0 || errno != ENOENT;
@@ -97,7 +98,7 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 	if (error == ENOENT || error == ESRCH)
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	refusal = error || maps.library ? NULL : dw_preload_process_refusal(path);
+	refusal = error || maps.library ? NULL : dw_executable_process_refusal(path);
 	if (error)
 		text = "it runs with other rights or as another user, and dwell's libraries are not loaded into it";
 	else if (maps.trace || (maps.library && !*maps.other))

@@ -1,12 +1,11 @@
 /* Opens libdwell-process.so when a command first needs it, because elfutils is large. */
 #include "program/process_library.h"
 
-#include "program/preload.h"
+#include "program/installed.h"
 #include "say/say.h"
 
 void *dw_process_library(const char *what)
 {
-	static const char *const places[] = { "libdwell-process.so", DW_PROBES_FROM_COMMAND "/libdwell-process.so" };
 	char path[4096];
 	void *library = NULL;
 #ifdef DW_PROCESS_LINKED
@@ -15,7 +14,7 @@ void *dw_process_library(const char *what)
 	bool linked = false;
 #endif
 
-	if (linked || dw_find_installed(places, path)) {
+	if (linked || dw_installed_find(DW_INSTALLED_PROCESS, path)) {
 		library = dlopen(linked ? NULL : path, RTLD_NOW | RTLD_LOCAL);
 		if (!library && what)
 			dw_say("stacks cannot be read: %s", dlerror());
