@@ -18,6 +18,7 @@
 #include "job/gather.h"
 #include "job/run_serve.h"
 #include "job/run_summary.h"
+#include "launch/new_trace.h"
 #include "launch/preload.h"
 #include "launch/run_end.h"
 #include "launch/run_entry.h"
@@ -31,37 +32,7 @@
 #include "record/record.h"
 #include "say/say.h"
 
-/* ---- the trace's name ------------------------------------------------------------ */
-
-static const char *run_last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-void dw_run_name(char **command, char *name, size_t size)
-{
-	const char *word = run_last_part(command[0]);
-
-	if (strncmp(word, "python", 6) == 0)
-		for (int i = 1; command[i]; i++) {
-			size_t length = strlen(command[i]);
-
-			if (length > 3 && strcmp(command[i] + length - 3, ".py") == 0) {
-				word = run_last_part(command[i]);
-				break;
-			}
-			if (strcmp(command[i], "-m") == 0 && command[i + 1]) {
-				word = command[i + 1];
-				break;
-			}
-		}
-	snprintf(name, size, "%s", word);
-	size_t length = strlen(name);
-	if (length > 3 && strcmp(name + length - 3, ".py") == 0)
-		name[length - 3] = '\0';
-}
+/* ---- the trace's file ------------------------------------------------------------ */
 
 /* Returns 0, or a negative DWELL_E_* after setting `error`. */
 static int run_absolute_path(const char *path, char result[4096], struct dwell_error *error)
@@ -105,47 +76,37 @@ static void run_bound_in_memory(const char *path, struct dwell_options *options)
 	       folder, dw_text_bytes(limit, " ").at, dw_text_bytes((double)options->max_size_bytes, " ").at);
 }
 
-/* Creates the first of NAME.dwell, NAME-2.dwell, ... that does not exist in a folder. */
-static int run_create_in(const char *folder, const struct dw_run_request *request,
-                         const char *spill,
-                         char *wanted, char *actual, struct dwell_error *error)
+/* A new trace of a run. */
+struct run_new {
+	struct dwell_options options;
+	bool bounded;
+	const char *spill;
+	char *wanted, *actual;
+	struct dwell_error *error;
+};
+
+static int run_create_one(void *context, const char *path)
 {
-	struct dwell_options options = request->options;
-	char name[256], path[4096];
-	int fd = DWELL_E_EXISTS;
+	struct run_new *new = context;
+	int code = run_absolute_path(path, new->wanted, new->error);
 
-	dw_run_name(request->command, name, sizeof name);
-	for (int i = 1; i < 10000 && fd == DWELL_E_EXISTS; i++) {
-		char number[16] = "";
-
-		if (i > 1)
-			snprintf(number, sizeof number, "-%d", i);
-		snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name, number);
-		fd = run_absolute_path(path, wanted, error);
-		if (fd == 0 && i == 1)
-			run_bound_in_memory(wanted, &options);
-		if (fd == 0)
-			fd = dw_file_create(wanted, &options, NULL, spill, actual, error);
-	}
-	return fd;
+	if (code)
+		return code;
+	if (!new->bounded)
+		run_bound_in_memory(new->wanted, &new->options);
+	new->bounded = true;
+	return dw_file_create(new->wanted, &new->options, NULL, new->spill, new->actual, new->error);
 }
 
-/* Creates the trace in this folder, or in the folder of temporary files if this one was removed or is read-only. */
 static int run_create_new(const struct dw_run_request *request, const char *spill, char *wanted,
                           char *actual, struct dwell_error *error)
 {
-	const char *temporary = getenv("TMPDIR");
-	char folder[2048];
-	bool is_there = getcwd(folder, sizeof folder) || errno != ENOENT;
-	int fd;
+	struct run_new new = { .options = request->options, .spill = spill, .wanted = wanted, .actual = actual, .error = error };
+	const char *elsewhere;
+	int fd = dw_new_trace(request->command, run_create_one, &new, &elsewhere);
 
-	if (is_there && access(".", W_OK) == 0)
-		return run_create_in("", request, spill, wanted, actual, error);
-	if (!temporary || temporary[0] != '/')
-		temporary = "/tmp";
-	fd = run_create_in(temporary, request, spill, wanted, actual, error);
-	if (fd >= 0)
-		dw_say("this folder %s; recording to %s", is_there ? "cannot be written to" : "was removed", wanted);
+	if (fd >= 0 && elsewhere)
+		dw_say("this folder %s; recording to %s", elsewhere, wanted);
 	return fd;
 }
 

@@ -35,7 +35,5 @@ struct dw_run_request {
  * where the trace is and what was lost.
  */
 int dw_run(const struct dw_run_request *request, char *trace);
-/* Writes the name of a run: train for `python3 -u train.py`, app for ./app. */
-void dw_run_name(char **command, char *name, size_t size);
 
 #endif
