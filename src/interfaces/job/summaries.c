@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/map.h"
+#include "base/proc.h"
 #include "say/output.h"
 #include "say/say.h"
 #include "trace/trace.h"
@@ -72,21 +73,14 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 /* The CPU time of a process of this machine, and for how long its main thread waited for a CPU; 0: not known. */
 static uint64_t summaries_cpu_ns(uint32_t pid)
 {
-	unsigned long long waited = 0;
+	struct dw_proc_schedule schedule;
 	struct timespec used;
 	clockid_t clock;
-	char path[40];
-	FILE *file;
 
 	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
 		return 0;
-	snprintf(path, sizeof path, "/proc/%u/schedstat", pid);
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%*u %llu", &waited) != 1)
-		waited = 0;
-	if (file)
-		fclose(file);
-	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec + waited;
+	dw_proc_read_schedule(pid, 0, &schedule);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec + schedule.ready_ns;
 }
 
 /* Notes the memory and the CPU time of the processes of a live trace, which are the summary's ranks from the first one. */

@@ -14,13 +14,14 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/proc.h"
 #include "format/keys.h"
 #include "launch/attach_trace.h"
 #include "launch/new_trace.h"
 #include "program/process_library.h"
 #include "record/redact.h"
 #include "say/say.h"
-#include "top/use.h"
+#include "top/top.h"
 
 #define ATTACH_TRIES 10u
 #define ATTACH_CHILDREN_NS 250000000u /* between two looks for new processes */
@@ -107,29 +108,6 @@ static bool attach_is_permitted(uint32_t pid)
 
 /* ---- the trace's file -------------------------------------------------------------------------- */
 
-/* The words of the process's command line; the pointers are into `text`. Returns its length. */
-static size_t attach_read_command(uint32_t pid, char *text, size_t size, char *words[64])
-{
-	char path[40];
-	size_t count = 0;
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, size - 1);
-		close(fd);
-	}
-	text[got > 0 ? got : 0] = '\0';
-	for (ssize_t at = 0; at < got && count < 63; at += (ssize_t)strlen(text + at) + 1)
-		words[count++] = text + at;
-	if (!count)
-		words[count++] = (char *)(uintptr_t)"program";
-	words[count] = NULL;
-	return got > 0 ? (size_t)got : 0;
-}
-
 static int attach_create_one(void *context, const char *path)
 {
 	struct attach *attach = context;
@@ -143,14 +121,17 @@ static int attach_create_one(void *context, const char *path)
 /* A new file, or the one that the user named. */
 static bool attach_create(struct attach *attach)
 {
-	char text[4096], *words[64];
+	char text[4096], *words[DW_PROC_WORDS], program[] = "program"; /* a thread of the kernel has no words */
 	const char *elsewhere;
 
 	if (attach->request->output) {
 		snprintf(attach->path, 4096, "%s", attach->request->output);
 		attach->fd = open(attach->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	} else {
-		attach_read_command(attach->request->pid, text, sizeof text, words);
+		if (!dw_proc_read_command(attach->request->pid, text, sizeof text, words)) {
+			words[0] = program;
+			words[1] = NULL;
+		}
 		attach->fd = dw_new_trace(words, attach_create_one, attach, &elsewhere);
 	}
 	if (attach->fd < 0) {
@@ -171,7 +152,8 @@ static bool attach_create(struct attach *attach)
 static bool attach_begin(struct attach *attach, struct attach_target *target)
 {
 	struct dwell_error error = { 0, "" };
-	char link[40], path[4096] = "", text[4096], command[4096], *words[64];
+	char link[40], path[4096] = "", text[4096], command[4096], *words[DW_PROC_WORDS];
+	struct dw_proc_stat stat;
 	struct dw_attach_about about = { .pid = target->pid, .path = path, .command = command,
 		                             .parent_entry = target->before };
 	ssize_t got;
@@ -187,8 +169,9 @@ static bool attach_begin(struct attach *attach, struct attach_target *target)
 	snprintf(link, sizeof link, "/proc/%u/exe", target->pid);
 	got = readlink(link, path, sizeof path - 1);
 	path[got > 0 ? got : 0] = '\0';
-	dw_metadata_redact(text, attach_read_command(target->pid, text, sizeof text, words), command, sizeof command);
-	about.parent = dw_top_use_parent(target->pid);
+	dw_metadata_redact(text, dw_proc_read_command(target->pid, text, sizeof text, words), command, sizeof command);
+	dw_proc_read_stat(target->pid, 0, &stat);
+	about.parent = stat.parent;
 	about.python = attach_follow.process(target->follow)->python != 0;
 	dw_attach_begin(&target->process, &attach->encode, &about);
 	target->began = true;

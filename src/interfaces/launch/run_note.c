@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/proc.h"
 #include "format/keys.h"
 #include "format/perf_event.h"
 #include "program/bandwidth.h"
@@ -129,20 +130,15 @@ void dw_run_note_status(int status, pid_t pid)
 
 void dw_run_note_delay(pid_t pid)
 {
-	unsigned long long ran_ns, delayed_ns;
-	char path[48], text[24];
+	struct dw_proc_schedule schedule;
 	siginfo_t info = { 0 };
-	FILE *file;
+	char text[24];
 
-	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid != pid ||
-	    !(file = fopen(path, "r")))
+	    !dw_proc_read_schedule((uint32_t)pid, 0, &schedule))
 		return;
-	if (fscanf(file, "%llu %llu", &ran_ns, &delayed_ns) == 2) {
-		snprintf(text, sizeof text, "%llu", delayed_ns);
-		dwell_meta_json(DW_KEY_DELAY_NS, text);
-	}
-	fclose(file);
+	snprintf(text, sizeof text, "%llu", (unsigned long long)schedule.ready_ns);
+	dwell_meta_json(DW_KEY_DELAY_NS, text);
 }
 
 void dw_run_note_wall(uint64_t wall_ns)

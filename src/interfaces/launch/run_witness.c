@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "top/top.h"
 
 #define WITNESS_LOOK_MS 100   /* between two looks whether `dwell run` is stopped */
@@ -41,13 +42,12 @@ static struct {
 /* Whether the process is stopped. `stat_fd`: its stat in /proc. */
 static bool witness_is_stopped(int stat_fd)
 {
-	char text[256];
+	char text[DW_PROC_STAT_BYTES];
 	ssize_t length = pread(stat_fd, text, sizeof text - 1, 0);
-	const char *name_end;
+	struct dw_proc_stat stat;
 
 	text[length > 0 ? length : 0] = '\0';
-	name_end = strrchr(text, ')');
-	return name_end && strncmp(name_end, ") T", 3) == 0;
+	return dw_proc_parse_stat(text, &stat) && stat.state == 'T';
 }
 
 /* If `dwell run` has been stopped, stops the program, once. */

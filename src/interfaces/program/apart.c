@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/proc.h"
 #include "base/text.h"
 #include "dwell/probe.h"
 #include "format/keys.h"
@@ -28,7 +29,7 @@ struct apart_process {
 	pid_t pid;
 	uint64_t birth, device, file; /* the file: of the program, 0: not known */
 	uint64_t before_ns, last_ns;  /* CPU time of the process when this program was first seen, and at the last look */
-	uint64_t image, asked_ns;     /* what apart_image() said when its reason was asked for, and its CPU time then */
+	uint64_t stack, asked_ns;     /* where its stack began when its reason was asked for, and its CPU time then */
 	enum apart_state state;
 	bool is_program; /* which `dwell run` started */
 	char name[48], reason[DW_APART_REASON_BYTES];
@@ -72,23 +73,6 @@ static void apart_finish(const struct apart_process *process)
 	}
 }
 
-/* Where the stack of the program begins, which differs from one execution to the next. 0: it may not be read. */
-static uint64_t apart_image(pid_t pid)
-{
-	char path[64], text[1024] = "", *field;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	field = fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
-	fclose(file);
-	for (unsigned i = 2; field && i < 28; i++) /* the name is the second field */
-		field = strchr(field + 1, ' ');
-	return field ? strtoull(field, NULL, 10) : 0;
-}
-
 /* Asks what a process is that has used enough CPU time. A process that is not recorded is asked twice while it executes one
  * program: its libraries may not have been loaded yet. */
 static void apart_ask(struct apart_process *process)
@@ -98,10 +82,11 @@ static void apart_ask(struct apart_process *process)
 	if (!*process->reason)
 		process->state = APART_RECORDED;
 	else if (dw_apart_name(process->pid, process->name, sizeof process->name)) {
-		uint64_t image = apart_image(process->pid);
+		struct dw_proc_stat stat;
 
-		process->state = process->state == APART_SMALL || process->image != image ? APART_ONCE : APART_IS;
-		process->image = image;
+		dw_proc_read_stat((uint32_t)process->pid, 0, &stat);
+		process->state = process->state == APART_SMALL || process->stack != stat.stack ? APART_ONCE : APART_IS;
+		process->stack = stat.stack;
 		process->asked_ns = process->last_ns;
 	}
 }

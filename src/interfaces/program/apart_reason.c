@@ -8,20 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "program/executable.h"
 #include "program/installed.h"
 #include "record/record.h"
 
 #define LIBRARY "/libdwell-" /* in the paths of dwell's libraries */
-
-/* Opens a file of a process in /proc. NULL after setting errno; ENOENT, ESRCH: it has ended. */
-static FILE *reason_open(pid_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-	return fopen(path, "re");
-}
 
 /* What the process has mapped. */
 struct reason_maps {
@@ -29,45 +21,29 @@ struct reason_maps {
 	char other[PATH_MAX]; /* another trace, or "" */
 };
 
-/* Returns 0 or an errno. */
-static int reason_read_maps(pid_t pid, struct reason_maps *maps)
+static bool reason_take_mapping(void *context, const struct dw_proc_mapping *mapping)
 {
-	FILE *file = reason_open(pid, "maps");
-	size_t size = 0, length;
-	char *line = NULL, *path;
-	unsigned long long inode;
-	int error = errno;
+	struct reason_maps *maps = context;
+	size_t length = strlen(mapping->path);
 
-	*maps = (struct reason_maps){ .library = false };
-	if (!file)
-		return error;
-	errno = 0;
-	while (getline(&line, &size, file) > 0) {
-		path = strchr(line, '/');
-		if (!path || sscanf(line, "%*s %*s %*s %*s %llu", &inode) != 1)
-			continue;
-		path[strcspn(path, "\n")] = '\0';
-		length = strlen(path);
-		maps->library |= strstr(path, LIBRARY) != NULL;
-		if (strcmp(path, dw_session.path) == 0)
-			maps->trace = true;
-		else if (length > 6 && strcmp(path + length - 6, ".dwell") == 0)
-			snprintf(maps->other, sizeof maps->other, "%s", path);
-	}
-	error = errno;
-	free(line);
-	fclose(file);
-	return error;
+	maps->library |= strstr(mapping->path, LIBRARY) != NULL;
+	if (strcmp(mapping->path, dw_session.path) == 0)
+		maps->trace = true;
+	else if (length > 6 && strcmp(mapping->path + length - 6, ".dwell") == 0)
+		snprintf(maps->other, sizeof maps->other, "%s", mapping->path);
+	return true;
 }
 
 /* Whether LD_PRELOAD named dwell's libraries when the program was executed. */
 static bool reason_has_environment(pid_t pid)
 {
-	FILE *file = reason_open(pid, "environ");
 	size_t size = 0;
-	char *variable = NULL;
+	char path[64], *variable = NULL;
 	bool has = false;
+	FILE *file;
 
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	file = fopen(path, "re");
 	while (file && !has && getdelim(&variable, &size, '\0', file) > 0)
 		has = strncmp(variable, "LD_PRELOAD=", 11) == 0 && strstr(variable, LIBRARY);
 	free(variable);
@@ -90,9 +66,9 @@ static bool reason_is_visible(pid_t pid)
 bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 {
 	const char *text, *refusal;
-	struct reason_maps maps;
+	struct reason_maps maps = { .library = false };
 	char path[64];
-	int error = reason_read_maps(pid, &maps);
+	int error = dw_proc_read_maps((uint32_t)pid, reason_take_mapping, &maps);
 
 	*reason = '\0';
 	if (error == ENOENT || error == ESRCH)
@@ -119,19 +95,6 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 	return true;
 }
 
-/* The name that the kernel shows, of at most 15 bytes: of other users' programs, too. */
-static bool reason_read_comm(pid_t pid, char *name, size_t size)
-{
-	FILE *file = reason_open(pid, "comm");
-	bool is = file && fgets(name, (int)size, file);
-
-	if (file)
-		fclose(file);
-	if (is)
-		name[strcspn(name, "\n")] = '\0';
-	return is;
-}
-
 bool dw_apart_name(pid_t pid, char *name, size_t size)
 {
 	char link[64], path[PATH_MAX];
@@ -139,8 +102,12 @@ bool dw_apart_name(pid_t pid, char *name, size_t size)
 
 	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
 	length = readlink(link, path, sizeof path - 1);
-	if (length <= 0)
-		return reason_read_comm(pid, name, size);
+	if (length <= 0) { /* of another user: the kernel shows 15 bytes of the name */
+		if (dw_proc_read((uint32_t)pid, 0, "comm", name, size) <= 0)
+			return false;
+		name[strcspn(name, "\n")] = '\0';
+		return true;
+	}
 	path[length] = '\0';
 	snprintf(name, size, "%s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 	return true;

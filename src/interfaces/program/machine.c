@@ -13,6 +13,7 @@
 
 #include "base/background.h"
 #include "base/limits.h"
+#include "base/proc.h"
 #include "format/keys.h"
 #include "program/processes.h"
 #include "record/record.h"
@@ -53,8 +54,8 @@ static bool machine_read_stat(struct machine_reading *reading)
 	fclose(file);
 	if (count < 8)
 		return false;
-	reading->busy_ns = dw_processes_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
-	reading->stolen_ns = dw_processes_ns(times[7]);
+	reading->busy_ns = dw_proc_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
+	reading->stolen_ns = dw_proc_ns(times[7]);
 	return true;
 }
 
@@ -117,16 +118,13 @@ static void machine_sample(struct machine_look *look, struct machine_samples *sa
 		"folio", "page", "io_schedule", "jbd2", "ext4", "xfs", "btrfs", "nfs", "fuse", "request_wait",
 		NULL, /* a pipe or a socket is another program's answer, and no file */
 	};
-	char text[1024], function[128];
-	const char *name_end;
-	char state;
+	char text[DW_PROC_STAT_BYTES], function[128];
+	struct dw_proc_stat stat;
 
 	machine_read_text(look->stat_fd, text, sizeof text);
-	name_end = strrchr(text, ')');
-	if (!name_end || name_end[1] != ' ')
+	if (!dw_proc_parse_stat(text, &stat))
 		return;
-	state = name_end[2];
-	if (state == 'S' || state == 'D') {
+	if (stat.state == 'S' || stat.state == 'D') {
 		machine_read_text(look->wchan_fd, function, sizeof function);
 		if (!*function)
 			return;
@@ -134,7 +132,7 @@ static void machine_sample(struct machine_look *look, struct machine_samples *sa
 			samples->at_lock++;
 		else if (machine_has(function, sleeps))
 			samples->asleep++;
-		else if (state == 'D' || machine_has(function, files))
+		else if (stat.state == 'D' || machine_has(function, files))
 			samples->at_file++;
 		else if (strcmp(function, "0") == 0)
 			return; /* not named, or it runs again */

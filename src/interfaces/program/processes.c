@@ -2,49 +2,24 @@
 #include "program/processes.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#include "base/proc.h"
 
 #define MOST_THREADS 256u /* of a process; more are not read */
-
-uint64_t dw_processes_ns(unsigned long long kernel_ticks)
-{
-	static long per_second;
-
-	if (!per_second)
-		per_second = sysconf(_SC_CLK_TCK);
-	return kernel_ticks * (1000000000u / (uint64_t)(per_second > 0 ? per_second : 100));
-}
 
 /* Reads a process. Returns its CPU time and that of its child processes that have ended. */
 static uint64_t processes_read_one(struct dw_processes *processes, size_t at)
 {
-	char path[64], text[1024];
-	unsigned long long times[4], birth;
-	const char *name_end;
-	size_t length;
-	FILE *file;
+	struct dw_proc_stat stat;
 
-	processes->own_ns[at] = processes->birth[at] = 0;
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)processes->at[at]);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	length = fread(text, 1, sizeof text - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	name_end = strrchr(text, ')'); /* the name may contain spaces and parentheses */
-	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu",
-	                        &times[0], &times[1], &times[2], &times[3], &birth) != 5)
-		return 0;
-	processes->own_ns[at] = dw_processes_ns(times[0] + times[1]);
-	processes->birth[at] = birth;
-	return dw_processes_ns(times[0] + times[1] + times[2] + times[3]);
+	dw_proc_read_stat((uint32_t)processes->at[at], 0, &stat);
+	processes->own_ns[at] = stat.cpu_ns;
+	processes->birth[at] = stat.birth;
+	return stat.cpu_ns + stat.ended_ns;
 }
 
 static void processes_add_children(struct dw_processes *processes, pid_t pid, const char *thread)
@@ -103,23 +78,12 @@ uint64_t dw_processes_read(struct dw_processes *processes, pid_t program)
 	return cpu_ns;
 }
 
-/* Whether a thread runs or waits for a CPU. `folder` is that of its process's threads. */
-static bool processes_is_ready(int folder, const char *thread)
+/* Whether a thread runs or waits for a CPU. */
+static bool processes_is_ready(pid_t pid, const char *thread)
 {
-	char path[280], text[512];
-	const char *name_end;
-	ssize_t length;
-	int fd;
+	struct dw_proc_stat stat;
 
-	snprintf(path, sizeof path, "%s/stat", thread);
-	fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	length = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	name_end = strrchr(text, ')');
-	return name_end && strncmp(name_end, ") R", 3) == 0;
+	return dw_proc_read_stat((uint32_t)pid, (uint32_t)atoi(thread), &stat) && stat.state == 'R';
 }
 
 /* Adds the CPUs that a thread may use. False: not known. */
@@ -147,7 +111,7 @@ unsigned dw_processes_count_ready(const struct dw_processes *processes, unsigned
 		unsigned threads = 0;
 
 		while (folder && (thread = processes_next_thread(folder, &threads)))
-			if (processes_is_ready(dirfd(folder), thread)) {
+			if (processes_is_ready(processes->at[i], thread)) {
 				ready++;
 				known &= processes_add_cpus(thread, &of_all);
 			}

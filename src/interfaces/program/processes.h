@@ -24,5 +24,3 @@ uint64_t dw_processes_read(struct dw_processes *processes, pid_t program);
  * were read count, processes do not. Lowers *cpus to the number of CPUs that these threads may use together: a program
  * may bind its threads to fewer than it was given. */
 unsigned dw_processes_count_ready(const struct dw_processes *processes, unsigned *cpus);
-/* A time that the kernel counts in its own ticks, in ns. */
-uint64_t dw_processes_ns(unsigned long long kernel_ticks);
