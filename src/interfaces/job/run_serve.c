@@ -2,7 +2,6 @@
 #include "job/run_serve.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,35 +12,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/listen.h"
 #include "say/say.h"
 
 int dw_run_listen(const char *text, unsigned *port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		                           .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof address;
-	int on = 1, listener;
+	unsigned long number;
+	int listener;
 	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+
+	number = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || number > 65535) {
 		dw_say("--serve %s: give a port from 0 (any that is free) to 65535", text);
 		return -1;
 	}
-	address.sin_port = htons((uint16_t)number);
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (listener >= 0)
-		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, length) != 0 ||
-	    listen(listener, 64) != 0 ||
-	    getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+	*port = (unsigned)number;
+	listener = dw_listen(DW_LISTEN_HERE, port, NULL);
+	if (listener < 0)
 		dw_say("--serve %s: cannot listen at this port: %s%s", text, strerror(errno),
 		       errno == EADDRINUSE ? "; give another, or 0 for any that is free" : "");
-		if (listener >= 0)
-			close(listener);
-		return -1;
-	}
-	*port = ntohs(address.sin_port);
 	return listener;
 }
 

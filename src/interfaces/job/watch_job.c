@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/listen.h"
 #include "base/order.h"
 #include "job/summaries.h"
 #include "job/watch_mpi.h"
@@ -536,7 +537,7 @@ int dw_watch_job(struct dw_watch_request *request)
 	if (request->has_mpi && watch_begin_mpi(&state, request, &status))
 		return status;
 	if (request->has_port) {
-		listener = dw_watch_listen(&request->port, &error);
+		listener = dw_listen(DW_LISTEN_HERE, &request->port, &error);
 		if (listener < 0) {
 			if (request->has_mpi)
 				dw_watch_mpi_end(&state.mpi);

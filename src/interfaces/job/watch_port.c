@@ -1,8 +1,6 @@
 /* A server of one text; see watch_port.h. One request a connection, and one connection at a time. */
 #include "job/watch_port.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,31 +10,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 
 #define MOST_REQUEST 8192u
 #define MOST_MS 2000u /* that a client may take, so that slow ones do not keep the watch from its job */
-
-int dw_watch_listen(unsigned *port, struct dwell_error *error)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t length = sizeof address;
-
-	if (listener >= 0)
-		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, length) != 0 || listen(listener, 16) != 0 ||
-	    getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
-		dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", *port, strerror(errno),
-		             errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
-		if (listener >= 0)
-			close(listener);
-		return -1;
-	}
-	*port = ntohs(address.sin_port);
-	return listener;
-}
 
 /* Whether the client can be read or written before that time. */
 static bool watch_is_ready(int client, short events, uint64_t until_ms)
