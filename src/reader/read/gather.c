@@ -1,7 +1,7 @@
 /*
  * Finds other files of a file's run, and whether the processes that wrote to it are alive.
  *
- * Called by source_open.c and people.c. A process that cannot write to the run's file writes
+ * Called by source_open.c and processes.c. A process that cannot write to the run's file writes
  * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or without
  * ".dwell". A file belongs to the run if its head has the same run id. A process of another boot or
  * another machine counts as dead; for others see base/host.h.
