@@ -5,10 +5,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/background.h"
+#include "base/clock.h"
 #include "job/capture_ask.h"
 #include "job/gather.h"
 #include "job/run_summary.h"
@@ -49,17 +49,9 @@ static pid_t summary_start(const char *const *arguments, int priority)
 	return pid;
 }
 
-static uint64_t summary_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void summary_write_one(void)
 {
-	uint64_t began_ns = summary_now_ns();
+	uint64_t began_ns = dw_clock_ns(CLOCK_REALTIME);
 	struct rusage usage = { .ru_nvcsw = 0 };
 	char slow[64];
 	int status = -1;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -188,14 +188,6 @@ static void run_execute(const void *context)
 	_exit(status);
 }
 
-static uint64_t run_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The program has ended and is not reaped. */
 static void run_note_end(pid_t program)
 {
@@ -216,7 +208,7 @@ static int run_program(const struct dw_run_request *request, const struct dw_exe
                        struct dw_run_usage *used)
 {
 	const struct run_start start = { request, executable, trace, dw_session.map->run_id };
-	uint64_t began_ns = run_now_ns();
+	uint64_t began_ns = dw_clock_monotonic_ns();
 	struct rusage usage = { .ru_nvcsw = 0 };
 	enum dw_loss cause;
 	int status;
@@ -232,7 +224,7 @@ static int run_program(const struct dw_run_request *request, const struct dw_exe
 		dw_run_note_machine();
 	dw_run_summary_begin(trace, program, request->summary_every_ms, request->slow_bytes);
 	status = dw_program_wait(program, run_note_end, &usage);
-	dw_run_note_wall(run_now_ns() - began_ns);
+	dw_run_note_wall(dw_clock_monotonic_ns() - began_ns);
 	if (status >= 0)
 		dw_run_note_status(status, program);
 	used->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
@@ -63,14 +63,6 @@ struct dw_follow {
 	bool python_listed;    /* in this look */
 	bool no_memory;
 };
-
-static uint64_t follow_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the process ------------------------------------------------------------------------------- */
 
@@ -140,7 +132,7 @@ int dw_follow_open(struct dw_follow **result, uint32_t pid, struct dwell_error *
 	}
 	follow->unwind.names_later = true;
 	follow->maps_hash = follow_hash_maps(follow);
-	follow->modules_ns = follow_now_ns();
+	follow->modules_ns = dw_clock_monotonic_ns();
 	dw_python_find(&follow->python, &follow->unwind);
 	*result = follow;
 	return 0;
@@ -290,7 +282,7 @@ static bool follow_walk_native(struct dw_follow *follow)
 	bool whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
 
 	if (!dw_unwind_is_current(&follow->unwind, read->native, read->native_count)) {
-		follow_renew(follow, follow_now_ns());
+		follow_renew(follow, dw_clock_monotonic_ns());
 		whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
 	}
 	return whole;
@@ -382,7 +374,7 @@ static void follow_copy(void *context)
 	follow->new_slice = slices != follow->slices;
 	follow->on_cpu = !follow->new_slice ||
 	                 (!follow->read.snapshot.in_call &&
-	                  ready_ns - follow->ready_ns <= follow_now_ns() - follow->round_ns + FOLLOW_SWITCH_NS);
+	                  ready_ns - follow->ready_ns <= dw_clock_monotonic_ns() - follow->round_ns + FOLLOW_SWITCH_NS);
 	follow_walk_python(follow);
 }
 
@@ -547,7 +539,7 @@ static void follow_look_thread(struct dw_follow *follow, struct follow_thread *t
 		return;
 	if (!thread->name[0])
 		follow_read_name(follow, thread);
-	look.now_ns = follow_now_ns();
+	look.now_ns = dw_clock_monotonic_ns();
 	if (thread->known) {
 		look.cpu_ns = cpu_ns - thread->cpu_ns;
 		look.ready_ns = ready_ns - thread->ready_ns;
@@ -574,7 +566,7 @@ static void follow_look_thread(struct dw_follow *follow, struct follow_thread *t
 
 int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const struct dw_follow_look *look), void *context)
 {
-	uint64_t now_ns = follow_now_ns();
+	uint64_t now_ns = dw_clock_monotonic_ns();
 	int state = follow_state(follow);
 
 	if (state != DW_FOLLOW_LIVES)
@@ -599,9 +591,9 @@ bool dw_follow_sleep(uint64_t ns)
 
 bool dw_follow_let_go(void)
 {
-	uint64_t end_ns = follow_now_ns() + FOLLOW_END_NS;
+	uint64_t end_ns = dw_clock_monotonic_ns() + FOLLOW_END_NS;
 
-	while (!dw_snapshot_let_go() && follow_now_ns() < end_ns)
+	while (!dw_snapshot_let_go() && dw_clock_monotonic_ns() < end_ns)
 		dw_snapshot_sleep(1000000);
 	return dw_snapshot_let_go();
 }
