@@ -33,6 +33,17 @@ ssize_t dw_proc_read(uint32_t pid, uint32_t tid, const char *name, char *text, s
 	return got;
 }
 
+bool dw_proc_read_link(uint32_t pid, const char *name, char *target, size_t size)
+{
+	char path[64];
+	ssize_t length;
+
+	proc_path(pid, 0, name, path);
+	length = readlink(path, target, size - 1);
+	target[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
 /* ---- stat -------------------------------------------------------------------------------------- */
 
 uint64_t dw_proc_ns(uint64_t kernel_ticks)

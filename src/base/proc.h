@@ -13,6 +13,9 @@
  * be read. */
 ssize_t dw_proc_read(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size);
 
+/* Reads what a link of a process leads to, as "exe". False, and "", if it cannot be read. */
+bool dw_proc_read_link(uint32_t pid, const char *name, char *target, size_t size);
+
 #define DW_PROC_STAT_BYTES 1024 /* that the file has at most */
 
 struct dw_proc_stat {

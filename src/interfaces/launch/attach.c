@@ -152,11 +152,10 @@ static bool attach_create(struct attach *attach)
 static bool attach_begin(struct attach *attach, struct attach_target *target)
 {
 	struct dwell_error error = { 0, "" };
-	char link[40], path[4096] = "", text[4096], command[4096], *words[DW_PROC_WORDS];
+	char path[4096], text[4096], command[4096], *words[DW_PROC_WORDS];
 	struct dw_proc_stat stat;
 	struct dw_attach_about about = { .pid = target->pid, .path = path, .command = command,
 		                             .parent_entry = target->before };
-	ssize_t got;
 	int code = attach_follow.open(&target->follow, target->pid, &error);
 
 	if (target->tries)
@@ -166,9 +165,7 @@ static bool attach_begin(struct attach *attach, struct attach_target *target)
 	if (code)
 		return false;
 	target->tries = 0;
-	snprintf(link, sizeof link, "/proc/%u/exe", target->pid);
-	got = readlink(link, path, sizeof path - 1);
-	path[got > 0 ? got : 0] = '\0';
+	dw_proc_read_link(target->pid, "exe", path, sizeof path);
 	dw_metadata_redact(text, dw_proc_read_command(target->pid, text, sizeof text, words), command, sizeof command);
 	dw_proc_read_stat(target->pid, 0, &stat);
 	about.parent = stat.parent;

@@ -97,18 +97,14 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 
 bool dw_apart_name(pid_t pid, char *name, size_t size)
 {
-	char link[64], path[PATH_MAX];
-	ssize_t length;
+	char path[PATH_MAX];
 
-	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-	length = readlink(link, path, sizeof path - 1);
-	if (length <= 0) { /* of another user: the kernel shows 15 bytes of the name */
+	if (!dw_proc_read_link((uint32_t)pid, "exe", path, sizeof path)) { /* of another user: the kernel shows 15 bytes of the name */
 		if (dw_proc_read((uint32_t)pid, 0, "comm", name, size) <= 0)
 			return false;
 		name[strcspn(name, "\n")] = '\0';
 		return true;
 	}
-	path[length] = '\0';
 	snprintf(name, size, "%s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 	return true;
 }

@@ -234,20 +234,21 @@ static void executable_find_calls(struct dw_executable *executable, const struct
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
-/* Finds the file that execvp() will run. Returns false if there is none. */
-static bool executable_find_file(const char *program, char path[4096])
+bool dw_executable_search(const char *name, char path[4096])
 {
-	const char *folders = getenv("PATH");
+	const char *at = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
+	size_t length;
 
-	if (strchr(program, '/'))
-		return snprintf(path, 4096, "%s", program) < 4096;
-	for (; folders && *folders; folders += strcspn(folders, ":")) {
-		folders += *folders == ':';
-		snprintf(path, 4096, "%.*s/%s", (int)strcspn(folders, ":"), folders, program);
+	if (strchr(name, '/'))
+		return snprintf(path, 4096, "%s", name) < 4096;
+	for (;; at += length + 1) {
+		length = strcspn(at, ":");
+		snprintf(path, 4096, "%.*s%s%s", (int)length, at, length ? "/" : "", name); /* without a folder: of this one */
 		if (access(path, X_OK) == 0)
 			return true;
+		if (!at[length])
+			return false;
 	}
-	return false;
 }
 
 void dw_executable_find(struct dw_executable *executable, const char *name)
@@ -256,7 +257,7 @@ void dw_executable_find(struct dw_executable *executable, const char *name)
 	bool is_static;
 
 	*executable = (struct dw_executable){ .name = name };
-	if (!executable_find_file(name, executable->path)) {
+	if (!dw_executable_search(name, executable->path)) {
 		executable->path[0] = '\0';
 		return;
 	}

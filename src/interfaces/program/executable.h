@@ -37,6 +37,8 @@ struct dw_executable {
 
 /* Finds the file and reads it. `name` must remain. */
 void dw_executable_find(struct dw_executable *executable, const char *name);
+/* Finds the file that execvp() runs for a name. False: there is none. */
+bool dw_executable_search(const char *name, char path[4096]);
 /* Of a process that runs, by the path of its file: why no library of dwell could be loaded into it. NULL: it could, or the file
  * contains the recorder. */
 const char *dw_executable_process_refusal(const char *path);

@@ -74,6 +74,19 @@ TEST(a_child_that_ended_is_a_zombie_until_it_is_reaped)
 	CHECK(!dw_proc_read_stat((uint32_t)child, 0, &stat));
 }
 
+TEST(the_file_of_a_process)
+{
+	char own[4096], path[4096];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+
+	REQUIRE(length > 0);
+	own[length] = '\0';
+	CHECK(dw_proc_read_link((uint32_t)getpid(), "exe", path, sizeof path));
+	CHECK_STR(path, own);
+	CHECK(!dw_proc_read_link(NOBODY, "exe", path, sizeof path));
+	CHECK_STR(path, "");
+}
+
 TEST(the_words_of_a_command)
 {
 	char text[4096], *words[DW_PROC_WORDS];

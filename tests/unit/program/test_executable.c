@@ -208,7 +208,29 @@ TEST(a_program_is_found_in_the_path_as_a_shell_finds_it)
 	dw_executable_find(&executable, "no-such-app-of-test");
 	CHECK_STR(executable.path, "");
 	CHECK(!executable.refusal && !executable.own_refusal && !executable.may_use_mpi);
+	unsetenv("PATH");
+	CHECK(dw_executable_search("sh", both));
+	CHECK_STR(both, "/bin/sh");
 	setenv("PATH", before, 1);
+	end();
+}
+
+TEST(a_part_of_the_path_that_is_empty_is_this_folder)
+{
+	char before[4096], found[4096], here[4096];
+
+	snprintf(before, sizeof before, "%s", getenv("PATH") ? getenv("PATH") : "");
+	REQUIRE(getcwd(here, sizeof here));
+	REQUIRE(begin("app-of-test"));
+	write_program(own_loader(), "libc.so.6", "");
+	REQUIRE(chdir(folder) == 0);
+	setenv("PATH", "/nowhere:", 1);
+	CHECK(dw_executable_search("app-of-test", found));
+	CHECK_STR(found, "app-of-test");
+	setenv("PATH", ":/nowhere", 1);
+	CHECK(dw_executable_search("app-of-test", found));
+	setenv("PATH", before, 1);
+	CHECK_EQ(chdir(here), 0);
 	end();
 }
 
