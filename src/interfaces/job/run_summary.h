@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /* Starts a thread that has the summary of `program`, which dwell run started, written every `every_ms`, and when its steps
- * stand still (still.h). Does nothing if `every_ms` is 0. `slow_bytes`: what was recorded around slow steps is kept in so many bytes (slow_steps.h); 0: it is not.
- * Then summaries are rarer if one takes long. */
+ * stand still (still.h). Does nothing if `every_ms` is 0. `slow_bytes`: what was recorded around slow steps is kept in so many
+ * bytes (slow_steps.h), and summaries are rarer if one takes long; 0: it is not kept. */
 void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes);
 /* Ends the thread. */
 void dw_run_summary_end(void);

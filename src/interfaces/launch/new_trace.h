@@ -1,6 +1,6 @@
 /*
- * The file of a new trace, where the user names none: NAME.dwell in this folder, NAME-2.dwell if that is there, and so on. If this
- * folder was removed or is read-only, it is in the folder of temporary files.
+ * The file of a new trace, where the user names none: NAME.dwell in this folder, NAME-2.dwell if that is there, and so on. If
+ * this folder was removed or is read-only, it is in the folder of temporary files.
  */
 #pragma once
 

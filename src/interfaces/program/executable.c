@@ -119,7 +119,8 @@ static struct executable_loading executable_read_loading(const char *path)
 
 /* ---- what may be loaded into it ---------------------------------------------------------------- */
 
-#define STATIC_REFUSAL "the program is linked statically, and no library can be loaded before it; dwell attach PID records it while it runs"
+#define STATIC_REFUSAL \
+	"the program is linked statically, and no library can be loaded before it; dwell attach PID records it while it runs"
 
 /* Why dwell's libraries cannot be loaded into the program, or NULL if they can. `is_static` is set if the program is linked
  * statically. Loaders other than glibc's refuse dwell's libraries. */

@@ -5,7 +5,8 @@
  * A thread of `dwell run` reads this from /proc two to four times a second, and more rarely in long runs, and
  * writes it to the trace (USAGE entries without a thread, doc/reference/format.md). In between, it looks up
  * whether a lock, a file or a sleep blocks the program's main thread, and how many more threads of the
- * program want a CPU than it has CPUs. The program itself pays nothing. These functions are called by the thread that waits for the program.
+ * program want a CPU than it has CPUs. The program itself pays nothing. The functions below are called by the
+ * thread that waits for the program.
  */
 #pragma once
 

@@ -48,7 +48,8 @@ static bool find_take_mapping(void *context, const struct dw_proc_mapping *mappi
 	if (!length || mapping->access[3] != 's')
 		return true;
 	/* A process in a container has a root of its own. */
-	mapped->found = (snprintf(mapped->path, mapped->size, "%s", mapping->path) < (int)mapped->size && find_is_trace(mapped->path)) ||
+	mapped->found = (snprintf(mapped->path, mapped->size, "%s", mapping->path) < (int)mapped->size &&
+	                 find_is_trace(mapped->path)) ||
 	                (snprintf(mapped->path, mapped->size, "/proc/%u/root%s", mapped->pid, mapping->path) < (int)mapped->size &&
 	                 find_is_trace(mapped->path));
 	if (!mapped->found && length > 16 && strcmp(mapping->path + length - sizeof deleted + 1, deleted) == 0)

@@ -12,7 +12,8 @@
 
 static bool connects(unsigned port)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool good = client >= 0 && connect(client, (const struct sockaddr *)&at, sizeof at) == 0;
 

@@ -27,7 +27,8 @@ static int take(void *context, const struct dw_option *option, const char *value
 	size_t length = strlen(taken);
 
 	CHECK(context == options);
-	snprintf(taken + length, sizeof taken - length, "%s%s%s%s", length ? " " : "", option->name, value ? "=" : "", value ? value : "");
+	snprintf(taken + length, sizeof taken - length, "%s%s%s%s", length ? " " : "", option->name, value ? "=" : "",
+	         value ? value : "");
 	return 0;
 }
 

@@ -80,7 +80,8 @@ TEST(a_request_that_cannot_be_written_leaves_nothing)
 
 TEST(a_request_is_read_as_it_was_written)
 {
-	struct dw_capture_ask one = { .id = "host-12", .steps = 5, .duration_ms = 1000, .what = DW_CAPTURE_FUNCTIONS }, read = { .id = "" };
+	struct dw_capture_ask one = { .id = "host-12", .steps = 5, .duration_ms = 1000, .what = DW_CAPTURE_FUNCTIONS };
+	struct dw_capture_ask read = { .id = "" };
 	char line[200];
 
 	snprintf(line, sizeof line, DW_CAPTURE_ASK, one.id, one.steps, one.duration_ms, one.what);

@@ -44,7 +44,8 @@ static const char *own_loader(void)
 	return loader;
 }
 
-/* A program is made of its head, the name of its loader (NULL: it has none), the names for the dynamic linker, and other texts. */
+/* A program is made of its head, the name of its loader (NULL: it has none), the names for the dynamic linker, and other
+ * texts. */
 struct image {
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
