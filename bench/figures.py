@@ -182,7 +182,7 @@ part("samples_asked", "Call stacks: how right they are, and what they disturb", 
          ("the same for a thread of Python", "{py} us in the mean, {py_most} us at most", "200 us")], heads=("", "measured", "asked"))
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
-     ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
+     ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**", "src/**/launch/**", "src/**/program/**"], [
          "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
          "a spawned worker: {} s alone, {} s under dwell run, {spawned} s more",

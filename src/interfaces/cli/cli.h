@@ -1,20 +1,15 @@
 /*
- * The command: verbs, their options, and dwell's messages on stderr.
+ * The command: verbs and their options.
  *
  * Verbs and options are data (verbs.c): parsing, --help, the man pages and the
  * shell completions come from the same tables (`dwell --dump-verbs` prints them).
- * No other module of dwell prints or exits.
  */
 #ifndef DW_CLI_CLI_H
 #define DW_CLI_CLI_H
 
-#include "dwell/trace.h"
+#include "say/say.h"
 
 struct dw_renderer;
-
-enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
-       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141,
-       DW_EXIT_RUN_FAILED = 125, DW_EXIT_CANNOT_RUN = 126, DW_EXIT_NOT_FOUND = 127 }; /* these: of dwell run */
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
@@ -100,37 +95,20 @@ bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule);
 bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms);
 bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 
-/* Prints a message of dwell, "dwell: ...", to stderr. */
-void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-#define DW_QUOTED_BYTES (4 * 4096 + 8)
-/* Writes a word, of less than 4096 bytes, as a shell reads it, and returns `quoted`. */
-const char *dw_quote(const char *word, char quoted[DW_QUOTED_BYTES]);
-bool dw_has_said(void); /* dw_say() printed something */
-/* Prints the error's message and returns the exit status for `code`. */
-int dw_say_error(const struct dwell_error *error, int code);
-
-/* Shows on a terminal that a large file is being read; NULL removes the message. */
-void dw_say_progress(const char *path);
-/* The exit status of a command whose status was this: an error, after saying so, if memory ended anywhere. */
-int dw_memory_status(int status);
-/* Prints which traces are damaged and which are still being written. */
-void dw_say_state(struct dwell_trace *trace);
 /* Opens traces, and says while it does so and how they are. Returns 0, or an exit status after an error message. */
 int dw_open_traces(struct dwell_trace **trace, const char *const *paths, size_t count, const struct dwell_scope *scope);
 /* Handles an option of the scope. Returns 0 for any other option, -1 after an error message. */
 int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value);
 
-/* Determines how to print to `fd`: its width if it is a terminal, colour, UTF-8. */
-void dw_terminal(int fd, struct dwell_print_options *options);
 /* The newest *.dwell of the current folder, which is named on stderr; NULL after an error message if there is none. */
 const char *dw_newest_trace(void);
 /* The only operand, or the newest trace. Returns 0, or an exit status after an error message. */
 int dw_take_trace(const struct dw_verb *verb, char **operands, size_t count, const char **path);
-/* What SIGINT and SIGTERM set from now on. */
-volatile int *dw_stop_at_signals(void);
 
 /* Prints the overview of a finished run to stderr, because stdout belongs to the program. */
 void dw_report_after_run(const char *trace);
+/* Replaces the trace of a finished run, with the other files of its run, by the stored form. Says what failed. */
+void dw_pack_after_run(const char *trace);
 
 typedef int dw_command(const struct dw_verb *verb, int argc, char **argv);
 dw_command dw_cmd_run, dw_cmd_report, dw_cmd_export, dw_cmd_serve, dw_cmd_capture, dw_cmd_import, dw_cmd_summarize,

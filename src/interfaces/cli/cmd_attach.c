@@ -1,81 +1,22 @@
-/*
- * dwell attach: records the stacks of a program that runs already, and of its descendants.
- *
- * Nothing is loaded into the program. What it does is seen from outside (process/follow.h) and written as samples
- * and waits (attach_trace.h). The moments of looking are random, because programs are periodic.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
+/* dwell attach: records the stacks of a program that runs already. */
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/grow.h"
-#include "cli/attach_trace.h"
 #include "cli/cli.h"
-#include "cli/process_library.h"
-#include "cli/run.h"
-#include "format/keys.h"
-#include "record/redact.h"
-#include "top/use.h"
-
-#define ATTACH_HZ 100u
-#define ATTACH_TRIES 10u
-#define ATTACH_CHILDREN_NS 250000000u /* between two looks for new processes */
-
-#define ATTACH_FUNCTIONS(X) X(open) X(look) X(process) X(problem) X(made) X(made_lacks) X(sleep) X(let_go) X(close)
-static struct {
-#define X(name) __typeof__(dw_follow_##name) *name;
-	ATTACH_FUNCTIONS(X)
-#undef X
-} attach_follow;
-
-struct attach_target {
-	uint32_t pid;
-	struct dw_follow *follow; /* NULL: it has ended, cannot be read, or begins another program */
-	struct dw_attach_process process;
-	uint32_t before;          /* PROCESS of the program that ran in it before; 0: none */
-	unsigned tries;           /* left, to read the program that exec() began */
-	bool began;
-};
-
-struct attach {
-	uint32_t pid;
-	unsigned hz;
-	uint64_t for_ms;
-	const char *output;
-	char path[4096];
-	int fd;
-	struct dw_encode encode;
-	struct attach_target **targets;
-	size_t count, capacity;
-	uint64_t rounds, children_ns, random;
-	uint64_t looks, stops, stopped_ns, longest_stop_ns;
-	bool let_go;              /* of all threads */
-};
-
-static volatile sig_atomic_t attach_stops;
-
-static void attach_take_signal(int signal)
-{
-	attach_stops = 1;
-}
-
-/* ---- the request ------------------------------------------------------------------------------- */
+#include "launch/attach.h"
 
 static int attach_take_option(void *context, const struct dw_option *option, const char *value)
 {
-	struct attach *attach = context;
+	struct dw_attach_request *request = context;
 	unsigned long number;
 	char *end;
 
 	switch (option->id) {
-	case DW_OPTION_OUTPUT: attach->output = value; return 0;
-	case DW_OPTION_FOR: return dw_parse_time("for", value, 1, &attach->for_ms) ? 0 : -1;
+	case DW_OPTION_OUTPUT: request->output = value; return 0;
+	case DW_OPTION_FOR: return dw_parse_time("for", value, 1, &request->for_ms) ? 0 : -1;
 	case DW_OPTION_SAMPLE:
 		number = strtoul(value, &end, 10);
-		attach->hz = (unsigned)number;
+		request->hz = (unsigned)number;
 		if (*value >= '1' && *value <= '9' && !*end && number <= 1000)
 			return 0;
 		dw_say("--sample %s: give a number from 1 to 1000", value);
@@ -84,346 +25,30 @@ static int attach_take_option(void *context, const struct dw_option *option, con
 	}
 }
 
-/* Loads the library. False after an error message. */
-static bool attach_load(void)
-{
-	void *library = dw_process_library("attaching");
-	bool good = true;
-
-	if (!library)
-		return false;
-	unsetenv("DEBUGINFOD_URLS"); /* a look waits for no server */
-#define X(name) good &= (*(void **)&attach_follow.name = dw_process_function(library, dw_follow_##name)) != NULL;
-	ATTACH_FUNCTIONS(X)
-#undef X
-	if (!good)
-		dw_say("stacks cannot be read: %s", dlerror());
-	return good;
-}
-
-/* Samples of a program that is recorded belong into its own trace, with its steps. */
-static bool attach_is_recorded(uint32_t pid)
-{
-	struct dwell_error error = { 0, "" };
-	char trace[4096];
-
-	if (dw_top_find(pid, trace, sizeof trace, &error) != 0)
-		return false;
-	dw_say("process %u is recorded already, to %s. A second trace would lack its steps, so dwell attach refuses: dwell report "
-	       "shows that trace now, dwell stacks %u the stacks; dwell run --sample %u records stacks from the start",
-	       pid, trace, pid, ATTACH_HZ);
-	return true;
-}
-
-/* Asked before a file is made or replaced. False after an error message. */
-static bool attach_is_permitted(uint32_t pid)
-{
-	struct dwell_error error = { 0, "" };
-	struct dw_follow *follow;
-	int code = attach_follow.open(&follow, pid, &error);
-
-	if (code)
-		dw_say("%s", error.message);
-	else
-		attach_follow.close(follow);
-	return code == 0;
-}
-
-/* ---- the trace's file -------------------------------------------------------------------------- */
-
-/* The words of the process's command line; the pointers are into `text`. Returns its length. */
-static size_t attach_read_command(uint32_t pid, char *text, size_t size, char *words[64])
-{
-	char path[40];
-	size_t count = 0;
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, size - 1);
-		close(fd);
-	}
-	text[got > 0 ? got : 0] = '\0';
-	for (ssize_t at = 0; at < got && count < 63; at += (ssize_t)strlen(text + at) + 1)
-		words[count++] = text + at;
-	if (!count)
-		words[count++] = (char *)(uintptr_t)"program";
-	words[count] = NULL;
-	return got > 0 ? (size_t)got : 0;
-}
-
-/* A new file, in this folder or that of temporary files; or the one that the user named. */
-static bool attach_create(struct attach *attach)
-{
-	const char *folder = access(".", W_OK) == 0 ? "." : getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-	char text[4096], name[256], *words[64];
-
-	attach->fd = -1;
-	attach_read_command(attach->pid, text, sizeof text, words);
-	dw_run_name(words, name, sizeof name);
-	if (attach->output) {
-		snprintf(attach->path, sizeof attach->path, "%s", attach->output);
-		attach->fd = open(attach->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	}
-	for (int i = 1; !attach->output && i < 10000 && attach->fd < 0 && (i == 1 || errno == EEXIST); i++) {
-		int length = snprintf(attach->path, sizeof attach->path, "%s%s%s", strcmp(folder, ".") == 0 ? "" : folder,
-		                      strcmp(folder, ".") == 0 ? "" : "/", name);
-
-		snprintf(attach->path + length, sizeof attach->path - (size_t)length, i == 1 ? ".dwell" : "-%d.dwell", i);
-		attach->fd = open(attach->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	}
-	if (attach->fd < 0) {
-		dw_say("cannot write %s: %s", attach->path, strerror(errno));
-		return false;
-	}
-	dw_encode_init_file(&attach->encode, DW_CLOCK_MONOTONIC, 1000000000u, attach->fd);
-	if (attach->encode.failed)
-		dw_say("cannot write %s: %s", attach->path, strerror(attach->encode.error ? attach->encode.error : ENOMEM));
-	else
-		dw_attach_head(&attach->encode);
-	return !attach->encode.failed;
-}
-
-/* ---- the processes ----------------------------------------------------------------------------- */
-
-/* Begins to follow the program that runs in the process now. False after an error message. */
-static bool attach_begin(struct attach *attach, struct attach_target *target)
-{
-	struct dwell_error error = { 0, "" };
-	char link[40], path[4096] = "", text[4096], command[4096], *words[64];
-	struct dw_attach_about about = { .pid = target->pid, .path = path, .command = command,
-		                             .parent_entry = target->before };
-	ssize_t got;
-	int code = attach_follow.open(&target->follow, target->pid, &error);
-
-	if (target->tries)
-		target->tries--;
-	if (code && !target->tries && (code != DWELL_E_NO_DATA || target->pid == attach->pid))
-		dw_say("%s", error.message);
-	if (code)
-		return false;
-	target->tries = 0;
-	snprintf(link, sizeof link, "/proc/%u/exe", target->pid);
-	got = readlink(link, path, sizeof path - 1);
-	path[got > 0 ? got : 0] = '\0';
-	dw_metadata_redact(text, attach_read_command(target->pid, text, sizeof text, words), command, sizeof command);
-	about.parent = dw_top_use_parent(target->pid);
-	about.python = attach_follow.process(target->follow)->python != 0;
-	dw_attach_begin(&target->process, &attach->encode, &about);
-	target->began = true;
-	return true;
-}
-
-/* Names the places in code that the process made. */
-static void attach_name_made(struct attach_target *target)
-{
-	struct dw_attach_process *process = &target->process;
-	char text[DW_CODE_NAME_BYTES];
-	const char *name;
-
-	for (size_t i = 0; i < process->made_count; i++)
-		if ((name = attach_follow.made(target->follow, process->made[i].address, text)) != NULL)
-			dw_attach_name(process, &process->made[i], name);
-	name = attach_follow.made_lacks(target->follow);
-	if (!*name)
-		return;
-	dw_say("process %u: names of code made at run time: %s", target->pid, name);
-	dw_attach_meta(process, DW_KEY_SAMPLE_NAMES_LACK, name, false);
-}
-
-static void attach_finish(struct attach *attach, struct attach_target *target)
-{
-	struct dw_attach_process *process = &target->process;
-	const char *problem, *other;
-
-	if (!target->began)
-		return;
-	problem = attach_follow.problem(target->follow);
-	other = attach_follow.process(target->follow)->problem;
-	if (problem)
-		dw_say("process %u: %s", target->pid, problem);
-	if (problem || other)
-		dw_attach_meta(process, DW_KEY_SAMPLE_LACKS, problem ? problem : other, false);
-	attach_name_made(target);
-	dw_attach_end(process);
-	attach->looks += process->looks;
-	attach->stops += process->stops;
-	attach->stopped_ns += process->stopped_ns;
-	if (process->longest_stop_ns > attach->longest_stop_ns)
-		attach->longest_stop_ns = process->longest_stop_ns;
-	target->before = process->journal.id;
-	dw_attach_reset(process);
-	attach_follow.close(target->follow);
-	target->follow = NULL;
-	target->began = false;
-}
-
-static bool attach_add_target(struct attach *attach, uint32_t pid)
-{
-	struct attach_target *target;
-
-	for (size_t i = 0; i < attach->count; i++)
-		if (attach->targets[i]->pid == pid)
-			return true;
-	target = calloc(1, sizeof *target);
-	if (!target || !DW_GROW(&attach->targets, &attach->capacity, attach->count)) {
-		free(target);
-		return false;
-	}
-	target->pid = pid;
-	attach->targets[attach->count++] = target;
-	return attach_begin(attach, target);
-}
-
-/* Descendants of the process that began since. */
-static void attach_find_children(struct attach *attach, uint64_t now_ns)
-{
-	struct dwell_error error = { 0, "" };
-	uint32_t *pids;
-	size_t count;
-
-	if (now_ns - attach->children_ns < ATTACH_CHILDREN_NS)
-		return;
-	attach->children_ns = now_ns;
-	if (dw_top_find_processes(attach->pid, &pids, &count, &error) != 0)
-		return;
-	for (size_t i = 0; i < count; i++)
-		if (pids[i] != (uint32_t)getpid())
-			attach_add_target(attach, pids[i]);
-	free(pids);
-}
-
-static void attach_take_look(void *context, const struct dw_follow_look *look)
-{
-	dw_attach_add(context, look);
-}
-
-/* Looks at all processes once. False: all have ended, or the trace cannot be written. */
-static bool attach_look(struct attach *attach)
-{
-	bool lives = false;
-
-	for (size_t i = 0; i < attach->count; i++) {
-		struct attach_target *target = attach->targets[i];
-		int state = target->began ? attach_follow.look(target->follow, attach_take_look, &target->process) : DW_FOLLOW_ENDED;
-
-		if (target->began && state != DW_FOLLOW_LIVES)
-			attach_finish(attach, target);
-		if (state == DW_FOLLOW_EXECUTED)
-			target->tries = ATTACH_TRIES;
-		if (target->tries)
-			attach_begin(attach, target);
-		lives |= target->began || target->tries;
-		if (state == DWELL_E_NOMEM || target->process.no_memory) {
-			dw_say("out of memory");
-			return false;
-		}
-	}
-	return lives && !attach->encode.failed;
-}
-
-/* Until a random moment, a period ahead in the mean. */
-static void attach_sleep(struct attach *attach)
-{
-	uint64_t period_ns = 1000000000u / attach->hz;
-
-	attach->random ^= attach->random << 13;
-	attach->random ^= attach->random >> 7;
-	attach->random ^= attach->random << 17;
-	attach_follow.sleep(period_ns / 2 + attach->random % period_ns);
-}
-
-/* Stops of threads that had no CPU anyway are not counted. */
-static void attach_say_cost(const struct attach *attach, uint64_t start_ns)
-{
-	char stops[160] = "";
-
-	if (attach->stops)
-		snprintf(stops, sizeof stops, "; %llu stopped a thread that ran, for %.0f us in the mean, %.0f us at most",
-		         (unsigned long long)attach->stops, (double)attach->stopped_ns / (double)attach->stops / 1e3,
-		         (double)attach->longest_stop_ns / 1e3);
-	dw_say("%llu looks at threads in %.1f s%s", (unsigned long long)attach->looks,
-	       (double)(dw_clock_monotonic_ns() - start_ns) / 1e9, stops);
-}
-
-static void attach_loop(struct attach *attach)
-{
-	uint64_t start_ns = dw_clock_monotonic_ns();
-
-	attach->random = start_ns | 1;
-	while (!attach_stops && attach_look(attach)) {
-		uint64_t now_ns = dw_clock_monotonic_ns();
-
-		attach->rounds++;
-		if (attach->for_ms && now_ns - start_ns >= attach->for_ms * 1000000u)
-			break;
-		attach_find_children(attach, now_ns);
-		attach_sleep(attach);
-	}
-	for (size_t i = 0; i < attach->count; i++)
-		attach_finish(attach, attach->targets[i]);
-	attach->let_go = attach_follow.let_go();
-	attach_say_cost(attach, start_ns);
-}
-
-static int attach_run(struct attach *attach)
-{
-	const struct sigaction action = { .sa_handler = attach_take_signal };
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	size_t bytes = 0;
-	void *image = NULL;
-	bool any;
-
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		sigaction(signals[i], &action, NULL);
-	any = attach_add_target(attach, attach->pid);
-	if (any) {
-		dw_say("recording process %u to %s until %s", attach->pid, attach->path,
-		       attach->for_ms ? "the time is over or the program ends" : "Ctrl-C or the end of the program");
-		attach_loop(attach);
-		dw_encode_head(&attach->encode)->end_blocks = attach->encode.blocks;
-		dw_encode_head(&attach->encode)->flags |= DW_HEAD_FINISHED;
-		image = dw_encode_take(&attach->encode, &bytes);
-		if (!image)
-			dw_say("cannot write %s: %s", attach->path, strerror(attach->encode.error ? attach->encode.error : ENOMEM));
-	}
-	if (image)
-		munmap(image, bytes);
-	dw_encode_reset(&attach->encode);
-	close(attach->fd);
-	for (size_t i = 0; i < attach->count; i++)
-		free(attach->targets[i]);
-	free(attach->targets);
-	if (!image) {
-		unlink(attach->path);
-		return DW_EXIT_BAD_INPUT;
-	}
-	/* The report takes a while; the end of this process lets threads go that still stop late. */
-	if (attach->let_go)
-		dw_report_after_run(attach->path);
-	else
-		dw_say("dwell report %s shows the trace", attach->path);
-	return 0;
-}
-
 int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct attach attach = { .hz = ATTACH_HZ };
-	size_t operands = dw_options_take(verb, argc, argv, attach_take_option, &attach);
-	char *end;
+	struct dw_attach_request request = { .hz = DW_ATTACH_HZ };
+	size_t operands = dw_options_take(verb, argc, argv, attach_take_option, &request);
+	char trace[4096], *end;
+	bool let_go;
+	int status;
 
-	attach.pid = operands == 1 ? (uint32_t)strtoul(argv[0], &end, 10) : 0;
-	if (!attach.pid || *end) {
+	request.pid = operands == 1 ? (uint32_t)strtoul(argv[0], &end, 10) : 0;
+	if (!request.pid || *end) {
 		dw_say("dwell attach needs the number of one process: dwell attach PID");
 		return DW_EXIT_USAGE;
 	}
-	if (attach.pid == (uint32_t)getpid()) {
-		dw_say("process %u is this dwell", attach.pid);
+	if (request.pid == (uint32_t)getpid()) {
+		dw_say("process %u is this dwell", request.pid);
 		return DW_EXIT_USAGE;
 	}
-	if (attach_is_recorded(attach.pid) || !attach_load() || !attach_is_permitted(attach.pid) || !attach_create(&attach))
-		return DW_EXIT_BAD_INPUT;
-	return attach_run(&attach);
+	status = dw_attach(&request, trace, &let_go);
+	if (status)
+		return status;
+	/* The report takes a while; the end of this process lets threads go that still stop late. */
+	if (let_go)
+		dw_report_after_run(trace);
+	else
+		dw_say("dwell report %s shows the trace", trace);
+	return 0;
 }

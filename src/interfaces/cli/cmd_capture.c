@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/capture_answer.h"
-#include "cli/capture_job.h"
 #include "cli/cli.h"
-#include "cli/logdir.h"
-#include "cli/output.h"
+#include "job/capture_answer.h"
+#include "job/capture_job.h"
+#include "say/logdir.h"
+#include "say/output.h"
 #include "serve/client.h"
 
 #define CAPTURE_STEPS 5u

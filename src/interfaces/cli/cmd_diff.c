@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "page/comparison.h"
+#include "say/output.h"
 #include "trace/trace.h"
 
 #define DIFF_MOST_RUNS 1000
@@ -35,9 +35,21 @@ static bool diff_parse_percent(const char *text, double *ratio)
 	return false;
 }
 
+/* Writes "machine, versions, ...". */
+static void diff_list_reasons(char *text, size_t size)
+{
+	size_t length = 0;
+
+	for (unsigned reason = 0; reason < DW_DIFF_REASON_COUNT && length < size; reason++)
+		length += (size_t)snprintf(text + length, size - length, "%s%s", reason ? ", " : "",
+		                           dw_diff_reason_name((enum dw_diff_reason)reason));
+}
+
 /* Parses "machine,versions". */
 static bool diff_parse_reasons(const char *text, unsigned *accepted)
 {
+	char all[256];
+
 	for (const char *at = text; *at; ) {
 		size_t length = strcspn(at, ",");
 		unsigned reason = 0;
@@ -46,8 +58,8 @@ static bool diff_parse_reasons(const char *text, unsigned *accepted)
 		                                         strncmp(dw_diff_reason_name((enum dw_diff_reason)reason), at, length) != 0))
 			reason++;
 		if (reason == DW_DIFF_REASON_COUNT) {
-			dw_say("--accept takes a list of machine, versions, ranks, batch, shapes, recording, "
-			       "contention; not '%.*s'", (int)length, at);
+			diff_list_reasons(all, sizeof all);
+			dw_say("--accept takes a list of %s; not '%.*s'", all, (int)length, at);
 			return false;
 		}
 		*accepted |= 1u << reason;

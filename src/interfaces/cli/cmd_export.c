@@ -2,8 +2,8 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/logdir.h"
-#include "cli/output.h"
+#include "say/logdir.h"
+#include "say/output.h"
 #include "trace/trace.h"
 
 struct request {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "format/layout.h"
 #include "import/import.h"
+#include "say/output.h"
 
 static int import_take_option(void *context, const struct dw_option *option, const char *value)
 {

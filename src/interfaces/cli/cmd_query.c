@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "query/query.h"
+#include "say/output.h"
 #include "trace/trace.h"
 
 struct query_request {

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/ranks_mpi.h"
-#include "cli/summaries.h"
+#include "job/ranks_mpi.h"
+#include "job/summaries.h"
 #include "ranks/ranks.h"
+#include "say/output.h"
 
 struct ranks_request {
 	const struct dw_renderer *renderer; /* NULL: the picture */

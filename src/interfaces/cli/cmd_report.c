@@ -4,10 +4,10 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "layouts/layouts.h"
 #include "page/report.h"
 #include "report_summary/report_summary.h"
+#include "say/output.h"
 #include "trace/trace.h"
 #include "views/views.h"
 

@@ -3,16 +3,15 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/pack.h"
-#include "cli/preload.h"
-#include "cli/run.h"
-#include "cli/run_end.h"
-#include "cli/run_gather.h"
-#include "cli/run_injected.h"
-#include "cli/run_lacks.h"
-#include "cli/run_program.h"
-#include "cli/run_summary.h"
 #include "dwell/probe.h"
+#include "job/gather.h"
+#include "job/pack_part.h"
+#include "job/run_summary.h"
+#include "launch/run.h"
+#include "launch/run_end.h"
+#include "launch/run_injected.h"
+#include "launch/run_lacks.h"
+#include "launch/run_program.h"
 #include "read/source.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -219,9 +218,6 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (request.always)
 		run_set_always(&request);
 	run_bound_cost(&request);
-	const char *refusal = request.heap_bytes ? dw_preload_library_refusal(argv[0]) : NULL;
-	if (refusal)
-		dw_say("--memory=malloc records nothing: %s", refusal);
 	int status = dw_run(&request, trace);
 	if (trace[0]) {
 		if (run_say(trace, request.step_on) || request.summary_every_ms)

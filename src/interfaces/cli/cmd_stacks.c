@@ -4,8 +4,8 @@
 #include "base/grow.h"
 #include "cli/cli.h"
 
-#include "cli/output.h"
-#include "cli/process_library.h"
+#include "program/process_library.h"
+#include "say/output.h"
 #include "top/stacks.h"
 #include "top/top.h"
 

@@ -1,8 +1,8 @@
 /* dwell summarize: stores what the steps of traces took, in a file of bounded size. */
 
 #include "cli/cli.h"
-#include "cli/slow_steps.h"
-#include "cli/summaries.h"
+#include "job/slow_steps.h"
+#include "job/summaries.h"
 
 struct summarize_request {
 	const char *output;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/screen.h"
+#include "say/screen.h"
 #include "top/top.h"
 
 #define TOP_EVERY_MS 1000u

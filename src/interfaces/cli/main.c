@@ -1,5 +1,4 @@
 /* main: finds the verb. If the first word is no verb, it is a program to run. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/stack.h"
+#include "program/executable.h"
 
 /* `dwell help` and `dwell help VERB`. */
 static int main_print_help(const char *name)
@@ -59,6 +59,7 @@ static bool main_is_other_verb(const char *word)
 static bool main_is_mistyped_verb(const char *word)
 {
 	struct dw_nearest nearest;
+	char path[4096];
 
 	if (strchr(word, '/'))
 		return false;
@@ -69,18 +70,10 @@ static bool main_is_mistyped_verb(const char *word)
 		dw_nearest_try(&nearest, dw_verbs[i].name);
 	if (!nearest.best)
 		return false;
-	const char *path = getenv("PATH");
-	char *folders = strdup(path ? path : "/usr/bin:/bin"), *rest = folders, *folder, file[4096];
-	bool program = false;
-
-	while (folders && (folder = strsep(&rest, ":"))) {
-		snprintf(file, sizeof file, "%s/%s", folder, word);
-		program |= access(file, X_OK) == 0;
-	}
-	free(folders);
-	if (!program)
-		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word, nearest.best);
-	return !program;
+	if (dw_executable_search(word, path))
+		return false;
+	dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word, nearest.best);
+	return true;
 }
 
 /* Whether the word is a trace: `dwell train.dwell` prints a report. */

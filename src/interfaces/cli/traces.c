@@ -1,10 +1,8 @@
-/* Shared parts of the verbs that read traces: choosing the trace, its scope, reporting its
- * state. */
+/* Shared parts of the verbs that read traces: choosing the trace and its scope. */
 #include <glob.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "trace/trace.h"
 
 const char *dw_newest_trace(void)
 {
@@ -72,15 +70,4 @@ int dw_open_traces(struct dwell_trace **trace, const char *const *paths, size_t 
 	}
 	dw_say_progress(NULL);
 	return dw_say_error(&error, code);
-}
-
-void dw_say_state(struct dwell_trace *trace)
-{
-	const struct dw_source *source = dw_trace_source(trace);
-	const char *repair;
-
-	if (source->live)
-		dw_say("%s is still being written; this is its current state", source->files[0].path);
-	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
-		dw_say("%s", repair);
 }

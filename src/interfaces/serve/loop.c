@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/listen.h"
 #include "serve/inside.h"
 
 #define MOST_CONNECTIONS 64u
@@ -36,18 +37,16 @@ struct loop {
 	bool closed;      /* the channel was closed */
 };
 
-static int serve_check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
-                            struct dwell_error *error)
+static int serve_check_host(const struct dw_serve_options *options, struct in_addr *address, struct dwell_error *error)
 {
 	const char *host = options->host ? options->host : "127.0.0.1";
 
 	if (options->port > 65535)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "no port %u: they go from 0 to 65535", options->port);
-	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)options->port) };
-	if (inet_pton(AF_INET, host, &address->sin_addr) != 1)
+	if (inet_pton(AF_INET, host, address) != 1)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "%.100s is no address to listen at; give one of this machine's, as 10.0.0.5", host);
-	if (ntohl(address->sin_addr.s_addr) >> 24 != 127 && !(options->token && *options->token))
+	if (ntohl(address->s_addr) >> 24 != 127 && !(options->token && *options->token))
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "listening at %.100s lets others in: set DWELL_TOKEN to what they must send", host);
 	return 0;
@@ -56,9 +55,9 @@ static int serve_check_host(const struct dw_serve_options *options, struct socka
 static int serve_listen_at(struct dw_serve *serve, struct dwell_error *error)
 {
 	const struct dw_serve_options *options = serve->options;
-	struct sockaddr_in address;
-	socklen_t length = sizeof address;
-	int on = 1, result = serve_check_host(options, &address, error);
+	struct in_addr address;
+	unsigned port = options->port;
+	int result = serve_check_host(options, &address, error);
 
 	if (options->inherited) {
 		serve->listener = STDIN_FILENO;
@@ -67,16 +66,11 @@ static int serve_listen_at(struct dw_serve *serve, struct dwell_error *error)
 	}
 	if (result)
 		return result;
-	serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	serve->listener = dw_listen(ntohl(address.s_addr), &port, error);
 	if (serve->listener < 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot make a socket: %s", strerror(errno));
-	setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(serve->listener, (const struct sockaddr *)&address, length) != 0 || listen(serve->listener, 64) != 0 ||
-	    getsockname(serve->listener, (struct sockaddr *)&address, &length) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", options->port, strerror(errno),
-		                    errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
+		return DWELL_E_IO;
 	if (options->ready)
-		options->ready(options->context, options->host ? options->host : "127.0.0.1", ntohs(address.sin_port));
+		options->ready(options->context, options->host ? options->host : "127.0.0.1", port);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 		if (call->work && call->in_scope)
 			by_time->moments[by_time->count++] = (struct dw_device_moment){
 				.start_ns = call->start_ns, .call = i,
-				.thread = whose == DW_DEVICE_OF_HOME ? call->home : call->thread,
+				.thread = whose == DW_DEVICE_FOR_THREAD ? call->for_thread : call->thread,
 			};
 	}
 	DW_SORT(by_time->moments, by_time->count, between_compare);

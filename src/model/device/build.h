@@ -73,8 +73,8 @@ bool dw_device_find_calls(struct dw_device_build *build);
 /* calls_pass.c: appends the parts to the product, and finds the calls of the keys. False: out of
  * memory. */
 bool dw_device_take_parts(struct dw_device_build *build);
-/* homes.c: finds the home of each call and the ranges of the home around it. False: out of memory. */
-bool dw_device_find_homes(struct dw_device_build *build);
+/* call_threads.c: finds the thread for which each call was made, and its ranges around the call. False: out of memory. */
+bool dw_device_find_call_threads(struct dw_device_build *build);
 void dw_device_part_reset(struct dw_device_part *part);
 
 /* The key of an id. If there is none, adds it if `add` is true, and otherwise returns NULL. NULL

@@ -213,7 +213,7 @@ static bool join_add_steps(struct join *join)
 
 		if (!dw_model_has_step(join->model, step) || !step->recorded)
 			continue;
-		if (!dw_model_device_between(join->model, DW_DEVICE_OF_HOME, step->thread, step->start_ns,
+		if (!dw_model_device_between(join->model, DW_DEVICE_FOR_THREAD, step->thread, step->start_ns,
 		                             step->end_ns, &amount, NULL))
 			return false;
 		sum->total_ns += amount.ns;

@@ -18,7 +18,7 @@ struct dw_calls_frame {
 	uint32_t stack;       /* STACK id, its own or that of the range around it; 0: none */
 	uint32_t owner, call; /* index in the part, or DW_NO_INDEX */
 	bool is_call;         /* of the category runtime */
-	bool is_named;        /* by the program: homes.c may need it */
+	bool is_named;        /* by the program: call_threads.c may need it */
 	bool in_scope;
 };
 

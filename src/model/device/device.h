@@ -70,8 +70,8 @@ struct dw_device_call {
 	uint64_t device_ns;    /* sum of the durations of its events that have a class */
 	uint32_t symbol, thread;
 	uint32_t owner;        /* index of the innermost range around it, or DW_NO_INDEX */
-	uint32_t home;         /* the thread for which it was called: see dw_device_next_owner() */
-	uint32_t around;       /* index of the innermost named range of its home, or DW_NO_INDEX */
+	uint32_t for_thread;   /* the thread for which it was called: see dw_device_next_owner() */
+	uint32_t around;       /* index of the innermost named range of that thread, or DW_NO_INDEX */
 	uint32_t events;       /* number of its events */
 	uint32_t work;         /* number of its events that have a class */
 	uint32_t correlation;  /* its number; 0: it has only an external one */
@@ -163,10 +163,10 @@ uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device
 
 /*
  * The ranges around a call, from the innermost one outwards: those of its own thread, then the named
- * ranges (phases, zones, actions, handlers, ...) of its home that were open when it began. The home
- * of a call in a backward operator is the thread of the forward operator; that of a call in a thread
- * without steps is the thread of its process that steps. So work of autograd's threads belongs to
- * the phase "backward" of the training loop. The home is the call's own thread otherwise.
+ * ranges (phases, zones, actions, handlers, ...) that were open when it began, of the thread for which it
+ * was made. For a call in a backward operator this is the thread of the forward operator; for a call in a
+ * thread without steps it is the thread of its process that steps. So work of autograd's threads belongs to
+ * the phase "backward" of the training loop. Otherwise it is the call's own thread.
  */
 static inline uint32_t dw_device_first_owner(const struct dw_device_call *call)
 {

@@ -353,7 +353,7 @@ bool dw_device_end(struct dw_device_build *build)
 	if (!dw_device_take_parts(build))
 		return false;
 	events_join(build);
-	return events_link(build) && dw_device_find_homes(build);
+	return events_link(build) && dw_device_find_call_threads(build);
 }
 
 void dw_device_reset(struct dw_device_build *build)

@@ -63,17 +63,17 @@ static void host_ask_call(struct host *host, uint32_t index, size_t part, uint64
 	uint64_t root_ns = call->start_ns;
 
 	if (host_parts[part] == DW_DEVICE_PART_QUEUED) { /* nobody submits it any more */
-		host_ask(host, call->home, part, from, to);
+		host_ask(host, call->for_thread, part, from, to);
 		return;
 	}
-	if (call->home == call->thread) {
+	if (call->for_thread == call->thread) {
 		host_ask(host, call->thread, part, from, to);
 		return;
 	}
 	for (uint32_t at = call->owner; at != DW_NO_INDEX; at = host->work->owners[at].parent)
 		root_ns = host->work->owners[at].start_ns;
 	root_ns = root_ns < from ? from : root_ns > to ? to : root_ns;
-	host_ask(host, call->home, part, from, root_ns);
+	host_ask(host, call->for_thread, part, from, root_ns);
 	host_ask(host, call->thread, part, root_ns, to);
 }
 

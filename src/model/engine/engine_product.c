@@ -185,7 +185,7 @@ static void engine_sums_add_device(struct sums *sums, const struct dw_source_fil
 {
 	struct dw_device_amount amount;
 
-	sums->failed |= !dw_model_device_between(sums->model, DW_DEVICE_OF_HOME, time->thread,
+	sums->failed |= !dw_model_device_between(sums->model, DW_DEVICE_FOR_THREAD, time->thread,
 	                                         dw_source_ns(&file->clock, time->start_ticks),
 	                                         dw_source_ns(&file->clock, time->start_ticks + ticks), &amount, NULL);
 	row->device_ns += amount.ns;

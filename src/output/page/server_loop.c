@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/listen.h"
 #include "page/server_inside.h"
 
 #define MOST_CONNECTIONS 64u
@@ -39,22 +40,9 @@ static int server_make_secret(char secret[DW_VIEW_SECRET], struct dwell_error *e
 
 static int server_listen(struct dw_view *view, struct dwell_error *error)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_port = htons((uint16_t)view->options->port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof address;
-	int on = 1;
-
-	view->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (view->listener < 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot make a socket: %s", strerror(errno));
-	setsockopt(view->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(view->listener, (const struct sockaddr *)&address, length) != 0 || listen(view->listener, 64) != 0 ||
-	    getsockname(view->listener, (struct sockaddr *)&address, &length) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", view->options->port, strerror(errno),
-		                    errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
-	view->port = ntohs(address.sin_port);
-	return 0;
+	view->port = view->options->port;
+	view->listener = dw_listen(DW_LISTEN_HERE, &view->port, error);
+	return view->listener < 0 ? DWELL_E_IO : 0;
 }
 
 /* A place for a connection. If all are used, closes the one that was silent for longest. */

@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "top/use.h"
+#include "base/proc.h"
+#include "top/top.h"
 
 struct find {
 	uint32_t *pids;        /* the process, then its descendants */
@@ -29,45 +30,40 @@ static bool find_is_trace(const char *path)
 	return is_trace;
 }
 
-/* A line of /proc/PID/maps: "7f..-7f.. rw-s 00000000 fe:00 1234   /path of the file". */
-static bool find_in_line(struct find *find, uint32_t pid, char *line, char *path, size_t size)
+/* Whether a process has a trace mapped. */
+struct find_mapped {
+	struct find *find;
+	uint32_t pid;
+	char *path; /* receives the trace's path */
+	size_t size;
+	bool found;
+};
+
+static bool find_take_mapping(void *context, const struct dw_proc_mapping *mapping)
 {
 	static const char deleted[] = " (deleted)";
-	char *name = strchr(line, '/'), *access = strchr(line, ' ');
-	size_t length;
+	struct find_mapped *mapped = context;
+	size_t length = strlen(mapping->path);
 
-	if (!name || !access || strnlen(access, 5) < 5 || access[4] != 's')
-		return false;
-	name[strcspn(name, "\n")] = '\0';
-	length = strlen(name);
+	if (!length || mapping->access[3] != 's')
+		return true;
 	/* A process in a container has a root of its own. */
-	if (snprintf(path, size, "%s", name) < (int)size && find_is_trace(path))
-		return true;
-	if (snprintf(path, size, "/proc/%u/root%s", pid, name) < (int)size && find_is_trace(path))
-		return true;
-	if (length > sizeof deleted && strcmp(name + length - sizeof deleted + 1, deleted) == 0) {
-		name[length - sizeof deleted + 1] = '\0';
-		find->deleted |= length > 16 && strcmp(name + length - sizeof deleted - 5, ".dwell") == 0;
-	}
-	return false;
+	mapped->found = (snprintf(mapped->path, mapped->size, "%s", mapping->path) < (int)mapped->size &&
+	                 find_is_trace(mapped->path)) ||
+	                (snprintf(mapped->path, mapped->size, "/proc/%u/root%s", mapped->pid, mapping->path) < (int)mapped->size &&
+	                 find_is_trace(mapped->path));
+	if (!mapped->found && length > 16 && strcmp(mapping->path + length - sizeof deleted + 1, deleted) == 0)
+		mapped->find->deleted |= strncmp(mapping->path + length - sizeof deleted - 5, ".dwell", 6) == 0;
+	return !mapped->found;
 }
 
 static bool find_in_process(struct find *find, uint32_t pid, char *path, size_t size)
 {
-	char maps[40], *line = NULL;
-	size_t capacity = 0;
-	bool found = false;
-	FILE *file;
+	struct find_mapped mapped = { find, pid, path, size, false };
+	int error = dw_proc_read_maps(pid, find_take_mapping, &mapped);
 
-	snprintf(maps, sizeof maps, "/proc/%u/maps", pid);
-	file = fopen(maps, "re");
-	while (file && !found && getline(&line, &capacity, file) > 0)
-		found = find_in_line(find, pid, line, path, size);
-	find->denied |= !file && (errno == EACCES || errno == EPERM);
-	free(line);
-	if (file)
-		fclose(file);
-	return found;
+	find->denied |= error == EACCES || error == EPERM;
+	return mapped.found;
 }
 
 static bool find_add(struct find *find, uint32_t pid)
@@ -84,11 +80,13 @@ static bool find_children(struct find *find, size_t from)
 	bool good = true;
 
 	while (processes && good && (entry = readdir(processes))) {
-		uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10), parent;
+		uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		struct dw_proc_stat stat;
 
-		parent = pid ? dw_top_use_parent(pid) : 0;
-		for (size_t i = from; parent && i < to; i++)
-			if (find->pids[i] == parent && !dw_top_use_is_witness(pid))
+		if (!pid || !dw_proc_read_stat(pid, 0, &stat) || !stat.parent || strcmp(stat.name, DW_TOP_WITNESS) == 0)
+			continue;
+		for (size_t i = from; i < to; i++)
+			if (find->pids[i] == stat.parent)
 				good = find_add(find, pid);
 	}
 	if (processes)
@@ -110,9 +108,10 @@ int dw_top_find(uint32_t pid, char *path, size_t size, struct dwell_error *error
 {
 	struct find find = { 0 };
 	bool found = false, good = find_add(&find, pid);
+	struct dw_proc_stat stat;
 	int code = 0;
 
-	if (!dw_top_use_parent(pid) && pid != 1)
+	if (!dw_proc_read_stat(pid, 0, &stat))
 		code = dw_error_set(error, DWELL_E_NO_DATA, "there is no process %u, and no file of this name", pid);
 	for (size_t from = 0; !code && good && !found && from < find.count;) {
 		size_t to = find.count;

@@ -87,7 +87,7 @@ static double cost_launches_of_steps(const struct dw_overview *overview, struct 
 		const struct dw_step *step = &steps->steps[i]; /* by thread and begin, as the moments of a thread */
 
 		if (!i || step->thread != step[-1].thread) {
-			moments = dw_model_device_moments(overview->model, DW_DEVICE_OF_HOME, step->thread, &count, error);
+			moments = dw_model_device_moments(overview->model, DW_DEVICE_FOR_THREAD, step->thread, &count, error);
 			at = 0;
 		}
 		for (; moments && at < count && moments[at].start_ns < step->end_ns; at++)

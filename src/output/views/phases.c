@@ -159,7 +159,7 @@ static bool phases_add_thread(struct phases_walk *phases, size_t first, size_t e
 	const struct dw_device_moment *moments;
 	size_t count, at = first;
 
-	moments = dw_model_device_moments(phases->model, DW_DEVICE_OF_HOME, steps[first].thread, &count, NULL);
+	moments = dw_model_device_moments(phases->model, DW_DEVICE_FOR_THREAD, steps[first].thread, &count, NULL);
 	for (size_t i = 0; moments && i < count; i++) {
 		const struct dw_device_call *call = &phases->work->calls[moments[i].call];
 

@@ -107,7 +107,7 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
 	if (dw_model_has_device(model) && !steps_touch_gap(model, step)) {
 		struct dw_device_amount amount;
 
-		table->failed |= !dw_model_device_between(model, DW_DEVICE_OF_HOME, step->thread,
+		table->failed |= !dw_model_device_between(model, DW_DEVICE_FOR_THREAD, step->thread,
 		                                          step->start_ns, step->end_ns, &amount, NULL);
 		dw_cell_int(&row[DEVICE], (int64_t)amount.ns);
 		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)amount.events);

@@ -6,12 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/proc.h"
 #include "process/inside.h"
 
 #define FOLLOW_COPY (64u << 10)        /* bytes of a stack that are copied while its thread is stopped */
@@ -63,69 +64,40 @@ struct dw_follow {
 	bool no_memory;
 };
 
-static uint64_t follow_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* Reads a file of a thread, or with tid 0 of the process. Returns the length, or -1. */
-static ssize_t follow_read_file(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	if (tid)
-		snprintf(path, sizeof path, "/proc/%u/task/%u/%s", pid, tid, name);
-	else
-		snprintf(path, sizeof path, "/proc/%u/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	got = read(fd, text, size - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return got;
-}
-
 /* ---- the process ------------------------------------------------------------------------------- */
+
+struct follow_hash {
+	uint64_t hash, some_address;
+};
+
+static bool follow_take_mapping(void *context, const struct dw_proc_mapping *mapping)
+{
+	const uint64_t place[] = { mapping->low, mapping->high, mapping->offset, mapping->inode };
+	struct follow_hash *hash = context;
+
+	if (mapping->access[0] == 'r' && !hash->some_address)
+		hash->some_address = mapping->low;
+	if (mapping->access[2] == 'x')
+		hash->hash = hash->hash * 31 + dw_map_hash_bytes(0, place, sizeof place) +
+		             dw_map_hash_bytes(0, mapping->path, strlen(mapping->path));
+	return true;
+}
 
 /* A hash of the mappings with code, and an address that can be read. */
 static uint64_t follow_hash_maps(struct dw_follow *follow)
 {
-	char path[40], *line = NULL;
-	size_t capacity = 0;
-	uint64_t hash = 0;
-	ssize_t length;
-	FILE *file;
+	struct follow_hash hash = { 0, follow->some_address };
 
-	snprintf(path, sizeof path, "/proc/%u/maps", follow->process.pid);
-	file = fopen(path, "re");
-	while (file && (length = getline(&line, &capacity, file)) > 0) {
-		const char *access = strchr(line, ' ');
-
-		if (access && access[1] == 'r' && !follow->some_address)
-			follow->some_address = strtoull(line, NULL, 16);
-		if (access && access[1] && access[2] && access[3] == 'x')
-			hash = hash * 31 + dw_map_hash_bytes(0, line, (size_t)length);
-	}
-	free(line);
-	if (file)
-		fclose(file);
-	return hash;
+	dw_proc_read_maps(follow->process.pid, follow_take_mapping, &hash);
+	follow->some_address = hash.some_address;
+	return hash.hash;
 }
 
 static bool follow_has_ended(uint32_t pid)
 {
-	char text[512], *end;
+	struct dw_proc_stat stat;
 
-	if (follow_read_file(pid, 0, "stat", text, sizeof text) <= 0)
-		return true;
-	end = strrchr(text, ')');
-	return !end || !end[1] || end[2] == 'Z' || end[2] == 'X';
+	return !dw_proc_read_stat(pid, 0, &stat) || stat.state == 'Z' || stat.state == 'X';
 }
 
 /* The memory of a program that has ended, or that called exec(), reads as an empty file. */
@@ -160,7 +132,7 @@ int dw_follow_open(struct dw_follow **result, uint32_t pid, struct dwell_error *
 	}
 	follow->unwind.names_later = true;
 	follow->maps_hash = follow_hash_maps(follow);
-	follow->modules_ns = follow_now_ns();
+	follow->modules_ns = dw_clock_monotonic_ns();
 	dw_python_find(&follow->python, &follow->unwind);
 	*result = follow;
 	return 0;
@@ -291,15 +263,13 @@ static bool follow_list(struct dw_follow *follow, uint64_t now_ns)
 static bool follow_read_times(const struct dw_follow *follow, uint32_t tid, uint64_t *cpu_ns, uint64_t *ready_ns,
                               uint64_t *slices)
 {
-	char text[128];
-	unsigned long long a = 0, b = 0, c = 0;
+	struct dw_proc_schedule schedule;
 
-	if (follow_read_file(follow->process.pid, tid, "schedstat", text, sizeof text) <= 0)
+	if (!dw_proc_read_schedule(follow->process.pid, tid, &schedule))
 		return false;
-	sscanf(text, "%llu %llu %llu", &a, &b, &c);
-	*cpu_ns = a;
-	*ready_ns = b;
-	*slices = c;
+	*cpu_ns = schedule.cpu_ns;
+	*ready_ns = schedule.ready_ns;
+	*slices = schedule.slices;
 	return true;
 }
 
@@ -312,7 +282,7 @@ static bool follow_walk_native(struct dw_follow *follow)
 	bool whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
 
 	if (!dw_unwind_is_current(&follow->unwind, read->native, read->native_count)) {
-		follow_renew(follow, follow_now_ns());
+		follow_renew(follow, dw_clock_monotonic_ns());
 		whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
 	}
 	return whole;
@@ -371,7 +341,7 @@ static bool follow_is_denied(const struct dw_follow *follow, uint32_t tid, int c
 
 	*tracer = 0;
 	if ((code != EPERM && code != EACCES) ||
-	    follow_read_file(follow->process.pid, tid, "status", text, sizeof text) <= 0)
+	    dw_proc_read(follow->process.pid, tid, "status", text, sizeof text) <= 0)
 		return false;
 	found = strstr(text, "\nState:");
 	if (found && strchr("ZX", found[7 + strspn(found + 7, " \t")]))
@@ -404,7 +374,7 @@ static void follow_copy(void *context)
 	follow->new_slice = slices != follow->slices;
 	follow->on_cpu = !follow->new_slice ||
 	                 (!follow->read.snapshot.in_call &&
-	                  ready_ns - follow->ready_ns <= follow_now_ns() - follow->round_ns + FOLLOW_SWITCH_NS);
+	                  ready_ns - follow->ready_ns <= dw_clock_monotonic_ns() - follow->round_ns + FOLLOW_SWITCH_NS);
 	follow_walk_python(follow);
 }
 
@@ -507,19 +477,19 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 
 static const char *follow_name_wait(const struct dw_follow *follow, const struct follow_thread *thread)
 {
-	char text[256], *end;
+	struct dw_proc_stat stat;
 
 	if (thread->call >= 0)
 		return dw_stacks_wait(thread->call);
-	end = follow_read_file(follow->process.pid, thread->tid, "stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-	return end && end[1] && (end[2] == 'T' || end[2] == 't') ? "the end of a stop" : "memory";
+	return dw_proc_read_stat(follow->process.pid, thread->tid, &stat) && (stat.state == 'T' || stat.state == 't')
+	           ? "the end of a stop" : "memory";
 }
 
 /* ---- a look ------------------------------------------------------------------------------------ */
 
 static void follow_read_name(const struct dw_follow *follow, struct follow_thread *thread)
 {
-	if (follow_read_file(follow->process.pid, thread->tid, "comm", thread->name, sizeof thread->name) > 0)
+	if (dw_proc_read(follow->process.pid, thread->tid, "comm", thread->name, sizeof thread->name) > 0)
 		thread->name[strcspn(thread->name, "\n")] = '\0';
 }
 
@@ -569,7 +539,7 @@ static void follow_look_thread(struct dw_follow *follow, struct follow_thread *t
 		return;
 	if (!thread->name[0])
 		follow_read_name(follow, thread);
-	look.now_ns = follow_now_ns();
+	look.now_ns = dw_clock_monotonic_ns();
 	if (thread->known) {
 		look.cpu_ns = cpu_ns - thread->cpu_ns;
 		look.ready_ns = ready_ns - thread->ready_ns;
@@ -596,7 +566,7 @@ static void follow_look_thread(struct dw_follow *follow, struct follow_thread *t
 
 int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const struct dw_follow_look *look), void *context)
 {
-	uint64_t now_ns = follow_now_ns();
+	uint64_t now_ns = dw_clock_monotonic_ns();
 	int state = follow_state(follow);
 
 	if (state != DW_FOLLOW_LIVES)
@@ -621,9 +591,9 @@ bool dw_follow_sleep(uint64_t ns)
 
 bool dw_follow_let_go(void)
 {
-	uint64_t end_ns = follow_now_ns() + FOLLOW_END_NS;
+	uint64_t end_ns = dw_clock_monotonic_ns() + FOLLOW_END_NS;
 
-	while (!dw_snapshot_let_go() && follow_now_ns() < end_ns)
+	while (!dw_snapshot_let_go() && dw_clock_monotonic_ns() < end_ns)
 		dw_snapshot_sleep(1000000);
 	return dw_snapshot_let_go();
 }

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/proc.h"
+
 static int64_t made_now(clockid_t clock)
 {
 	struct timespec now;
@@ -14,43 +16,23 @@ static int64_t made_now(clockid_t clock)
 	return (int64_t)now.tv_sec;
 }
 
-/* What follows `word` in a file of the process, as text; "" if it is not there. */
-static void made_read_after(uint32_t pid, const char *file, const char *word, char *to, size_t size)
-{
-	char path[64], text[4096];
-	const char *found;
-	FILE *stream;
-	size_t got;
-
-	snprintf(path, sizeof path, "/proc/%u/%s", pid, file);
-	stream = fopen(path, "re");
-	got = stream ? fread(text, 1, sizeof text - 1, stream) : 0;
-	if (stream)
-		fclose(stream);
-	text[got] = '\0';
-	found = strstr(text, word);
-	snprintf(to, size, "%s", found ? found + strlen(word) : "");
-}
-
 /* The time of the wall clock at which the process began. */
 static int64_t made_begin(uint32_t pid)
 {
-	char text[1024], *at = text;
 	int64_t uptime = made_now(CLOCK_BOOTTIME);
+	struct dw_proc_stat stat;
+	bool lives = dw_proc_read_stat(pid, 0, &stat);
 
-	made_read_after(pid, "stat", ") ", text, sizeof text);
-	for (int field = 3; at && field < 22; field++)
-		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
-	return made_now(CLOCK_REALTIME) - uptime + (at ? strtoll(at, NULL, 10) / sysconf(_SC_CLK_TCK) : uptime);
+	return made_now(CLOCK_REALTIME) - uptime + (lives ? (int64_t)(dw_proc_ns(stat.birth) / 1000000000u) : uptime);
 }
 
 /* The number that the process has for itself: in a container it has two. */
 static uint32_t made_own_pid(uint32_t pid)
 {
-	char text[256], *at = text;
+	char text[4096], *at = dw_proc_read(pid, 0, "status", text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
 	uint32_t own = pid;
 
-	made_read_after(pid, "status", "\nNSpid:", text, sizeof text);
+	at = at ? at + strlen("\nNSpid:") : NULL;
 	for (char *end; at && *at == '\t'; at = end)
 		own = (uint32_t)strtoul(at, &end, 10);
 	return own;

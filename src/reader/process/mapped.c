@@ -4,42 +4,26 @@
  */
 #include "process/inside.h"
 
-#include <stdio.h>
-
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/proc.h"
 
-/* "7f02-7f03 r-xp 014c4000 fe:00 260689   /usr/bin/node" */
-static bool mapped_add(struct dw_mapped *mapped, char *line)
+static bool mapped_add(void *context, const struct dw_proc_mapping *mapping)
 {
-	unsigned long long low, high, offset;
-	int path = 0;
-	char code;
+	struct dw_mapped *mapped = context;
 
-	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%llx-%llx %*1s%*1s%c%*1s %llx %*s %*s %n", &low, &high, &code, &offset, &path) != 4 ||
-	    code != 'x' || line[path] != '/')
+	if (mapping->access[2] != 'x' || !*mapping->path)
 		return true;
 	if (!DW_GROW(&mapped->parts, &mapped->capacity, mapped->count))
 		return false;
-	mapped->parts[mapped->count] = (struct dw_mapped_part){ low, high, offset, strdup(line + path) };
+	mapped->parts[mapped->count] = (struct dw_mapped_part){ mapping->low, mapping->high, mapping->offset, strdup(mapping->path) };
 	return mapped->parts[mapped->count++].path != NULL;
 }
 
 void dw_mapped_read(struct dw_mapped *mapped, uint32_t pid)
 {
-	char path[40], *line = NULL;
-	size_t capacity = 0;
-	FILE *file;
-
 	dw_mapped_reset(mapped);
-	snprintf(path, sizeof path, "/proc/%u/maps", pid);
-	file = fopen(path, "re");
-	while (file && getline(&line, &capacity, file) > 0 && mapped_add(mapped, line))
-		;
-	free(line);
-	if (file)
-		fclose(file);
+	dw_proc_read_maps(pid, mapped_add, mapped);
 }
 
 void dw_mapped_reset(struct dw_mapped *mapped)

@@ -7,6 +7,7 @@
  * disturbed: a ptrace stop would make epoll_wait() and some other calls return EINTR.
  */
 #include "base/clock.h"
+#include "base/proc.h"
 #include "process/inside.h"
 
 #include <elf.h>
@@ -87,18 +88,10 @@ static void snapshot_set(struct dw_snapshot *snapshot, unsigned number, uint64_t
 /* "202 0x7f.. 0x80 0x0 0x0 0x0 0x0 0x7ffd.. 0x7f.."; "-1 0x7ffd.. 0x7f.."; "running". */
 static bool snapshot_read_call(uint32_t pid, uint32_t tid, long *call, uint64_t *argument, uint64_t *sp, uint64_t *pc)
 {
-	char path[64], line[256];
+	char line[256];
 	unsigned long long a[6] = { 0 }, stack, counter;
-	FILE *file;
-	bool got;
 
-	snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", pid, tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	got = fgets(line, sizeof line, file) != NULL;
-	fclose(file);
-	if (!got)
+	if (dw_proc_read(pid, tid, "syscall", line, sizeof line) <= 0)
 		return false;
 	if (sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", call, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
 	           &stack, &counter) != 9) {
@@ -168,17 +161,10 @@ static uint64_t snapshot_signals(const char *status, const char *name)
 /* Whether a signal for the thread waits, which the call may have ended for. */
 static bool snapshot_has_signal(const struct dw_snapshot *snapshot)
 {
-	char path[64], text[4096];
-	size_t got;
-	FILE *file;
+	char text[4096];
 
-	snprintf(path, sizeof path, "/proc/%u/task/%u/status", snapshot->pid, snapshot->tid);
-	file = fopen(path, "re");
-	if (!file)
+	if (dw_proc_read(snapshot->pid, snapshot->tid, "status", text, sizeof text) < 0)
 		return true;
-	got = fread(text, 1, sizeof text - 1, file);
-	fclose(file);
-	text[got] = '\0';
 	return ((snapshot_signals(text, "\nSigPnd:") | snapshot_signals(text, "\nShdPnd:")) & ~snapshot_signals(text, "\nSigBlk:")) != 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/proc.h"
 
 #define STACKS_PATIENCE_NS 2000000000u /* a thread of a busy machine waits for a CPU before it stops */
 
@@ -168,40 +169,21 @@ static int stacks_list_threads(struct dw_process *process, struct dwell_error *e
 	return 0;
 }
 
-/* The name and the state, from "4711 (name) S ...". */
 static void stacks_read_state(const struct dw_process *process, struct dw_process_thread *thread)
 {
-	char path[64], line[256] = "";
-	const char *begin, *end;
-	FILE *file;
+	struct dw_proc_stat stat;
 
-	snprintf(path, sizeof path, "/proc/%u/task/%u/stat", process->pid, thread->tid);
-	file = fopen(path, "re");
-	if (!file)
+	if (!dw_proc_read_stat(process->pid, thread->tid, &stat))
 		return;
-	if (!fgets(line, sizeof line, file))
-		line[0] = '\0';
-	fclose(file);
-	begin = strchr(line, '(');
-	end = strrchr(line, ')');
-	if (!begin || !end || end < begin)
-		return;
-	snprintf(thread->name, sizeof thread->name, "%.*s", (int)(end - begin - 1), begin + 1);
-	thread->state = end[1] ? end[2] : '?';
+	snprintf(thread->name, sizeof thread->name, "%s", stat.name);
+	thread->state = stat.state;
 }
 
 static const char *stacks_read_command(struct dw_process *process)
 {
-	char path[64], text[1024];
-	ssize_t got = -1;
-	int fd;
+	char text[1024];
+	ssize_t got = dw_proc_read(process->pid, 0, "cmdline", text, sizeof text);
 
-	snprintf(path, sizeof path, "/proc/%u/cmdline", process->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, sizeof text - 1);
-		close(fd);
-	}
 	for (ssize_t i = 0; i + 1 < got; i++)
 		text[i] = (char)(text[i] ? text[i] : ' ');
 	return dw_arena_text(&process->arena, text, got > 0 ? (size_t)got - (text[got - 1] == '\0') : 0);

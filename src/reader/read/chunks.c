@@ -1,7 +1,7 @@
 /*
  * Chunks: checks the headers of a file's blocks, sorts the chunks, and makes streams of them.
  *
- * Called by source_open.c: first dw_read_chunks() for each file, then, after people.c,
+ * Called by source_open.c: first dw_read_chunks() for each file, then, after processes.c,
  * dw_read_fill_streams() once. A block that is not a chunk is unused, or damaged if it
  * has the magic. The chunks of a stream are sorted by number, in whatever blocks they are. If two
  * have the same number, the first one is kept. Invariant: data_bytes of every chunk is within the

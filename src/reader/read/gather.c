@@ -1,7 +1,7 @@
 /*
  * Finds other files of a file's run, and whether the processes that wrote to it are alive.
  *
- * Called by source_open.c and people.c. A process that cannot write to the run's file writes
+ * Called by source_open.c and processes.c. A process that cannot write to the run's file writes
  * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or without
  * ".dwell". A file belongs to the run if its head has the same run id. A process of another boot or
  * another machine counts as dead; for others see base/host.h.
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "base/proc.h"
 #include "read/read.h"
 
 /* ---- files of the same run -------------------------------------------------------- */
@@ -105,29 +106,14 @@ static bool gather_is_this_boot(const struct dw_head *head)
 /* When the process that now has the pid began, in ns of the monotonic clock. */
 static bool gather_began_at(uint32_t pid, double *monotonic_ns)
 {
-	char path[32], text[1024], *at;
-	unsigned long long ticks;
 	struct timespec boot, monotonic;
-	int file, field = 2;
-	ssize_t length;
+	struct dw_proc_stat stat;
 
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	length = read(file, text, sizeof text - 1);
-	close(file);
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	at = strrchr(text, ')'); /* the name may contain any character; field 3 follows it */
-	while (at && *at && field < 22)
-		field += *at++ == ' ';
-	if (!at || sscanf(at, "%llu", &ticks) != 1)
+	if (!dw_proc_read_stat(pid, 0, &stat))
 		return false;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	*monotonic_ns = (double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK) -
+	*monotonic_ns = (double)stat.birth * 1e9 / (double)sysconf(_SC_CLK_TCK) -
 	                (double)(boot.tv_sec - monotonic.tv_sec) * 1e9 - (double)(boot.tv_nsec - monotonic.tv_nsec);
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * A short label for a process: the script or module that a Python interpreter runs, otherwise the
- * program; without folders. Called by people.c for each process.
+ * program; without folders. Called by processes.c for each process.
  *
  * A command is stored as one line with blanks between its arguments. So of a path that contains
  * blanks only a part is found.

@@ -11,7 +11,8 @@
  *   index    ids looked up in a table
  *   gather   files of the same run in the same folder; whether a writer is alive
  *   source   combines these as struct dw_source, with the help of
- *   people   files, names, processes, threads
+ *   source_files  the files and their dictionaries
+ *   processes     processes and threads
  *   stacks   frames with their functions
  *   devices  devices, their queues, clocks and chunks
  *   steps    steps, metadata, ends
@@ -274,8 +275,9 @@ static inline uint64_t dw_read_u64(double value)
  * since. -1 if out of memory. */
 int dw_read_withdraw(struct dw_read_file *file);
 
-/* people.c, stacks.c, chunks.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
-int dw_read_fill_people(struct dw_reader *reader);
+/* source_files.c, processes.c, stacks.c, chunks.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
+int dw_read_fill_files(struct dw_reader *reader);
+int dw_read_fill_processes(struct dw_reader *reader);
 int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);
 int dw_read_fill_devices(struct dw_reader *reader);

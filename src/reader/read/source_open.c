@@ -169,7 +169,7 @@ static int source_open(struct dw_source **source, const char *const *paths, size
 		return source_no_memory(error);
 	reader->source.private_data = reader;
 	result = read_files(reader, paths, count, profile, error);
-	if (result == 0 && (dw_read_fill_people(reader) || dw_read_fill_stacks(reader) ||
+	if (result == 0 && (dw_read_fill_files(reader) || dw_read_fill_processes(reader) || dw_read_fill_stacks(reader) ||
 	                    dw_read_fill_streams(reader) || dw_read_fill_devices(reader) ||
 	                    dw_read_fill_steps(reader) || dw_read_fill_places(reader)))
 		result = source_no_memory(error);

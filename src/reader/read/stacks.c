@@ -1,7 +1,7 @@
 /*
  * Stacks: frames with the functions that they belong to.
  *
- * Called once by source_open.c after people.c. A stack is a list of frame ids. A frame is a module and
+ * Called once by source_open.c after processes.c. A stack is a list of frame ids. A frame is a module and
  * an offset. Its functions come from SYMBOL entries, which `dwell run` appends when the program has
  * ended, or from the frame itself if its name was known when it was recorded. A trace without
  * SYMBOL entries (the program is still running, or started the recording itself) gets them from its

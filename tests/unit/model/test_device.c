@@ -435,7 +435,7 @@ TEST(device_time_belongs_to_names_paths_and_phases)
 	check_row(&gpu.made, rows, DWELL_CATEGORY_PHASE, "backward", 50, 50, 2);
 	CHECK_EQ(view_device_ns(&gpu.made, "phases", "forward"), 17);
 	CHECK_EQ(view_device_ns(&gpu.made, "phases", "backward"), 50);
-	REQUIRE(dw_model_device_between(gpu.made.model, DW_DEVICE_OF_HOME, 0, 100, 900, &amount, NULL));
+	REQUIRE(dw_model_device_between(gpu.made.model, DW_DEVICE_FOR_THREAD, 0, 100, 900, &amount, NULL));
 	CHECK_EQ(amount.ns, 67);
 	CHECK_EQ(amount.events, 4);
 	REQUIRE(dw_model_device_between(gpu.made.model, DW_DEVICE_OF_THREAD, 0, 100, 180, &amount, NULL));

@@ -61,7 +61,7 @@ static void named_say(void *context, const struct dw_watch_event *event)
 	}
 }
 
-/* When dwell run writes a summary because no step begins (run_still.c), in ns after that: up to a second and a half late. */
+/* When dwell run writes a summary because no step begins (job/still.c), in ns after that: up to a second and a half late. */
 static uint64_t hang_summary_after(uint64_t step_ns, uint64_t *seed, uint64_t limit_ns)
 {
 	double after = 1.1e10;

@@ -1,0 +1,58 @@
+/*
+ * The libraries that `dwell run` loads into the program with LD_PRELOAD: the loader of the Python
+ * probes, the sampler of call stacks, for C functions the probe that code compiled with -finstrument-functions
+ * calls, and for MPI, ggml and ONNX Runtime the probes whose functions have the names of theirs.
+ *
+ * Called in the child process before it executes the program. LD_PRELOAD applies to every process
+ * that the program starts. The first library does nothing in processes without a Python
+ * interpreter, the second does nothing in those without instrumented code.
+ */
+#include "launch/preload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "program/installed.h"
+
+/*
+ * A program of musl that a shell starts inherits the variable, and musl's loader ends it because of a library of glibc.
+ * musl opens the path as it stands, and ignores a path where there is no file. glibc puts the folder of the program's
+ * file in the place of $ORIGIN, and from there the path goes to the root: as in a shell that puts nothing there.
+ */
+static void preload_put_first(const char *library)
+{
+#define UP8 "/../../../../../../../.."
+	static const char root[] = "$ORIGIN" UP8 UP8 UP8 UP8 UP8;
+	const char *before = getenv("LD_PRELOAD");
+	char *value;
+
+	if (asprintf(&value, "%s%s%s%s", root, library, before && *before ? ":" : "", before ? before : "") < 0)
+		return;
+	setenv("LD_PRELOAD", value, 1);
+	free(value);
+}
+
+static void preload_library(enum dw_installed library)
+{
+	char path[4096];
+
+	if (dw_installed_find_preload(library, path))
+		preload_put_first(path);
+}
+
+void dw_preload(const struct dw_executable *executable, const struct dw_preload *wanted)
+{
+	if (executable->refusal)
+		return;
+	if (wanted->mpi && executable->may_use_mpi)
+		preload_library(DW_INSTALLED_MPI);
+	if (wanted->ggml && executable->may_use_ggml)
+		preload_library(DW_INSTALLED_GGML);
+	if (wanted->onnx && executable->may_use_onnx)
+		preload_library(DW_INSTALLED_ONNX);
+	if (wanted->functions)
+		preload_library(DW_INSTALLED_FUNCTIONS);
+	if (wanted->heap || wanted->sampler)
+		preload_library(wanted->heap ? DW_INSTALLED_HEAP : DW_INSTALLED_SAMPLER);
+	preload_library(DW_INSTALLED_ATTACH);
+}

@@ -1,0 +1,17 @@
+/* The functions that read processes from outside: in libdwell-process.so, or linked into the command (pip's wheel). */
+#ifndef DW_PROGRAM_PROCESS_LIBRARY_H
+#define DW_PROGRAM_PROCESS_LIBRARY_H
+
+#include <dlfcn.h>
+
+/* Opens the library, in which dw_process_function() finds functions. NULL: there is none; if `what`
+ * is not NULL, an error message says that `what` needs it. */
+void *dw_process_library(const char *what);
+
+#ifdef DW_PROCESS_LINKED
+#define dw_process_function(library, function) ((void *)(function))
+#else
+#define dw_process_function(library, function) dlsym(library, #function)
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+/* The output of a report; see output.h. */
+#include "say/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "say/say.h"
+
+FILE *dw_regular_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	FILE *file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(fd, "rb") : NULL;
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+int dw_output_open(struct dw_output *output, const char *path)
+{
+	struct stat status;
+	mode_t mask = umask(0);
+	int fd = -1;
+
+	umask(mask);
+	output->path = path = dw_output_path(path);
+	output->file = stdout;
+	output->temporary[0] = '\0';
+	if (!path)
+		return 0;
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->file = fopen(path, "we");
+	} else {
+		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) < (int)sizeof output->temporary)
+			fd = mkostemp(output->temporary, O_CLOEXEC);
+		else
+			errno = ENAMETOOLONG;
+		output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+		if (fd < 0)
+			output->temporary[0] = '\0';
+		else
+			fchmod(fd, 0666 & ~mask);
+	}
+	if (output->file)
+		return 0;
+	dw_say("cannot write %s: %s", path, strerror(errno));
+	if (output->temporary[0])
+		unlink(output->temporary);
+	return DW_EXIT_BAD_INPUT;
+}
+
+int dw_output_close(struct dw_output *output, int status)
+{
+	status = dw_memory_status(status);
+	if (!output->path)
+		return status;
+	if (fclose(output->file) != 0 && !status) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (!output->temporary[0])
+		return status;
+	if (!status && rename(output->temporary, output->path) != 0) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (status)
+		unlink(output->temporary);
+	return status;
+}
+
+bool dw_output_write(int fd, const void *bytes, size_t length)
+{
+	for (size_t done = 0; done < length;) {
+		ssize_t written = write(fd, (const char *)bytes + done, length - done);
+
+		if (written <= 0 && !(written < 0 && errno == EINTR))
+			return false;
+		done += written > 0 ? (size_t)written : 0;
+	}
+	return true;
+}
+
+bool dw_output_left(FILE *file)
+{
+	struct pollfd out = { fileno(file), POLLOUT, 0 };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+int dw_output_status(FILE *file, int code, const struct dwell_error *error)
+{
+	if (code && dw_output_left(file))
+		return DW_EXIT_PIPE;
+	return code ? dw_say_error(error, code) : 0;
+}
+
+int dw_output_tables(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
+                     const struct dwell_print_options *print)
+{
+	struct dwell_error error = { 0, "" };
+	int code = dw_render(renderer, (const struct dwell_table *const *)tables, count, file, print, &error);
+
+	return dw_output_status(file, code, &error);
+}
+
+const char *dw_output_path(const char *option)
+{
+	return option && strcmp(option, "-") != 0 ? option : NULL;
+}
+
+int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error)
+{
+	bool piped = !out->path;
+	struct dwell_error closing = { 0, "" };
+	int closed = dw_out_close(out, !code, &closing);
+
+	if (code)
+		return dw_say_error(error, code);
+	if (closed && piped && out->error == EPIPE)
+		return DW_EXIT_PIPE;
+	return closed ? dw_say_error(&closing, closed) : 0;
+}
