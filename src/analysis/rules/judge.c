@@ -54,11 +54,6 @@ static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict 
 		verdict->missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
 		return false;
 	}
-	verdict->has_cells = judge_find_cells(at, &verdict->cells);
-	if (verdict->has_cells ? !judge_has_samples(at, &verdict->cells) : at->rule->cells_of != NULL) {
-		verdict->missing = "dwell run";
-		return false;
-	}
 	for (const enum dw_fact_id *id = at->rule->needs; *id != DW_FACT_COUNT; id++)
 		if (!at->facts->at[*id].measured) {
 			verdict->missing = at->facts->at[*id].missing;
@@ -66,6 +61,11 @@ static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict 
 				verdict->missing = "";
 			return false;
 		}
+	verdict->has_cells = judge_find_cells(at, &verdict->cells);
+	if (verdict->has_cells ? !judge_has_samples(at, &verdict->cells) : at->rule->cells_of != NULL) {
+		verdict->missing = "dwell run";
+		return false;
+	}
 	return true;
 }
 
