@@ -99,7 +99,18 @@ static bool operators_no_python(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
 }
 
-/* Without the time for which the thread waits there, or other threads work. */
+/* Whether a rule on cells says what the thread does in this one. */
+static bool operators_is_said(const struct dw_rule_case *at, const struct dw_account_cell *cell)
+{
+	const struct dw_account *account = at->facts->account;
+
+	for (const struct dw_rule *rule = dw_rules_cells; rule->id; rule++)
+		if (!rule->unmarked && dw_activity_in(cell->activity, rule->cells->activities[cell->state]))
+			return dw_account_sum(account, rule->cells).ns >= rule->threshold * account->own_ns;
+	return false;
+}
+
+/* Without the time for which the thread waits there, or other threads work, and without what other rules report. */
 static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 {
 	const struct dw_account *account = at->facts->account;
@@ -111,7 +122,8 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 		if (cell->where != DW_SAMPLE_IN_STEP || cell->share != DW_SHARE_OTHER || cell->state == DW_ACCOUNT_NO_CPU)
 			continue;
 		all_ns += cell->ns;
-		runs_ns += cell->state == DW_ACCOUNT_RUNS || cell->state == DW_ACCOUNT_UNKNOWN ? cell->ns : 0;
+		if ((cell->state == DW_ACCOUNT_RUNS || cell->state == DW_ACCOUNT_UNKNOWN) && !operators_is_said(at, cell))
+			runs_ns += cell->ns;
 	}
 	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_UNNAMED), all_ns > 0 ? runs_ns / all_ns : 1);
 }
