@@ -154,9 +154,14 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 /* The slow steps wait, in a range or in none, for as long as rules about waits report. */
 static bool loop_wait_is_reported(const struct dw_rule_case *at)
 {
-	double waits = dw_case_waits(at, DW_ACCOUNT_ALL);
+	double waits = 0;
 
-	return waits >= DW_RULE_DEADBAND && waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	for (const struct dw_rule *rule = dw_rules_cells; rule->id; rule++) {
+		double share = rule->unmarked ? 0 : dw_case_waits(at, rule->cells->activities[DW_ACCOUNT_WAITS]);
+
+		waits += share >= rule->threshold ? share : 0;
+	}
+	return waits > 0 && waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 }
 
 /* Whether a rule about the part reports most of what slow steps take beyond others. */
