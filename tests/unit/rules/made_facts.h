@@ -6,12 +6,14 @@
 #define TEST_MADE_FACTS_H
 
 #include "check.h"
+#include "made_cells.h"
 #include "rules/rules.h"
 
 struct judged {
 	struct dw_facts facts;
 	struct dw_arena arena;
 	struct dw_verdicts verdicts;
+	struct made_account account; /* of set_cells() */
 };
 
 static void set(struct judged *at, enum dw_fact_id id, double value)
@@ -33,6 +35,7 @@ static void healthy(struct judged *at)
 	set(at, DW_FACT_TRACE_DEVICE_UNSEEN, 0);
 	set(at, DW_FACT_RUN_RANKS, 1);
 	set(at, DW_FACT_RUN_DELAY, 0);
+	set(at, DW_FACT_RUN_WALL, 62 * 10e6);
 	set(at, DW_FACT_LOOP_WALL, 62 * 10e6);
 	set(at, DW_FACT_LOOP_STEPS, 0.97);
 	set(at, DW_FACT_STEP_COUNT, 62);
@@ -63,6 +66,12 @@ static void healthy(struct judged *at)
 	set(at, DW_FACT_LOOP_OPERATORS, 0);
 	set(at, DW_FACT_LOOP_PYTHON, 0.01);
 	set(at, DW_FACT_LOOP_WAITING, 0);
+}
+
+/* Gives the loop an account with these cells. */
+static void set_cells(struct judged *at, const struct made_cell *cells)
+{
+	made_account_of(&at->account, &at->facts, cells);
 }
 
 static void judge(struct judged *at)

@@ -1,36 +1,18 @@
 /* Rules that select cells of an account, on accounts made by hand. */
 #include "trials.h"
 
-static const struct dw_source_function own = { "ask", "/srv/net.c", 10 };
-static struct dw_account_place place = { .function = &own, .line = 10 };
-static struct dw_account_cell cells[2];
-static struct dw_account account;
-
-/* A run of 1 s: a part of it in one cell, the rest without a CPU, or waits that rest on no sample. */
-static void make(struct made *at, double part, enum dw_account_state state, enum dw_activity activity)
+/* A loop with a part in one cell, in a function of the program. */
+static void make(struct made *at, double part, enum dw_account_state state, enum dw_activity activity, bool marked)
 {
-	account = (struct dw_account){ .known = true, .wall_ns = 1e9, .own_ns = 1e9, .cells = cells, .count = 2 };
-	cells[0] = (struct dw_account_cell){ .where = DW_SAMPLE_IN_STEP, .share = DW_SHARE_OTHER, .named = DW_NO_INDEX,
-		                                 .activity = activity, .state = state, .ns = part * 1e9, .places = &place, .place_count = 1 };
-	cells[1] = cells[0];
-	cells[1].state = DW_ACCOUNT_UNKNOWN;
-	cells[1].activity = DW_ACTIVITY_UNKNOWN;
-	cells[1].ns = (1 - part) * 1e9;
-	cells[1].place_count = 0;
-	place.ns = place.self_ns = part * 1e9;
-	account.state_ns[state] = part * 1e9;
-	for (unsigned s = 0; s < DW_ACCOUNT_STATE_COUNT; s++)
-		account.basis[s] = (struct dw_account_basis){ 100, 100, 100 };
-	cells[0].basis = account.basis[state];
-	made_begin(at, MADE({ DW_FACT_RUN_WALL, 1e9 }, { DW_FACT_STEP_PYTHON, 0 }));
-	at->facts.iterations = DW_ITERATIONS_RUN;
-	at->facts.account = &account;
+	made_begin(at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	at->facts.iterations = marked ? DW_ITERATIONS_MARKED : DW_ITERATIONS_RUN;
+	made_cells(at, (const struct made_cell[]){ { .state = state, .activity = activity, .part = part, .function = "ask" }, CELL(RUNS, OWN, 0) });
 }
 
 static const struct dw_rule *rule_of_cells(size_t number)
 {
 	for (size_t i = 0; dw_rule_at(i); i++)
-		if (dw_rule_at(i)->cells && number-- == 0)
+		if (made_is_of_activities(dw_rule_at(i)) && number-- == 0)
 			return dw_rule_at(i);
 	return NULL;
 }
@@ -40,60 +22,92 @@ static bool selects(const struct dw_rule *rule, unsigned state, unsigned activit
 	return rule->cells->activities[state] >> activity & 1;
 }
 
+static const struct dw_rule *rule_that_selects(unsigned state, unsigned activity)
+{
+	for (size_t i = 0; rule_of_cells(i); i++)
+		if (selects(rule_of_cells(i), state, activity))
+			return rule_of_cells(i);
+	return NULL;
+}
+
 /* Whatever a thread runs or waits for is one rule's, and no ns is two rules'. */
 TEST(each_cell_has_one_rule)
 {
-	for (unsigned state = 0; state <= DW_ACCOUNT_WAITS; state++)
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
 			unsigned count = 0;
 
 			for (size_t i = 0; rule_of_cells(i); i++)
 				count += selects(rule_of_cells(i), state, activity);
 			/* What a thread runs in calls that wait, or in a collector that has records, is too short to name. */
-			if (count > 1 || (count == 0 && state == DW_ACCOUNT_WAITS))
+			if (count > 1 || (count == 0 && state == DW_ACCOUNT_WAITS) || (count && state > DW_ACCOUNT_WAITS))
 				CHECK_FAIL("%s, %s: %u rules", dw_account_state_name(state), dw_activity_name(activity), count);
 		}
 }
 
+static void check_says(const struct dw_rule *rule, const struct dw_verdict *verdict, const char *share)
+{
+	if (!strstr(verdict->statement, share))
+		CHECK_FAIL("%s: %s", rule->id, verdict->statement);
+	if (strstr(rule->statement, "{cells:") && !strstr(verdict->statement, "ask (engine.c:41)"))
+		CHECK_FAIL("%s: %s", rule->id, verdict->statement);
+}
+
+static void check_rule(const struct dw_rule *rule, enum dw_account_state state, enum dw_activity activity, bool marked)
+{
+	const struct dw_verdict *verdict;
+	struct made at;
+
+	make(&at, 0.5, state, activity, marked);
+	made_judge(&at);
+	verdict = made_find(&at, rule->id);
+	CHECK_EQ(verdict->state, DW_RULE_FIRED);
+	CHECK_NEAR(verdict->share.value, 0.5, 1e-9);
+	CHECK_STR(at.verdicts.at[0].rule->id, rule->id);
+	check_says(rule, verdict, marked ? "50% of the loop" : "50% of the run");
+	made_end(&at);
+	make(&at, 0.06, state, activity, marked);
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, rule->id)->state, DW_RULE_QUIET);
+	made_end(&at);
+}
+
 TEST(each_rule_says_its_share_and_place)
 {
-	for (size_t i = 0; rule_of_cells(i); i++) {
-		const struct dw_rule *rule = rule_of_cells(i);
-
+	for (size_t i = 0; rule_of_cells(i); i++)
 		for (unsigned state = 0; state <= DW_ACCOUNT_WAITS; state++)
-			for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-				const struct dw_verdict *verdict;
-				struct made at;
+			for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++)
+				for (unsigned marked = 0; selects(rule_of_cells(i), state, activity) && marked < 1u + !rule_of_cells(i)->unmarked; marked++)
+					check_rule(rule_of_cells(i), state, activity, marked);
+}
 
-				if (!selects(rule, state, activity))
-					continue;
-				make(&at, 0.5, state, activity);
-				made_judge(&at);
-				verdict = made_find(&at, rule->id);
-				CHECK_EQ(verdict->state, DW_RULE_FIRED);
-				CHECK_NEAR(verdict->share.value, 0.5, 1e-9);
-				CHECK_STR(at.verdicts.at[0].rule->id, rule->id);
-				if (!strstr(verdict->statement, "50% of the run"))
-					CHECK_FAIL("%s: %s", rule->id, verdict->statement);
-				if (strstr(rule->statement, "{cells:") && !strstr(verdict->statement, "ask (net.c:10)"))
-					CHECK_FAIL("%s: %s", rule->id, verdict->statement);
-				made_end(&at);
-				make(&at, 0.04, state, activity);
-				made_judge(&at);
-				CHECK_EQ(made_find(&at, rule->id)->state, DW_RULE_QUIET);
-				made_end(&at);
-			}
+/* What a program computes, and in which language, is no cause of steps that have other names. */
+TEST(marked_steps_are_no_code_of_their_own)
+{
+	static const enum dw_activity work[] = { DW_ACTIVITY_OWN, DW_ACTIVITY_ALGEBRA, DW_ACTIVITY_UNKNOWN, DW_ACTIVITY_INTERPRETER,
+		DW_ACTIVITY_STARTS };
+
+	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
+		struct made at;
+
+		make(&at, 0.9, DW_ACCOUNT_RUNS, work[i], true);
+		made_judge(&at);
+		CHECK_EQ(made_find(&at, rule_that_selects(DW_ACCOUNT_RUNS, work[i])->id)->state, DW_RULE_NOT_MEASURED);
+		CHECK_STR(at.verdicts.at[0].rule->id, "compute");
+		made_end(&at);
 	}
 }
 
-TEST(marked_steps_have_other_rules)
+/* Nothing else is known of these steps. */
+TEST(marked_steps_of_which_no_rule_says_anything_are_code)
 {
 	struct made at;
 
-	make(&at, 0.5, DW_ACCOUNT_WAITS, DW_ACTIVITY_SOCKET);
-	at.facts.iterations = DW_ITERATIONS_MARKED;
+	make(&at, 0.9, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN, true);
+	made_set(&at, DW_FACT_TRACE_DEVICE_UNSEEN, 1);
 	made_judge(&at);
-	CHECK_EQ(made_find(&at, "waiting-answer")->state, DW_RULE_NOT_MEASURED);
+	REQUIRE(at.verdicts.fired);
+	CHECK_STR(at.verdicts.at[0].statement, "The program's own code takes 90% of the loop, 100% of it in ask (engine.c:41).");
 	made_end(&at);
 }
 
@@ -102,11 +116,142 @@ TEST(without_samples_no_cell_is_judged)
 {
 	struct made at;
 
-	make(&at, 0.5, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN);
-	memset(account.basis, 0, sizeof account.basis);
+	make(&at, 0.5, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN, false);
+	memset(at.account.of.basis, 0, sizeof at.account.of.basis);
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "own-code")->state, DW_RULE_NOT_MEASURED);
 	CHECK_STR(made_find(&at, "own-code")->missing, "dwell run");
+	made_end(&at);
+}
+
+/* The kernel says that the thread waits, whether samples say for what or not. */
+TEST(without_samples_a_wait_is_one_if_the_kernel_says_so)
+{
+	struct made at;
+
+	make(&at, 0.5, DW_ACCOUNT_WAITS, DW_ACTIVITY_UNKNOWN, true);
+	memset(at.account.of.basis, 0, sizeof at.account.of.basis);
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "idle")->state, DW_RULE_FIRED);
+	made_end(&at);
+	at.account.of.waits_known = false; /* it may be a wait for a CPU */
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "idle")->state, DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+/* 10% of 10 samples may be 2%; of 100 samples they are 5% or more. */
+TEST(few_samples_say_nothing_surely)
+{
+	struct made at;
+
+	make(&at, 0.1, DW_ACCOUNT_RUNS, DW_ACTIVITY_COPIES, true);
+	for (unsigned few = 0; few < 2; few++) {
+		unsigned count = few ? 10 : 100;
+
+		at.account.of.basis[DW_ACCOUNT_RUNS] = (struct dw_account_basis){ count, count, count };
+		at.account.cells[0].basis = (struct dw_account_basis){ count / 10, count / 10, count / 10 };
+		made_judge(&at);
+		CHECK_EQ(made_find(&at, "copies")->state, few ? DW_RULE_QUIET : DW_RULE_FIRED);
+		made_end(&at);
+	}
+}
+
+/* Time without a CPU is other programs': shares are of the rest, so that a full machine changes none. */
+TEST(shares_are_of_the_time_with_a_cpu)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0.5 }, { DW_FACT_CPU_OTHERS, 0.6 }));
+	CHECK(made_fires_of(&at, "sleeping", MADE_CELLS(CELL(NO_CPU, UNKNOWN, 0.5), CELL(WAITS, SLEEP, 0.04))));
+	CHECK_NEAR(made_find(&at, "sleeping")->share.value, 0.08, 1e-9);
+	CHECK(!made_fires_of(&at, "sleeping", MADE_CELLS(CELL(NO_CPU, UNKNOWN, 0.2), CELL(WAITS, SLEEP, 0.04))));
+	made_end(&at);
+}
+
+/* Of what a device hides, the host need not do less. */
+TEST(a_device_that_computes_hides_what_the_host_does)
+{
+	for (size_t i = 0; rule_of_cells(i); i++)
+		for (unsigned busy = 0; !rule_of_cells(i)->unmarked && busy < 2; busy++) {
+			struct made at;
+			unsigned activity = 0, state = 0;
+
+			while (!selects(rule_of_cells(i), state, activity))
+				if (++activity == DW_ACTIVITY_COUNT) {
+					activity = 0;
+					state++;
+				}
+			make(&at, 0.3, (enum dw_account_state)state, (enum dw_activity)activity, true);
+			made_set(&at, DW_FACT_DEVICE_BUSY, busy ? 0.99 : 0.05);
+			made_judge(&at);
+			if ((made_find(&at, rule_of_cells(i)->id)->state == DW_RULE_FIRED) == busy)
+				CHECK_FAIL("%s, and a device is %s", rule_of_cells(i)->id, busy ? "busy" : "idle");
+			made_end(&at);
+		}
+}
+
+/* Records say what the time is for: data is no wait for a lock, whatever the thread does until it comes. */
+TEST(what_records_explain_is_no_rules_of_activities)
+{
+	static const enum dw_share explained[] = { DW_SHARE_COLLECTOR, DW_SHARE_DATA, DW_SHARE_COMMUNICATION, DW_SHARE_DEVICE, DW_SHARE_CHECKPOINT,
+		DW_SHARE_EVALUATION };
+
+	for (size_t i = 0; i < sizeof explained / sizeof *explained; i++) {
+		struct made at;
+
+		made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+		CHECK(!made_fires_of(&at, "waiting-lock", MADE_CELLS(CELL(WAITS, LOCK, 0.5, .share = explained[i]))));
+		CHECK(made_fires_of(&at, "waiting-lock", MADE_CELLS(CELL(WAITS, LOCK, 0.5, .share = DW_SHARE_OPTIMIZER))));
+		made_end(&at);
+	}
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------ */
+
+static void check_statement(const struct made_cell *cells, const char *id, const char *statement)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	made_cells(&at, cells);
+	made_judge(&at);
+	CHECK_STR(made_find(&at, id)->statement, statement);
+	made_end(&at);
+}
+
+TEST(a_sentence_has_the_function_and_the_range)
+{
+	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server", .function = "fetch")), "waiting-answer",
+	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41), in the range ask server at "
+	                "loop.c:17.");
+	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server")), "waiting-answer",
+	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in the range ask server at loop.c:17.");
+	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .function = "fetch")), "waiting-answer",
+	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41).");
+	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3)), "waiting-answer", "Waiting for sockets or other descriptors takes 30% of the loop.");
+}
+
+/* A place with less than half of the time is not most of it. */
+TEST(a_sentence_has_only_places_with_most_of_the_time)
+{
+	check_statement(MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
+	                           CELL(RUNS, COPIES, 0.11, .range = "unpack", .function = "unpack_row"), CELL(RUNS, CLEARS, 0.12)),
+	                "copies", "Copying and clearing memory takes 33% of the loop.");
+	check_statement(MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
+	                           CELL(RUNS, CLEARS, 0.11, .range = "pack", .function = "reset_row"), CELL(RUNS, CLEARS, 0.12)),
+	                "copies", "Copying and clearing memory takes 33% of the loop, most of it in the range pack at loop.c:17.");
+}
+
+TEST(a_range_without_a_line_is_named)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, SLEEP, 0.3, .range = "pause")));
+	at.account.symbols[0].file = NULL;
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "sleeping")->statement, "The program sleeps for 30% of the loop, most of it in the range pause.");
 	made_end(&at);
 }
 

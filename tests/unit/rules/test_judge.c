@@ -89,17 +89,36 @@ TEST(causes_with_overlapping_intervals_are_both_named)
 
 	healthy(&at);
 	set(&at, DW_FACT_STEP_PYTHON, 0.34);
-	set(&at, DW_FACT_STEP_IDLE, 0.32);
-	at.facts.at[DW_FACT_STEP_IDLE].high = 0.37;
+	set(&at, DW_FACT_STEP_DATA, 0.32);
+	at.facts.at[DW_FACT_STEP_DATA].high = 0.37;
 	judge(&at);
 	CHECK_STR(first(&at), "python");
-	CHECK(found(&at, "python")->tied && found(&at, "idle")->tied);
+	CHECK(found(&at, "python")->tied && found(&at, "loader-in-process")->tied);
 	done(&at);
-	at.facts.at[DW_FACT_STEP_IDLE].high = 0.33;
+	at.facts.at[DW_FACT_STEP_DATA].high = 0.33;
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK(!found(&at, "python")->tied && !found(&at, "idle")->tied);
+	CHECK(!found(&at, "python")->tied && !found(&at, "loader-in-process")->tied);
 	done(&at);
+}
+
+/* Two waits of 100 samples in all: which is longer, they do not say. With 10,000 they do. */
+TEST(cells_with_overlapping_intervals_are_both_named)
+{
+	struct judged at;
+
+	healthy(&at);
+	set_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.22), CELL(WAITS, SOCKET, 0.20)));
+	for (unsigned few = 0; few < 2; few++) {
+		unsigned count = few ? 100 : 10000;
+
+		at.account.of.basis[DW_ACCOUNT_WAITS] = (struct dw_account_basis){ count, count, count };
+		judge(&at);
+		CHECK_STR(first(&at), "waiting-lock");
+		CHECK_EQ(found(&at, "waiting-lock")->tied, few);
+		CHECK_EQ(found(&at, "waiting-answer")->tied, few);
+		done(&at);
+	}
 }
 
 TEST(shares_of_step_and_loop_are_ranked_by_time)
@@ -110,6 +129,7 @@ TEST(shares_of_step_and_loop_are_ranked_by_time)
 	set(&at, DW_FACT_LOOP_STEPS, 0.5);
 	set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
 	set(&at, DW_FACT_LOOP_WALL, 62 * 20e6);
+	set_cells(&at, MADE_CELLS(CELL(RUNS, DISK, 0.45, .share = DW_SHARE_CHECKPOINT)));
 	set(&at, DW_FACT_STEP_PYTHON, 0.60);
 	judge(&at);
 	CHECK_STR(first(&at), "checkpoint");
@@ -257,6 +277,7 @@ TEST(remedies_are_in_the_words_of_the_framework)
 
 		healthy(&at);
 		set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
+		set_cells(&at, MADE_CELLS(CELL(RUNS, DISK, 0.45, .share = DW_SHARE_CHECKPOINT)));
 		at.facts.framework = cases[i].framework;
 		judge(&at);
 		CHECK(strstr(found(&at, "checkpoint")->hint, cases[i].word));

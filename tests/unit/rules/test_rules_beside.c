@@ -6,7 +6,8 @@ TEST(a_cause_comes_before_the_form_of_the_work)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.9 }, { DW_FACT_WAIT_FILE, 0.06 }, { DW_FACT_STEP_IDLE, 0.06 }));
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.9 }));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.08)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
 	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
@@ -19,7 +20,7 @@ TEST(a_cause_comes_before_the_form_of_the_work)
 	at.facts.framework = DW_FACTS_C; /* where a name says nothing */
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
-	made_set(&at, DW_FACT_WAIT_FILE, 0.04);
+	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.06)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator");
 	made_end(&at);
@@ -121,14 +122,14 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
 	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
 	/* A rule about waits reports nearly as much. */
-	made_set(&at, DW_FACT_STEP_IDLE_NAMED, 0.19);
-	made_set(&at, DW_FACT_WAIT_LOCK, 0.14);
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.14, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
-	made_set(&at, DW_FACT_WAIT_LOCK, 0.19);
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.16, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
-	made_set(&at, DW_FACT_WAIT_LOCK, 0);
+	CHECK(made_find(&at, "waiting-lock")->state == DW_RULE_FIRED);
+	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.2, .range = "draw")));
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "unnamed";
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = NULL;
 	made_judge(&at);
@@ -137,19 +138,15 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	made_end(&at);
 }
 
-/* Their rule leaves out what only slow steps wait. */
-TEST(sleeps_of_slow_steps_are_slow_steps)
+/* Sleeps have a rule, as other waits have, whichever steps they are in. */
+TEST(sleeps_of_slow_steps_are_sleeps)
 {
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 5 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.4 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 },
-	                     { DW_FACT_STEP_IDLE, 0.4 }, { DW_FACT_WAIT_SLEEP, 0.4 }, { DW_FACT_WAIT_LOCK, 0 }, { DW_FACT_WAIT_FILE, 0 }));
+	                     { DW_FACT_STEP_IDLE, 0.4 }));
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	made_judge(&at);
-	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
-	made_set(&at, DW_FACT_WAIT_SLEEP, 0);
-	made_set(&at, DW_FACT_WAIT_LOCK, 0.4);
-	made_judge(&at);
+	CHECK(made_fires_of(&at, "sleeping", MADE_CELLS(CELL(WAITS, SLEEP, 0.4))));
 	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
 	made_end(&at);
 }
@@ -160,23 +157,14 @@ TEST(allocation_comes_before_time_in_no_range)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.25 }, { DW_FACT_STEP_NAMED, 0.75 }, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_TRACE_TORCH, 0 },
-	                     { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_MEMORY_ALLOCATOR, 0.12 }));
+	                     { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
 	at.facts.framework = DW_FACTS_C;
-	at.facts.at[DW_FACT_MEMORY_ALLOCATOR].name = "simulate";
+	made_cells(&at, MADE_CELLS(CELL(RUNS, ALLOCATES, 0.07, .function = "simulate"), CELL(RUNS, FREES, 0.05, .function = "simulate"),
+	                           CELL(RUNS, OWN, 0.13)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "allocator");
-	CHECK_STR(at.verdicts.at[0].statement, "To allocate and free memory takes 12% of each step, most of it in simulate.");
+	CHECK_STR(at.verdicts.at[0].statement, "To allocate and free memory takes 12% of the loop, most of it in simulate (engine.c:41).");
 	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
-	made_end(&at);
-}
-
-TEST(time_that_opens_and_writes_files_is_not_nameless)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.3 }, { DW_FACT_STEP_NAMED, 0.7 }, { DW_FACT_SAMPLES_FILES, 0.95 }, { DW_FACT_WAIT_FILE, 0.3 }));
-	CHECK(!made_fires(&at, "nameless", DW_FACT_SAMPLES_FILES, 0.95));
-	CHECK(made_fires(&at, "waiting-file", DW_FACT_SAMPLES_FILES, 0.95));
 	made_end(&at);
 }
 
@@ -201,53 +189,15 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 	made_end(&at);
 }
 
-TEST(a_rename_after_each_checkpoint_is_part_of_it)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_CHECKPOINT_ALL, 0.1 }, { DW_FACT_LOOP_CHECKPOINTS, 40 },
-	                     { DW_FACT_WAIT_FILE, 0.25 }, { DW_FACT_LOOP_WAITING, 0.25 }, { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_PLACES_LARGEST, 0.3 },
-	                     { DW_FACT_PLACES_LARGEST_COUNT, 40 }, { DW_FACT_PLACES_LARGEST_RUNNING, 0.2 }));
-	made_judge(&at);
-	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED); /* where, is not known */
-	at.facts.at[DW_FACT_WAIT_FILE].where = "train.py:30 and train.py:12";
-	at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:30 and train.py:12";
-	made_judge(&at);
-	CHECK(made_find(&at, "waiting-file")->state != DW_RULE_FIRED);
-	CHECK(made_find(&at, "idle")->state != DW_RULE_FIRED);
-	CHECK_STR(at.verdicts.at[0].rule->id, "checkpoint");
-	CHECK(fabs(at.verdicts.at[0].share.value - 0.35) < 1e-9);
-	CHECK(!made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 36)); /* nearly as often */
-	CHECK(made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 35));
-	CHECK(made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 120)); /* in each step */
-	at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:14 and train.py:15";
-	made_judge(&at);
-	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED);
-	made_end(&at);
-}
-
-TEST(the_kernels_work_for_a_wait_is_not_pythons)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.05 }, { DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_PYTHON, 0.12 },
-	                     { DW_FACT_LOOP_WAITING, 0.08 }, { DW_FACT_LOOP_CALLS, 0 }, { DW_FACT_CPU_DELAY, 0 },
-	                     { DW_FACT_PLACES_LARGEST, 0.2 }));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 1));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 0.68));
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 0.66)); /* it waits for a third */
-	CHECK(made_fires(&at, "idle", DW_FACT_PLACES_LARGEST_RUNNING, 0.6));
-	made_end(&at);
-}
-
 TEST(page_faults_pass_while_the_loop_waits)
 {
 	struct made at;
 
 	/* 2000 faults of 1 us are 10% of 20 ms. */
 	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_WAIT_LOCK, 0.09));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_WAIT_LOCK, 0.11));
+	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.09))));
+	CHECK(!made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.06), CELL(WAITS, LOCK, 0.05))));
+	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, SLEEP, 0.11))));
 	CHECK(made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.09));
 	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.11));
 	/* Recording touches new memory, too. */
@@ -315,17 +265,19 @@ TEST(page_faults_are_ranked_as_work)
 {
 	struct made at;
 
-	/* 3000 faults of 1 us are 15% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 3000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_WAIT_FILE, 0.08 }));
+	/* 3200 faults of 1 us are 16% of 20 ms. */
+	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 3200 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.085)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
-	made_set(&at, DW_FACT_WAIT_FILE, 0.07);
+	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.075)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "page-faults");
+	CHECK_STR(at.verdicts.at[1].rule->id, "waiting-file");
 	/* Their number is a mean over steps of which some are much longer than the median. */
 	made_set(&at, DW_FACT_STEP_MEAN, 40e6);
 	made_judge(&at);
-	CHECK(fabs(made_find(&at, "page-faults")->share.value - 0.075) < 1e-9);
+	CHECK(fabs(made_find(&at, "page-faults")->share.value - 0.08) < 1e-9);
 	made_end(&at);
 }
 
@@ -342,26 +294,26 @@ TEST(an_uncommon_operator_comes_before_larger_products)
 	made_end(&at);
 }
 
-/* A step that is one wait, as in JAX. */
+/* A step that is one wait for the threads of XLA, which work meanwhile, as in JAX. */
 TEST(the_wait_for_xla_is_work)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.93 }, { DW_FACT_WAIT_LOCK, 0.93 }, { DW_FACT_CPU_BUSY, 1.8 },
-	                     { DW_FACT_STEP_FORWARD, 0 }, { DW_FACT_STEP_BACKWARD, 0 }, { DW_FACT_STEP_OPTIMIZER, 0 },
-	                     { DW_FACT_OPERATORS_LARGEST, 0 }, { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_OWN, 0 },
-	                     { DW_FACT_CPU_OTHERS, 0 }));
+	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.93 }, { DW_FACT_CPU_BUSY, 1.8 }, { DW_FACT_STEP_FORWARD, 0 }, { DW_FACT_STEP_BACKWARD, 0 },
+	                     { DW_FACT_STEP_OPTIMIZER, 0 }, { DW_FACT_OPERATORS_LARGEST, 0 }, { DW_FACT_STEP_OUTLIERS, 3 },
+	                     { DW_FACT_STEP_OUTLIERS_OWN, 0 }, { DW_FACT_CPU_OTHERS, 0 }));
 	at.facts.framework = DW_FACTS_JAX;
-	CHECK(!made_fires(&at, "waiting-lock", DW_FACT_WAIT_LOCK, 0.93));
 	made_set(&at, DW_FACT_STEP_OUTLIERS_EXCESS, 0.05);
+	made_cells(&at, MADE_CELLS(CELL(OTHERS, ALGEBRA, 0.9), CELL(WAITS, THREAD, 0.03)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
 	made_set(&at, DW_FACT_STEP_OUTLIERS_EXCESS, 0.2); /* 3 steps of 50 ms among those of 10 ms */
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "slow-steps");
-	at.facts.framework = DW_FACTS_PYTHON;
-	CHECK(made_fires(&at, "waiting-lock", DW_FACT_WAIT_LOCK, 0.93));
+	/* They do not work. */
+	CHECK(made_fires_of(&at, "waiting-thread", MADE_CELLS(CELL(WAITS, THREAD, 0.93))));
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-thread");
 	made_end(&at);
 }
 
@@ -440,20 +392,15 @@ TEST(a_forward_before_its_module_is_not_between_the_steps)
 	made_end(&at);
 }
 
+/* The kernel copies, and looks up names, before it waits for the disk. */
 TEST(work_for_a_wait_for_files_is_part_of_it)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_WAIT_FILE, 0.04 }, { DW_FACT_STEP_IDLE, 0.04 }, { DW_FACT_CPU_DELAY, 0 },
-	                     { DW_FACT_PLACES_LARGEST, 0.2 }));
-	CHECK(!made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_RUNNING, 0.5));
-	at.facts.at[DW_FACT_WAIT_FILE].where = at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:30 and train.py:12";
-	made_set(&at, DW_FACT_PLACES_LARGEST_RUNNING, 0.5);
-	made_judge(&at);
-	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED);
-	CHECK(fabs(made_find(&at, "waiting-file")->share.value - 0.14) < 1e-9);
-	CHECK(made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_RUNNING, 0.66));
-	CHECK(!made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_RUNNING, 0.68)); /* it waits for less than a third */
+	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.04 }));
+	CHECK(!made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04))));
+	CHECK(made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04), CELL(RUNS, FILE, 0.06), CELL(RUNS, DESCRIPTOR, 0.04))));
+	CHECK_NEAR(made_find(&at, "waiting-file")->share.value, 0.14, 1e-9);
 	made_end(&at);
 }
 
@@ -540,6 +487,7 @@ TEST(a_model_without_gradients_in_each_step_is_no_evaluation)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_LOOP_EVALUATION_ALL, 0.3 }, { DW_FACT_LOOP_EVALUATION, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.3, .share = DW_SHARE_EVALUATION)));
 	CHECK(made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0)); /* in some steps only */
 	CHECK(made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0.14));
 	CHECK(!made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0.16));

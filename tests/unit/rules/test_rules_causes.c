@@ -56,10 +56,11 @@ TEST(a_range_that_logs_is_logging)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_STEP_NAMED, 0.5 }, { DW_FACT_STEP_NAMED_PART, 0.5 },
+	made_begin(&at, MADE({ DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_STEP_NAMED, 0.5 },
 	                     { DW_FACT_STEP_BACKWARD, 0.2 }, { DW_FACT_STEP_FORWARD, 0.2 }, { DW_FACT_OPERATORS_SHARE, 0.4 }));
 	at.facts.framework = DW_FACTS_C;
-	at.facts.at[DW_FACT_STEP_NAMED_PART].name = "logging";
+	made_range(&at, "logging", 0.5);
+	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.5, .range = "logging")));
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "named-part")->state, DW_RULE_FIRED);
 	made_set(&at, DW_FACT_LOOP_LOGGING_ALL, 0.5);

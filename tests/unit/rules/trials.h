@@ -4,12 +4,14 @@
 #define TEST_TRIALS_H
 
 #include "check.h"
+#include "made_cells.h"
 #include "rules/rules.h"
 
 struct made {
 	struct dw_facts facts;
 	struct dw_arena arena;
 	struct dw_verdicts verdicts;
+	struct made_account account; /* of made_cells() */
 };
 
 struct made_fact {
@@ -32,7 +34,7 @@ static inline void made_begin(struct made *at, const struct made_fact *more)
 {
 	static const struct made_fact healthy[] = {
 		{ DW_FACT_TRACE_PYTHON, 1 }, { DW_FACT_TRACE_FUNCTIONS, 0 }, { DW_FACT_TRACE_DEVICE_UNSEEN, 0 },
-		{ DW_FACT_RUN_RANKS, 1 }, { DW_FACT_LOOP_WALL, 60 * 20e6 }, { DW_FACT_LOOP_STEPS, 1 },
+		{ DW_FACT_RUN_RANKS, 1 }, { DW_FACT_RUN_WALL, 60 * 20e6 }, { DW_FACT_LOOP_WALL, 60 * 20e6 }, { DW_FACT_LOOP_STEPS, 1 },
 		{ DW_FACT_LOOP_WAITING, 0 }, { DW_FACT_LOOP_PYTHON, 0 }, { DW_FACT_LOOP_OPERATORS, 0 },
 		{ DW_FACT_STEP_COUNT, 60 }, { DW_FACT_STEP_STEADY, 60 }, { DW_FACT_STEP_WALL, 20e6 },
 		{ DW_FACT_STEP_FORWARD, 0.40 }, { DW_FACT_STEP_BACKWARD, 0.50 }, { DW_FACT_STEP_OPTIMIZER, 0.02 },
@@ -48,6 +50,18 @@ static inline void made_begin(struct made *at, const struct made_fact *more)
 		made_set(at, fact->id, fact->value);
 	for (; more->id != DW_FACT_COUNT; more++)
 		made_set(at, more->id, more->value);
+}
+
+/* Gives the loop an account with these cells. */
+static inline void made_cells(struct made *at, const struct made_cell *cells)
+{
+	made_account_of(&at->account, &at->facts, cells);
+}
+
+/* Makes a range the largest that the program named. */
+static inline void made_range(struct made *at, const char *name, double part)
+{
+	made_largest_range(&at->account, &at->facts, name, part);
 }
 
 static inline void made_judge(struct made *at)
@@ -76,6 +90,19 @@ static inline bool made_fires(struct made *at, const char *id, enum dw_fact_id f
 	fires = made_find(at, id)->state == DW_RULE_FIRED;
 	at->facts.at[fact] = before;
 	return fires;
+}
+
+/* Whether the rule fires with an account of these cells. It stays. */
+static inline bool made_fires_of(struct made *at, const char *id, const struct made_cell *cells)
+{
+	made_cells(at, cells);
+	made_judge(at);
+	return made_find(at, id)->state == DW_RULE_FIRED;
+}
+
+static inline bool made_first_is(const struct made *at, const char *id)
+{
+	return at->verdicts.fired && strcmp(at->verdicts.at[0].rule->id, id) == 0;
 }
 
 /* The rule's state without a fact. */
