@@ -138,7 +138,7 @@ static void places_put_between(const struct places_open *open, struct dw_sample_
 	else if (!open->python && open->set & PHASES)
 		row->share = (enum dw_share)__builtin_ctz(open->set & PHASES);
 	else
-		row->share = places_layer(open);
+		row->share = open->python ? DW_SHARE_PYTHON : places_layer(open);
 }
 
 /* As division.c divides a step. */
