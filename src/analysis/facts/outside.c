@@ -181,10 +181,25 @@ static void outside_put_faults(struct dw_facts_work *work, double faults)
 	dw_fact_set(work, DW_FACT_LOOP_FAULTS, fmax(0, faults) / (double)loop->count, loop->count);
 }
 
+/* What samples of waits show in the rest of the time between the steps, by the account. */
+static double outside_waits(const struct dw_facts_work *work)
+{
+	const struct dw_account *account = work->facts->account;
+	double ns = 0;
+
+	for (size_t i = 0; i < account->count && account->thread == work->loop->thread; i++) {
+		const struct dw_account_cell *cell = &account->cells[i];
+
+		if (cell->where == DW_SAMPLE_BETWEEN && cell->share == DW_SHARE_OTHER && cell->state == DW_ACCOUNT_WAITS && cell->basis.samples)
+			ns += cell->ns;
+	}
+	return ns;
+}
+
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
  * The CPU time and the delay outside steps are those of the whole loop less those of its steps. A
- * delay after a wait is neither. A thread that loses its CPU without a wait loses it at any place, so that this delay
- * stays in the parts. */
+ * delay after a wait is neither. The kernel's readings may be further apart than steps are long; then samples of waits may
+ * show more of it. A thread that loses its CPU without a wait loses it at any place, so that this delay stays in the parts. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
 	const struct dw_loop *loop = work->loop;
@@ -200,6 +215,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));
 		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] + loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
+		waiting_ns = fmax(waiting_ns, outside_waits(work));
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);
