@@ -245,12 +245,10 @@ TEST(a_thread_that_never_waits_is_not_idle)
 	const struct dw_facts *facts = facts_of_gap(0);
 
 	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0);
 	CLOSE(VALUE(facts, CPU_WAITING), 0);
 	made_close(&made);
 	facts = facts_of_gap(1);
 	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.2);
 	CLOSE(VALUE(facts, CPU_WAITING), 0.2);
 	made_close(&made);
 }

@@ -209,70 +209,30 @@ TEST(time_outside_steps_is_divided)
 	made_close(&made);
 }
 
-/* A class Lock, or Logger, of the program's own: what they do is the program's. */
+/* A class Logger of the program's own: what it does is the program's. */
 TEST(methods_of_the_program_with_names_of_python_are_its_work)
 {
 	static const char *const files[] = { "/srv/canal.py", "/usr/lib/python3.11/logging/__init__.py" };
 
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		const struct dw_facts *facts;
-		uint32_t acquire, info;
+		uint32_t info;
 
 		begin_trace(DW_PROCESS_PYTHON);
-		acquire = dw_encode_op(&made.process, DWELL_CATEGORY_FUNCTION, "Lock.acquire", NULL, 0, files[i], 7);
 		info = dw_encode_op(&made.process, DWELL_CATEGORY_FUNCTION, "Logger.info", NULL, 0, files[i], 9);
 		for (uint64_t s = 0; s < 20; s++) {
-			range(100 + s * 10, 103 + s * 10, acquire);
 			range(103 + s * 10, 105 + s * 10, info);
 			step(s, 100 + s * 10, 110 + s * 10, 10);
 		}
 		facts = facts_of();
 		REQUIRE(facts != NULL);
-		CLOSE(VALUE(facts, WAIT_LOCK), i ? 0.3 : 0);
 		CLOSE(VALUE(facts, LOOP_LOGGING_ALL), i ? 0.2 : 0);
 		made_close(&made);
 	}
 }
 
-/* Functions that wait count in the loop: not at start-up, and not those that only look alike. */
-TEST(functions_that_wait)
-{
-	begin_trace(DW_PROCESS_PYTHON);
-	uint32_t fsync = made_op(&made, DWELL_CATEGORY_FUNCTION, "posix.fsync");
-	uint32_t write = made_op(&made, DWELL_CATEGORY_FUNCTION, "TextIOWrapper.write");
-	uint32_t acquire = made_op(&made, DWELL_CATEGORY_FUNCTION, "_thread.lock.acquire");
-	uint32_t other = made_op(&made, DWELL_CATEGORY_FUNCTION, "spread");
-
-	range(10, 90, fsync);
-	for (uint64_t i = 0; i < 20; i++) {
-		uint64_t at = 100 + i * 50;
-
-		range(at, at + 10, other);
-		range(at + 10, at + 15, acquire);
-		step(i, at, at + 20, 10);
-		if (i == 19)
-			break;
-		range(at + 20, at + 35, fsync);
-		range(at + 35, at + 40, write);
-	}
-	const struct dw_facts *facts = facts_of();
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_FILE), 19 * 20 / 970.0);
-	CHECK_STR(facts->at[DW_FACT_WAIT_FILE].name, "posix.fsync");
-	CLOSE(VALUE(facts, WAIT_LOCK), 20 * 5 / 970.0);
-	made_close(&made);
-
-	begin_trace(DW_PROCESS_PYTHON);
-	make_steps(20, NULL, 0);
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK_STR(facts->at[DW_FACT_WAIT_FILE].missing, "record with dwell run --functions");
-	made_close(&made);
-}
-
-/* What blocked the main thread, as `dwell run` saw it: 20 of 50 looks at a lock, 3 at a file, `blocked` in all. It
- * is idle for half of the loop. */
-static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks, uint32_t blocked)
+/* `dwell run` counts the program's threads that want a CPU. In half of its looks there are a quarter more than CPUs. */
+static const struct dw_facts *facts_of_looks(void)
 {
 	begin_trace(DW_PROCESS_PYTHON);
 	dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
@@ -280,42 +240,21 @@ static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks, u
 		step(i, 100 + i * 50, 150 + i * 50, 25);
 	struct dw_entry_machine *entry = dw_encode_machine(&made.process, 0, 1200 * ms);
 
-	entry->program = program;
-	entry->looks = looks * 6 / 5; /* the loop is 1000 of the 1200 ms */
-	entry->at_lock = looks * 2 / 5 * 6 / 5;
-	entry->at_file = looks * 3 / 50 * 6 / 5;
-	entry->blocked = blocked * 6 / 5;
+	entry->program = 100;
+	entry->looks = 600; /* the loop is 1000 of the 1200 ms */
 	entry->crowd_looks = entry->looks / 2;
 	entry->crowded = entry->looks / 8 * 1000;
 	return facts_of();
 }
 
-TEST(what_blocks_the_main_thread)
+TEST(threads_that_want_more_cpus_than_there_are)
 {
-	const struct dw_facts *facts = facts_of_looks(100, 500, 0);
+	const struct dw_facts *facts = facts_of_looks();
 
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, STEP_IDLE), 0.5);
-	CLOSE(VALUE(facts, WAIT_LOCK), 0.4);
-	CHECK(facts->at[DW_FACT_WAIT_LOCK].low < 0.4 && facts->at[DW_FACT_WAIT_LOCK].high > 0.4);
-	CLOSE(VALUE(facts, WAIT_FILE), 0.06);
-	CLOSE(VALUE(facts, WAIT_SLEEP), 0);
 	CLOSE(VALUE(facts, CPU_CROWDED), 0.25);
 	CHECK_EQ(facts->at[DW_FACT_CPU_CROWDED].samples, 250);
-	made_close(&made);
-	facts = facts_of_looks(100, 500, 460); /* half of the idle time is something else */
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_LOCK), 0.5 * 200 / 460);
-	CHECK(facts->at[DW_FACT_WAIT_LOCK].low > 0.19 && facts->at[DW_FACT_WAIT_LOCK].high < 0.25);
-	CLOSE(VALUE(facts, WAIT_FILE), 0.5 * 30 / 460);
-	made_close(&made);
-	facts = facts_of_looks(101, 500, 0); /* the looks are at another process */
-	REQUIRE(facts != NULL);
-	CHECK(!facts->at[DW_FACT_WAIT_LOCK].measured);
-	made_close(&made);
-	facts = facts_of_looks(100, 10, 5); /* too few */
-	REQUIRE(facts != NULL);
-	CHECK(!facts->at[DW_FACT_WAIT_SLEEP].measured);
 	made_close(&made);
 }
 
@@ -535,12 +474,12 @@ TEST(waits_for_a_cpu_between_steps_are_no_work)
 /* Readings of the kernel that cover a step and the time after it say that the thread waits in both. */
 TEST(samples_of_waits_tell_waits_between_steps_from_those_in_steps)
 {
-	uint32_t receive;
+	uint32_t receive, compute;
 
 	begin_trace(0);
+	compute = dw_encode_frame(&made.process, "compute", NULL, 0);
 	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
 	receive = dw_encode_frame(&made.process, "read", NULL, 0);
-	dw_encode_sample(&made.stream, 100 * ms, receive, 0, 1);
 	for (uint64_t i = 0; i < 20; i++) {
 		uint64_t at = 100 + i * 50;
 		struct dw_entry_usage *both = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
@@ -548,6 +487,7 @@ TEST(samples_of_waits_tell_waits_between_steps_from_those_in_steps)
 		both->cpu_ns = both->process_cpu_ns = 35 * ms;
 		both->waits = 2;
 		step(i, at, at + 40, 0);
+		dw_encode_sample(&made.stream, (at + 35) * ms, compute, 0, 35);
 		dw_encode_wait(&made.stream, (at + 49) * ms, receive, 0, 9);
 	}
 	const struct dw_facts *facts = facts_of();

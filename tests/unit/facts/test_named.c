@@ -1,4 +1,4 @@
-/* Facts of parts that the program names, and of what its thread waits for in them, also while other threads run. */
+/* Facts of parts that the program names, and of the waits in them. */
 #include "check.h"
 #include "facts/facts.h"
 #include "made.h"
@@ -10,11 +10,6 @@ static const uint64_t ms = 1000000;
 
 #define VALUE(facts, id) ((facts)->at[DW_FACT_##id].value)
 #define CLOSE(value, expected) CHECK_NEAR(value, expected, 0.005)
-
-/* What `dwell run` saw the thread do in 100 looks. */
-struct looks {
-	uint32_t file, lock, sleep, other;
-};
 
 static void begin_trace(void)
 {
@@ -28,11 +23,9 @@ static void range(uint64_t from_ms, uint64_t to_ms, uint32_t op)
 	dw_encode_end(&made.stream, to_ms * ms);
 }
 
-/* Steps of 50 ms: 15 of forward, which computes, and 35 in "metrics", where the thread runs for 5 ms and waits for 30.
- * Other threads of the process run for others_ms of each step. */
-static const struct dw_facts *facts_of_waits(struct looks looks, uint64_t others_ms)
+/* Steps of 50 ms: 15 of forward, which computes, and 35 in "metrics", where the thread runs for 5 ms and waits for 30. */
+static const struct dw_facts *facts_of_waits(void)
 {
-	struct dw_entry_machine *machine;
 	uint32_t forward, operator, metrics, rare;
 
 	begin_trace();
@@ -44,27 +37,19 @@ static const struct dw_facts *facts_of_waits(struct looks looks, uint64_t others
 		uint64_t at = 100 + i * 50;
 		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
 
-		usage->cpu_ns = 20 * ms;
-		usage->process_cpu_ns = (20 + others_ms) * ms;
+		usage->cpu_ns = usage->process_cpu_ns = 20 * ms;
 		dw_encode_begin(&made.stream, at * ms, forward);
 		range(at, at + 15, operator);
 		dw_encode_end(&made.stream, (at + 15) * ms);
 		range(at + 15, at + 50, i == 0 ? rare : metrics);
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 50) * ms, (20 + others_ms) * ms, DW_STEP_RECORDED);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 50) * ms, 20 * ms, DW_STEP_RECORDED);
 	}
-	machine = dw_encode_machine(&made.process, 100 * ms, (100 + STEPS * 50) * ms);
-	machine->program = 100;
-	machine->looks = 100;
-	machine->at_file = looks.file;
-	machine->at_lock = looks.lock;
-	machine->asleep = looks.sleep;
-	machine->blocked = looks.file + looks.lock + looks.sleep + looks.other;
 	return made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
 }
 
 TEST(the_name_that_takes_most_of_a_step)
 {
-	const struct dw_facts *facts = facts_of_waits((struct looks){ 60, 0, 0, 0 }, 0);
+	const struct dw_facts *facts = facts_of_waits();
 
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, STEP_NAMED), 0.7);
@@ -72,67 +57,6 @@ TEST(the_name_that_takes_most_of_a_step)
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_LARGEST].name, "metrics");
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_LARGEST].where, "loop.c:17");
 	CLOSE(VALUE(facts, CPU_WAITING), 0.6);
-	CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "files 60% of the loop");
-	made_close(&made);
-}
-
-/* Without other threads, and while a team of threads spins as long as the thread waits. */
-TEST(a_wait_in_a_named_part_counts_whole)
-{
-	static const uint64_t others_ms[] = { 0, 30 };
-
-	for (size_t i = 0; i < 2; i++) {
-		const struct dw_facts *facts = facts_of_waits((struct looks){ 60, 0, 0, 0 }, others_ms[i]);
-
-		REQUIRE(facts != NULL);
-		CLOSE(VALUE(facts, WAIT_FILE), 0.6);
-		CLOSE(VALUE(facts, WAIT_LOCK), 0);
-		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
-		made_close(&made);
-		facts = facts_of_waits((struct looks){ 0, 0, 60, 0 }, others_ms[i]);
-		REQUIRE(facts != NULL);
-		CLOSE(VALUE(facts, WAIT_SLEEP), 0.6);
-		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
-		made_close(&made);
-		facts = facts_of_waits((struct looks){ 0, 0, 0, 60 }, others_ms[i]);
-		REQUIRE(facts != NULL);
-		CLOSE(VALUE(facts, WAIT_OTHER), 0.6);
-		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
-		CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "pipes, sockets and others 60% of the loop");
-		made_close(&made);
-	}
-}
-
-/* Few of the short waits are seen, but of these most are for files. */
-TEST(many_short_waits_count_whole)
-{
-	const struct dw_facts *facts = facts_of_waits((struct looks){ 9, 0, 1, 0 }, 30);
-
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_FILE), 0.54);
-	CLOSE(VALUE(facts, WAIT_SLEEP), 0.06);
-	CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "files 54%, sleeps 6% of the loop");
-	made_close(&made);
-}
-
-/* A thread that waits for its team waits at a lock: that is no wait of the program while the team runs. */
-TEST(a_wait_for_own_threads_that_run_is_none_for_a_lock)
-{
-	const struct dw_facts *facts = facts_of_waits((struct looks){ 0, 60, 0, 0 }, 0);
-
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_LOCK), 0.6);
-	made_close(&made);
-	facts = facts_of_waits((struct looks){ 0, 60, 0, 0 }, 30);
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_LOCK), 0);
-	CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0);
-	CLOSE(VALUE(facts, CPU_WAITING), 0.6);
-	made_close(&made);
-	facts = facts_of_waits((struct looks){ 20, 40, 0, 0 }, 20); /* the team runs while it waits at the lock */
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, WAIT_FILE), 0.2);
-	CLOSE(VALUE(facts, WAIT_LOCK), 0);
 	made_close(&made);
 }
 
@@ -154,16 +78,10 @@ TEST(waits_of_the_first_step_do_not_count)
 		dw_encode_step(&made.process, made.thread, i, at * ms, (at + length) * ms, 50 * ms, DW_STEP_RECORDED);
 		at += length;
 	}
-	struct dw_entry_machine *machine = dw_encode_machine(&made.process, 100 * ms, at * ms);
-
-	machine->program = 100;
-	machine->looks = 100;
-	machine->at_file = machine->blocked = 50;
 	facts = made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
 	REQUIRE(facts != NULL);
 	CHECK_EQ(VALUE(facts, STEP_WARM_UP), 1);
 	CLOSE(VALUE(facts, CPU_WAITING), 0);
-	CLOSE(VALUE(facts, WAIT_FILE), 0);
 	made_close(&made);
 }
 
@@ -196,6 +114,44 @@ TEST(ten_thousand_names)
 	for (size_t i = 0; i < steady->part_count; i++)
 		sum += steady->parts[i].ns;
 	CHECK_NEAR(sum, steady->ns, 1);
+	made_close(&made);
+}
+
+/* ---- steps that share a reading ------------------------------------------------------------------- */
+
+/* Steps of 2 ms, of which each tenth loses its CPU for 20 ms in "late"; a reading covers ten of them. */
+TEST(a_step_that_lost_its_cpu_is_not_slow)
+{
+	const struct dw_facts *facts;
+	uint32_t late, rest;
+	uint64_t at = 100;
+
+	made_init(&made);
+	late = made_op(&made, DWELL_CATEGORY_ZONE, "late");
+	rest = made_op(&made, DWELL_CATEGORY_ZONE, "rest");
+	for (uint64_t i = 0; i < 10 * STEPS; i++) {
+		uint64_t length = i % 10 == 5 ? 22 : 2;
+
+		if (i % 10 == 0) {
+			struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 40) * ms);
+
+			usage->cpu_ns = usage->process_cpu_ns = 20 * ms;
+			usage->delay_ns = 20 * ms;
+			usage->preemptions = 1;
+		}
+		dw_encode_begin(&made.stream, at * ms, late);
+		dw_encode_end(&made.stream, (at + length - 1) * ms);
+		dw_encode_begin(&made.stream, (at + length - 1) * ms, rest);
+		dw_encode_end(&made.stream, (at + length) * ms);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + length) * ms, 2 * ms, DW_STEP_RECORDED);
+		at += length;
+	}
+	facts = made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 0);
+	CLOSE(VALUE(facts, CPU_WAITING), 0);
+	/* 9 steps of 2 ms with 1 ms in it, and one that counts as 2 ms with 21 of 22. By the clock it is 75%. */
+	CLOSE(VALUE(facts, STEP_NAMED_LARGEST), (9 + 2 * 21.0 / 22) / 20);
 	made_close(&made);
 }
 

@@ -153,19 +153,6 @@ TEST(a_thread_that_spins_waits_for_another)
 	}
 }
 
-TEST(calls_for_files_are_a_share_of_the_time_in_no_range)
-{
-	const struct dw_facts *facts = facts_of_calls(0, "/usr/lib/libc.so.6", "open64", "write");
-
-	REQUIRE(facts != NULL);
-	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_FILES)->value, 1);
-	made_close(&made);
-	facts = facts_of_calls(0, "/usr/lib/libc.so.6", "write", "read"); /* of a socket, for all that is known */
-	REQUIRE(facts != NULL);
-	CHECK(!(fact(facts, DW_FACT_SAMPLES_FILES)->value > 0));
-	made_close(&made);
-}
-
 TEST(in_c_the_function_of_time_in_no_range_is_named)
 {
 	const struct dw_facts *facts;
@@ -215,209 +202,6 @@ TEST(the_programs_function_is_named_if_a_librarys_has_no_line)
 	made_close(&made);
 }
 
-/* Other programs use half of two CPUs for `length_ms`. */
-static void others_run(uint64_t length_ms)
-{
-	struct dw_entry_machine *machine = dw_encode_machine(&made.process, 100 * ms, (100 + length_ms) * ms);
-
-	machine->program = 100;
-	machine->looks = 100;
-	machine->busy_ns = 2 * length_ms * ms;
-	machine->own_ns = length_ms * ms;
-	dw_encode_meta(&made.process, "host.cpus", "2", true);
-}
-
-/* What a team does while one of its threads works alone, or if another program has that one's CPU. */
-enum team { TEAM_RESTS, TEAM_SPINS, TEAM_DISTURBED };
-
-/* 40 steps of 20 ms: for 6 ms both threads work in "mix", then for 4 ms the first one alone in "collect", while the other
- * rests, or spins in OpenMP's runtime. In each third step the first one waits in the runtime too, at the end of "mix"; for 8 ms
- * of each step if others disturb them. */
-static void make_team(enum team does)
-{
-	struct dw_encode_stream stream;
-	uint32_t mix, collect, work, wait, own, callers, nothing;
-	uint64_t late = does == TEAM_DISTURBED ? 8 : 0;
-
-	made_init(&made);
-	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
-	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
-	mix = made_op(&made, DWELL_CATEGORY_ZONE, "mix");
-	collect = made_op(&made, DWELL_CATEGORY_ZONE, "collect");
-	work = dw_encode_frame(&made.process, "mix", "mix.c", 7);
-	wait = dw_encode_frame_in(&made.process, "/usr/lib/libgomp.so.1.0.0", "GOMP_barrier");
-	own = dw_encode_frame_in(&made.process, "/srv/mixer", "mix._omp_fn.0");
-	callers = dw_encode_stack(&made.process, &own, 1);
-	nothing = 0;
-	for (uint64_t i = 0; i < 40; i++) {
-		uint64_t at = 100 + 20 * i;
-
-		dw_encode_begin(&made.stream, at * ms, mix);
-		for (uint64_t t = 1; t < 6 + late; t++) {
-			bool waits = t > 5 || (t < 5 && i % 3 == 0);
-
-			if (t < 6)
-				dw_encode_sample(&stream, (at + t) * ms, work, nothing, 1);
-			dw_encode_sample(&made.stream, (at + t) * ms, waits ? wait : work, waits ? callers : nothing, 1);
-		}
-		at += late;
-		dw_encode_end(&made.stream, (at + 6) * ms);
-		dw_encode_begin(&made.stream, (at + 6) * ms, collect);
-		for (uint64_t t = 7; t < 10; t++) {
-			dw_encode_sample(&made.stream, (at + t) * ms, work, nothing, 1);
-			if (does != TEAM_RESTS)
-				dw_encode_sample(&stream, (at + t) * ms, wait, callers, 1);
-		}
-		dw_encode_end(&made.stream, (at + 10) * ms - 1);
-		dw_encode_step(&made.process, made.thread, i, (at - late) * ms, (at + 10) * ms, (10 + late) * ms, DW_STEP_RECORDED);
-	}
-	if (does == TEAM_DISTURBED)
-		others_run(40 * 20);
-	dw_encode_close(&stream);
-}
-
-/* 40 steps: both threads work for 5 ms in "mix" and for 3 in "sort", and the second one sleeps between. The kernel looks at its
- * timer so late that all of its samples are in "mix". */
-TEST(samples_that_come_late_let_no_team_rest)
-{
-	const struct dw_facts *facts;
-	struct dw_encode_stream stream;
-	uint32_t mix, sort, work;
-
-	made_init(&made);
-	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
-	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
-	mix = made_op(&made, DWELL_CATEGORY_ZONE, "mix");
-	sort = made_op(&made, DWELL_CATEGORY_ZONE, "sort");
-	work = dw_encode_frame(&made.process, "work", "mix.c", 7);
-	for (uint64_t i = 0; i < 40; i++) {
-		uint64_t at = 100 + 10 * i;
-
-		for (uint64_t t = 0; t < 8; t++) {
-			if (t == 0 || t == 5)
-				dw_encode_begin(&made.stream, (at + t) * ms, t ? sort : mix);
-			dw_encode_sample(&made.stream, (at + t) * ms + 1, work, 0, 1);
-			if (t == 4 || t == 7)
-				dw_encode_end(&made.stream, (at + t + 1) * ms - 1);
-			dw_encode_sample(&stream, at * ms + (t + 1) * ms / 2, work, 0, 1);
-		}
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 8) * ms, 8 * ms, DW_STEP_RECORDED);
-	}
-	dw_encode_close(&stream);
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK(!fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->measured);
-	made_close(&made);
-}
-
-TEST(a_range_in_which_a_team_rests_is_no_work)
-{
-	for (enum team does = TEAM_RESTS; does <= TEAM_DISTURBED; does++) {
-		const struct dw_facts *facts;
-
-		make_team(does);
-		facts = facts_of();
-		REQUIRE(facts != NULL);
-		/* it is the smaller range, but half of the team's time there is lost */
-		CHECK_STR(fact(facts, DW_FACT_STEP_NAMED_PART)->name, "collect");
-		CHECK_EQ(fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->value, 1);
-		/* of five samples in mix, four wait in each third step */
-		CHECK(fabs(fact(facts, DW_FACT_SAMPLES_TEAM_CPUS)->value - (2 - 14 * 4 / 200.0)) < 1e-9);
-		made_close(&made);
-	}
-}
-
-/* 40 steps of 20 ms, in which the first thread works for `own` ms and spins for 8 until the other one has worked for 10. */
-static const struct dw_facts *facts_of_parts(uint64_t own)
-{
-	struct dw_encode_stream stream;
-	uint32_t work, wait, outer, callers;
-
-	made_init(&made);
-	dw_encode_process_entry(&made.process)->pid = 100;
-	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
-	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
-	work = dw_encode_frame(&made.process, "attend", "net.c", 7);
-	wait = dw_encode_frame_in(&made.process, "/usr/lib/libgomp.so.1.0.0", "GOMP_barrier");
-	outer = dw_encode_frame(&made.process, "attend", "net.c", 9);
-	callers = dw_encode_stack(&made.process, &outer, 1);
-	for (uint64_t i = 0; i < 40; i++) {
-		uint64_t at = 100 + 20 * i;
-		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms);
-
-		usage->cpu_ns = (own + 8) * ms;
-		usage->process_cpu_ns = usage->cpu_ns + 10 * ms;
-		usage->delay_ns = 20 * ms - usage->cpu_ns;
-		for (uint64_t t = 0; t < own + 8; t++)
-			dw_encode_sample(&made.stream, (at + t) * ms + 1, t < own ? work : wait, t < own ? 0 : callers, 1);
-		for (uint64_t t = 0; t < 10; t++)
-			dw_encode_sample(&stream, (at + t) * ms + 1, work, 0, 1);
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, (own + 18) * ms, DW_STEP_RECORDED);
-	}
-	others_run(40 * 20);
-	dw_encode_close(&stream);
-	return facts_of();
-}
-
-/* Next to other programs a thread spins for its team in any case. It waits for one that has more to do. */
-TEST(a_thread_waits_for_one_that_has_more_to_do)
-{
-	const struct dw_facts *facts = facts_of_parts(5);
-
-	REQUIRE(facts != NULL);
-	CHECK(fact(facts, DW_FACT_CPU_OTHERS)->value > 0.4);
-	CHECK(fact(facts, DW_FACT_WAIT_LOCK)->value > 0.3 && fact(facts, DW_FACT_WAIT_LOCK)->value < 0.4);
-	CHECK_STR(fact(facts, DW_FACT_WAIT_LOCK)->name, "attend");
-	made_close(&made);
-	facts = facts_of_parts(10);
-	REQUIRE(facts != NULL);
-	CHECK_EQ(fact(facts, DW_FACT_WAIT_LOCK)->value, 0);
-	made_close(&made);
-}
-
-/* Steps of 20 ms, in which the thread waits for a disk for 5; by the kernel's readings, which are further apart, for 2. */
-TEST(waits_for_a_disk_are_at_least_those_of_samples)
-{
-	const struct dw_facts *facts;
-	uint32_t sync, work, keep, callers;
-
-	made_init(&made);
-	dw_encode_process_entry(&made.process)->pid = 100;
-	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
-	work = dw_encode_frame(&made.process, "work", "net.c", 7);
-	sync = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "fsync");
-	keep = dw_encode_frame(&made.process, "keep", "net.c", 9);
-	callers = dw_encode_stack(&made.process, &keep, 1);
-	for (uint64_t i = 0; i < 40; i++) {
-		uint64_t at = 100 + 20 * i;
-		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms);
-
-		usage->cpu_ns = usage->process_cpu_ns = 12 * ms;
-		usage->delay_ns = 6 * ms;
-		for (uint64_t t = 0; t < 12; t++)
-			dw_encode_sample(&made.stream, (at + t) * ms + 1, work, 0, 1);
-		dw_encode_wait(&made.stream, (at + 19) * ms, sync, callers, 5);
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, 12 * ms, DW_STEP_RECORDED);
-	}
-	others_run(40 * 20);
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK_NEAR(fact(facts, DW_FACT_WAIT_FILE)->value, 0.25, 1e-3);
-	CHECK_STR(fact(facts, DW_FACT_WAIT_FILE)->name, "keep");
-	made_close(&made);
-}
-
-TEST(a_team_that_works_everywhere_has_no_range_in_which_it_rests)
-{
-	const struct dw_facts *facts;
-
-	make(false, 40, (const char *const[]){ "solve", "check" }, "log");
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK(!fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->measured);
-	made_close(&made);
-}
-
 /* 80 steps without ranges: "solve" takes 10 ms of each; "sum", which walks a list that grows, 1 ms more in each fourth. */
 TEST(a_function_that_grows_has_a_pace_of_its_own)
 {
@@ -444,6 +228,45 @@ TEST(a_function_that_grows_has_a_pace_of_its_own)
 	made_close(&made);
 }
 
+/* 40 steps of 50 ms: in the last 10 ms of each the thread asks for data, and waits. */
+static const struct dw_facts *facts_of_data(const char *wait)
+{
+	uint32_t next, compute, in_wait, callers;
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "5000000", true);
+	next = made_op(&made, DWELL_CATEGORY_DATA, "next batch");
+	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
+	in_wait = dw_encode_frame(&made.process, wait, NULL, 0);
+	callers = dw_encode_stack(&made.process, &compute, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + i * 50;
+		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
+
+		usage->cpu_ns = usage->process_cpu_ns = 40 * ms;
+		for (uint64_t t = 2; t < 40; t += 5)
+			dw_encode_sample(&made.stream, (at + t) * ms, compute, 0, 1);
+		dw_encode_begin(&made.stream, (at + 40) * ms, next);
+		dw_encode_wait(&made.stream, (at + 49) * ms, in_wait, callers, 2);
+		dw_encode_end(&made.stream, (at + 50) * ms);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 50) * ms, 40 * ms, DW_STEP_RECORDED);
+	}
+	return facts_of();
+}
+
+TEST(data_that_another_thread_makes)
+{
+	const struct dw_facts *facts = facts_of_data("pthread_cond_wait");
+
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(fact(facts, DW_FACT_LOADER_THREADS)->value, 0.2, 0.005);
+	made_close(&made);
+	facts = facts_of_data("usleep");
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_LOADER_THREADS)->value, 0);
+	made_close(&made);
+}
+
 TEST(few_samples_name_nothing)
 {
 	const struct dw_facts *facts;
@@ -453,67 +276,6 @@ TEST(few_samples_name_nothing)
 	REQUIRE(facts != NULL);
 	CHECK(!fact(facts, DW_FACT_SAMPLES_PYTHON)->measured);
 	CHECK_STR(fact(facts, DW_FACT_SAMPLES_PYTHON)->missing, "fewer than 20 samples of call stacks lie there");
-	made_close(&made);
-}
-
-/* In a program that was linked statically, whose C library has names that no function of its own has. */
-TEST(memory_management_is_a_share_of_its_own)
-{
-	const struct dw_facts *facts;
-
-	make(false, 40, (const char *const[]){ "_int_malloc", "__memcpy_avx_unaligned" }, "log");
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ALLOCATION)->value, 0.375);
-	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_COPY)->value, 0.125);
-	made_close(&made);
-}
-
-TEST(functions_of_the_program_with_names_like_those_of_the_library_are_its_work)
-{
-	static const char *const names[][2] = { { "free_from_median", "memcpy_rows" }, { "freeze_layers", "memset_rows" }, { "free", "memmove" },
-		                                    { "Pool::malloc", "memory_bank" } };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const struct dw_facts *facts;
-
-		make(false, 40, names[i], "brk_fit");
-		facts = facts_of();
-		REQUIRE(facts != NULL);
-		CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ALLOCATION)->value, 0);
-		CHECK_EQ(fact(facts, DW_FACT_SAMPLES_COPY)->value, 0);
-		made_close(&made);
-	}
-}
-
-/* The program's function makes nodes for half of its time, in functions of the C library that have no names; returns pages
- * for a quarter, and computes for a quarter. */
-TEST(what_malloc_calls_is_allocation)
-{
-	const struct dw_facts *facts;
-	uint32_t inner, unmap, grow, outer[2], callers;
-
-	made_init(&made);
-	dw_encode_process_entry(&made.process);
-	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
-	inner = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "libc.so.6+0x97360");
-	unmap = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "munmap");
-	grow = dw_encode_frame(&made.process, "grow_tree", "/srv/tree.c", 20);
-	outer[0] = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "malloc");
-	outer[1] = grow;
-	callers = dw_encode_stack(&made.process, outer, 2);
-	for (uint64_t i = 0; i < 80; i++) {
-		uint64_t at = 100 + 10 * i;
-
-		dw_encode_sample(&made.stream, (at + 5) * ms, i % 2 ? inner : i % 4 ? unmap : grow, i % 2 || i % 4 ? callers : 0, 1);
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
-	}
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ALLOCATION)->value, 0.5);
-	CHECK_EQ(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->value, 0.5);
-	CHECK_STR(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->name, "grow_tree");
-	CHECK_STR(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->where, "tree.c:20");
 	made_close(&made);
 }
 
@@ -530,7 +292,6 @@ TEST(samples_whose_stacks_were_not_read_are_in_no_function)
 	facts = facts_of();
 	REQUIRE(facts != NULL);
 	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_STEP)->value, 1);
-	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_COPY)->value, 0);
 	made_close(&made);
 }
 
