@@ -152,19 +152,39 @@ static double outside_preempted(const struct dw_facts_work *work, const struct d
 	return work->switches_known ? usage->preemptions / fmax(1, usage->waits + usage->preemptions) : 0;
 }
 
+/* What samples show of a state in the rest of the time between the steps. -1: nothing, as nobody sampled it. */
+static double outside_sampled(const struct dw_facts_work *work, enum dw_account_state state)
+{
+	const struct dw_account *account = work->facts->account;
+	double ns = 0;
+
+	if (account->thread != work->loop->thread || !account->basis[state].samples)
+		return -1;
+	for (size_t i = 0; i < account->count; i++) {
+		const struct dw_account_cell *cell = &account->cells[i];
+
+		if (cell->where == DW_SAMPLE_BETWEEN && cell->share == DW_SHARE_OTHER && cell->state == state && cell->basis.samples)
+			ns += cell->ns;
+	}
+	return ns;
+}
+
 /* What is left of a time between the steps without its waits for a CPU. Between the steps, these are at any place. A
  * thread that loses its CPU while it works loses it in the steps too, whose times are by the clock: so what is left
- * becomes as much longer as everything else in the loop. */
+ * becomes as much longer as everything else in the loop. The kernel's readings are further apart than short steps: while
+ * other programs run, the time is at most what samples of the thread's CPU time show there. */
 static double outside_with_cpu(const struct dw_facts_work *work, const struct dw_usage_of *usage, double rest_ns,
                                double waiting_ns)
 {
 	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without, longer;
+	double sampled_ns = work->facts->at[DW_FACT_CPU_OTHERS].value >= DW_FACTS_OTHERS ? outside_sampled(work, DW_ACCOUNT_RUNS) : -1;
 
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		running_ns += (double)work->loop->outside_ns[share];
 	without = outside_delay(work, delay * work->loop_ns) / fmax(1, running_ns);
 	longer = 1 / fmax(0.1, 1 - delay * outside_preempted(work, usage));
-	return fmax(0, rest_ns - waiting_ns) * fmin(1, fmax(0, 1 - without) * longer);
+	rest_ns = fmax(0, rest_ns - waiting_ns) * fmin(1, fmax(0, 1 - without) * longer);
+	return sampled_ns < 0 ? rest_ns : fmin(rest_ns, sampled_ns * longer);
 }
 
 /* The page faults between the steps: those of the loop, `faults`, less those of its steps. */
@@ -179,21 +199,6 @@ static void outside_put_faults(struct dw_facts_work *work, double faults)
 			faults -= usage->minor_faults / usage->known;
 	}
 	dw_fact_set(work, DW_FACT_LOOP_FAULTS, fmax(0, faults) / (double)loop->count, loop->count);
-}
-
-/* What samples of waits show in the rest of the time between the steps, by the account. */
-static double outside_waits(const struct dw_facts_work *work)
-{
-	const struct dw_account *account = work->facts->account;
-	double ns = 0;
-
-	for (size_t i = 0; i < account->count && account->thread == work->loop->thread; i++) {
-		const struct dw_account_cell *cell = &account->cells[i];
-
-		if (cell->where == DW_SAMPLE_BETWEEN && cell->share == DW_SHARE_OTHER && cell->state == DW_ACCOUNT_WAITS && cell->basis.samples)
-			ns += cell->ns;
-	}
-	return ns;
 }
 
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
@@ -215,7 +220,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));
 		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] + loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
-		waiting_ns = fmax(waiting_ns, outside_waits(work));
+		waiting_ns = fmax(waiting_ns, outside_sampled(work, DW_ACCOUNT_WAITS));
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);
