@@ -117,9 +117,10 @@ bool dw_account_part_has(const struct dw_account_part *part, const struct dw_acc
 	return cell->where == part->where && cell->share == part->share && cell->named == part->named;
 }
 
-#define ROUNDS 100
+#define ROUNDS 1000
 #define CLOSE 1e-6 /* of the loop: the sums fit */
 
+#define LITTLE 0.01 /* of the waits: may lie in any part, so that the sums can be reached whatever samples show */
 #define AS_SAMPLES 20.0 /* records say as much of where the thread ran as so many independent samples */
 
 /* The sums over all parts. */
@@ -160,8 +161,9 @@ static void parts_expect(struct dw_account_part *part, const double state_ns[DW_
 	part->state_ns[DW_ACCOUNT_RUNS] = state_ns[DW_ACCOUNT_RUNS] * (trust * ran + (1 - trust) * awake);
 	part->state_ns[DW_ACCOUNT_NO_CPU] = state_ns[DW_ACCOUNT_NO_CPU] * awake;
 	if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
-		part->state_ns[DW_ACCOUNT_WAITS] = part->sampled_ns[DW_ACCOUNT_WAITS] +
-		                                   fmax(0, state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS]) * of_loop;
+		part->state_ns[DW_ACCOUNT_WAITS] =
+			part->sampled_ns[DW_ACCOUNT_WAITS] +
+			fmax(LITTLE * state_ns[DW_ACCOUNT_WAITS], state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS]) * of_loop;
 }
 
 /* Makes the states of each part sum to the part. */
