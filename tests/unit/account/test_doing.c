@@ -1,0 +1,305 @@
+/* What the account says that a thread does in marked steps: by samples of its functions, and of the threads that it waits for. */
+#include "made_steps.h"
+
+/* ---- ranges ------------------------------------------------------------------------------------------------------ */
+
+/* Steps of 50 ms: the thread computes in "solve" for half, and calls a function in a range of this name for the other half. */
+static const struct dw_account *account_of_range(const char *name, const char *callee, const char *function)
+{
+	uint32_t solve, range;
+
+	begin_run(0, 0);
+	solve = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
+	range = made_op(&made, DWELL_CATEGORY_ZONE, name);
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		enter(solve);
+		runs(25, NULL, "gemm");
+		leave();
+		enter(range);
+		runs(25, callee, function);
+		leave();
+		end_step();
+	}
+	return account();
+}
+
+/* Whatever it is called. */
+TEST(a_range_does_what_its_samples_do)
+{
+	static const char *const names[] = { "tokenize", "batch.load", "read_config_table", "learn_rate", "memory_bank", "transpose", "wait" };
+	static const struct {
+		const char *callee;
+		enum dw_activity activity;
+	} calls[] = {
+		{ "strtod", DW_ACTIVITY_TEXT },  { "fprintf", DW_ACTIVITY_FILE }, { "memcpy", DW_ACTIVITY_COPIES },
+		{ "open64", DW_ACTIVITY_FILE },  { "free", DW_ACTIVITY_FREES },   { "write", DW_ACTIVITY_DESCRIPTOR },
+		{ "rand", DW_ACTIVITY_RANDOM },  { NULL, DW_ACTIVITY_OWN },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+			const struct dw_account *of = account_of_range(names[i], calls[k].callee, "work_on");
+
+			REQUIRE(of);
+			check_sums(of);
+			CHECK_NEAR(ms_of_range(of, names[i], DW_ACCOUNT_RUNS, (int)calls[k].activity), 1000, 10);
+			CHECK_NEAR(ms_of_range(of, "solve", DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN), 1000, 10);
+			made_close(&made);
+		}
+}
+
+TEST(functions_of_the_program_with_names_like_those_of_the_library_are_its_own)
+{
+	static const char *const names[] = { "free_from_median", "memcpy_rows", "freeze_layers", "memset_rows", "free", "memmove", "Pool::malloc",
+		                                 "memory_bank", "brk_fit", "read", "spin_wheel" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct dw_account *of = account_of_range("range", NULL, names[i]);
+
+		REQUIRE(of);
+		CHECK_NEAR(ms_of_range(of, "range", DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN), 1000, 10);
+		made_close(&made);
+	}
+}
+
+/* A function without a name, which malloc() calls, allocates; memory that it returns to the system is returned. */
+TEST(what_malloc_calls_is_allocation)
+{
+	static const char *const inner[] = { "libc.so.6+0x97360", "munmap" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct dw_account_select memory = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITY_SET(RETURNS));
+		const struct dw_account *of;
+		struct dw_account_sum sum;
+		uint32_t frame, callers[3];
+
+		begin_run(0, 0);
+		frame = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", inner[i]);
+		callers[0] = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "malloc");
+		callers[1] = dw_encode_frame(&made.process, "grow_tree", "/srv/tree.c", 20);
+		callers[2] = main_frame;
+		callers[0] = dw_encode_stack(&made.process, callers, 3);
+		for (unsigned step = 0; step < 80; step++) {
+			begin_step();
+			runs(10, NULL, "solve");
+			for (unsigned t = 0; t < 10; t++)
+				dw_encode_sample(&made.stream, (now_ms + t) * MS + MS / 2, frame, callers[0], 1);
+			now_ms += 10;
+			kernel.run_ms += 10;
+			end_step();
+		}
+		of = account();
+		REQUIRE(of);
+		sum = dw_account_sum(of, &memory);
+		CHECK(near_ms(sum.ns, 800));
+		REQUIRE(sum.function);
+		CHECK_STR(sum.function->name, "grow_tree");
+		CHECK_EQ(sum.line, 20);
+		made_close(&made);
+	}
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+/* The loop's thread runs a loop of its own for `ms`, which does this. */
+static void loops(uint64_t ms, const char *function, enum dw_code_loop does)
+{
+	uint32_t frame = dw_encode_frame_in(&made.process, "/srv/engine", function);
+	struct dw_entry_symbol *symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, frame, 0, sizeof *symbol);
+
+	symbol->function = dw_encode_string(&made.process, function);
+	symbol->loop = does;
+	for (uint64_t t = 0; t < ms; t++)
+		dw_encode_sample(&made.stream, (now_ms + t) * MS + MS / 2, frame, 0, 1);
+	now_ms += ms;
+	kernel.run_ms += ms;
+}
+
+TEST(a_loop_that_only_moves_data_copies_and_one_that_cannot_end_spins)
+{
+	static const struct {
+		enum dw_code_loop does;
+		enum dw_account_state state;
+		int activity;
+	} cases[] = { { DW_CODE_OTHER, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN },
+		          { DW_CODE_MOVES, DW_ACCOUNT_RUNS, DW_ACTIVITY_COPIES },
+		          { DW_CODE_SPINS, DW_ACCOUNT_SPINS, -1 } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_account *of;
+		uint32_t range;
+
+		begin_run(0, 0);
+		range = made_op(&made, DWELL_CATEGORY_ZONE, "exchange");
+		for (unsigned step = 0; step < 40; step++) {
+			begin_step();
+			runs(10, NULL, "gemm");
+			enter(range);
+			loops(10, "turn", cases[i].does);
+			leave();
+			end_step();
+		}
+		of = account();
+		REQUIRE(of);
+		check_sums(of);
+		CHECK_NEAR(ms_of_range(of, "exchange", (int)cases[i].state, cases[i].activity), 400, 2);
+		made_close(&made);
+	}
+}
+
+/* ---- other threads ------------------------------------------------------------------------------------------------ */
+
+/* In each step of 40 ms the thread works for 10 ms, waits in "team" for 20, and works for 10, or has no CPU for `lost_ms` of these.
+ * Meanwhile `others` threads work for these ms of the wait. */
+struct team {
+	unsigned others;
+	uint64_t works_ms[MADE_THREADS];
+	const char *callee;  /* in which it waits; NULL: it spins */
+	uint64_t lost_ms;
+};
+
+static const struct dw_account *account_of_team(struct team team)
+{
+	uint32_t range;
+
+	begin_run(0, team.others);
+	range = made_op(&made, DWELL_CATEGORY_ZONE, "team");
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		runs(10, NULL, "prepare");
+		enter(range);
+		for (unsigned other = 0; other < team.others; other++)
+			other_works(other, team.works_ms[other], "multiply");
+		if (team.callee)
+			waits(20, team.callee, "gather");
+		else
+			loops(20, "spin_for_team", DW_CODE_SPINS);
+		leave();
+		runs(10 - team.lost_ms, NULL, "finish");
+		has_no_cpu(team.lost_ms);
+		end_step();
+	}
+	return account();
+}
+
+/* Two threads work as long as it waits, so that equal work of these two would not shorten it. */
+TEST(a_wait_for_threads_that_work_is_their_work)
+{
+	const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, "pthread_join", 0 });
+	struct dw_account_select work = dw_account_select_states(1u << DW_ACCOUNT_OTHERS, DW_ACTIVITY_SET(OWN));
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, DW_ACTIVITY_OWN), 800, 8);
+	CHECK(ms_of_range(of, "team", DW_ACCOUNT_WAITS, -1) < 8);
+	REQUIRE(dw_account_sum(of, &work).function);
+	CHECK_STR(dw_account_sum(of, &work).function->name, "multiply");
+	made_close(&made);
+}
+
+/* The thread that waits could do half of the work of the one that it waits for. */
+TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
+{
+	static const char *const callees[] = { "pthread_join", "pthread_barrier_wait", "pthread_cond_wait", NULL };
+
+	for (size_t i = 0; i < sizeof callees / sizeof *callees; i++) {
+		const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, callees[i], 0 });
+
+		REQUIRE(of);
+		check_sums(of);
+		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, DW_ACTIVITY_OWN), 400, 8);
+		CHECK_NEAR(ms_of_range(of, "team", callees[i] ? DW_ACCOUNT_WAITS : DW_ACCOUNT_SPINS, -1), 400, 8);
+		made_close(&made);
+	}
+}
+
+/* Of three threads, one works for 20 ms and two for 10: with equal work the wait would take 13 ms, a third less. */
+TEST(a_wait_for_the_thread_with_most_work_is_as_much_shorter_with_equal_work)
+{
+	const struct dw_account *of = account_of_team((struct team){ 3, { 20, 10, 10 }, "pthread_barrier_wait", 0 });
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_WAITS, DW_ACTIVITY_BARRIER), 800 / 3.0, 8);
+	CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, DW_ACTIVITY_OWN), 1600 / 3.0, 8);
+	made_close(&made);
+}
+
+/* They work for 5 of the 20 ms. */
+TEST(a_wait_for_threads_that_rest_is_a_wait)
+{
+	const struct dw_account *of = account_of_team((struct team){ 2, { 5, 5 }, "pthread_cond_wait", 0 });
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_RANGE(ms_of_range(of, "team", DW_ACCOUNT_WAITS, DW_ACTIVITY_THREAD), 390, 600);
+	made_close(&made);
+}
+
+/* Whoever it waits or spins for may have no CPU. */
+TEST(on_a_full_machine_a_wait_for_threads_is_none)
+{
+	const struct dw_account *of = account_of_team((struct team){ 1, { 10 }, NULL, 9 });
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK(of->state_ns[DW_ACCOUNT_NO_CPU] > 0.2 * of->wall_ns);
+	CHECK(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1) < 1);
+	CHECK(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, -1) > 600);
+	made_close(&made);
+	of = account_of_team((struct team){ 1, { 10 }, NULL, 0 });
+	REQUIRE(of);
+	CHECK_RANGE(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1), 390, 610);
+	made_close(&made);
+}
+
+/* A lock, a file, a socket and a sleep are no waits for a thread that works. */
+TEST(what_others_do_is_no_excuse_for_other_waits)
+{
+	static const struct {
+		const char *callee;
+		enum dw_activity activity;
+	} waits[] = { { "pthread_mutex_lock", DW_ACTIVITY_LOCK }, { "fsync", DW_ACTIVITY_DISK }, { "recv", DW_ACTIVITY_SOCKET },
+		          { "usleep", DW_ACTIVITY_SLEEP }, { "waitpid", DW_ACTIVITY_CHILD } };
+
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, waits[i].callee, 0 });
+
+		REQUIRE(of);
+		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_WAITS, (int)waits[i].activity), 800, 8);
+		CHECK_EQ(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1), 0);
+		made_close(&made);
+	}
+}
+
+/* The kernel looks at a sleeping thread's timer so late that all of its samples are in another range. The loop's thread waits for
+ * none. */
+TEST(threads_that_nobody_waits_for_are_in_no_cell)
+{
+	const struct dw_account *of;
+	uint32_t mix, sort;
+
+	begin_run(0, 1);
+	mix = made_op(&made, DWELL_CATEGORY_ZONE, "mix");
+	sort = made_op(&made, DWELL_CATEGORY_ZONE, "sort");
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		enter(mix);
+		other_works(0, 5, "work");
+		runs(5, NULL, "work");
+		leave();
+		enter(sort);
+		runs(3, NULL, "work");
+		leave();
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_EQ(of->state_ns[DW_ACCOUNT_OTHERS], 0);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_WAITS, -1) + ms_of(of, -1, DW_ACCOUNT_SPINS, -1) < 1);
+	made_close(&made);
+}
+
+CHECK_MAIN
