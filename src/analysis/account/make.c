@@ -29,7 +29,14 @@ struct making {
 
 #define LEAST_KNOWN 0.5 /* of the loop's time, covered by the kernel's readings */
 
-/* Sets for how long the thread was in each state. */
+/* Whether the kernel says that what the thread did not run, it waited: how long it had no CPU is known, and it gave up its CPU, if the
+ * kernel counts how often. */
+static bool account_knows_waits(const struct dw_usage_of *usage)
+{
+	return usage->delay_known && (usage->waits > 0 || !(usage->preemptions > 0));
+}
+
+/* Sets for how long the thread was in each state. What a hypervisor takes, the kernel counts neither as CPU time nor as a wait. */
 static void account_put_states(struct making *making, const struct dw_loop *loop)
 {
 	struct dw_account *to = making->to;
@@ -37,7 +44,8 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[to->thread].process].file].clock;
 	struct dw_usage_of usage = dw_usage_between(making->model, to->thread, dw_source_ticks(clock, loop->start_ns),
 	                                            dw_source_ticks(clock, loop->end_ns));
-	double scale;
+	struct dw_machine_of machine = dw_machine_between(making->model, loop->start_ns, loop->end_ns);
+	double scale, taken_ns;
 
 	to->known = usage.known >= LEAST_KNOWN && usage.wall_ns > 0;
 	to->own_ns = to->wall_ns;
@@ -47,10 +55,11 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 	}
 	scale = to->wall_ns / usage.wall_ns;
 	to->state_ns[DW_ACCOUNT_RUNS] = fmin(to->wall_ns, usage.cpu_ns * scale);
-	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], usage.delay_ns * scale);
-	to->state_ns[usage.delay_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
+	taken_ns = usage.cpu_ns * (dw_machine_per_cpu(&machine) - 1);
+	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], (usage.delay_ns + taken_ns) * scale);
+	to->waits_known = account_knows_waits(&usage);
+	to->state_ns[to->waits_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
 		to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
-	to->waits_known = usage.delay_known;
 	to->system_ns = usage.system_ns * scale;
 	to->others_cpu_ns = fmax(0, usage.process_cpu_ns - usage.cpu_ns) * scale;
 	/* They wait for CPUs of the same machine. */

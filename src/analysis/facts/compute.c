@@ -52,20 +52,10 @@ static void facts_copy_usages(struct dw_facts_work *work)
 	dw_facts_correct_usages(work);
 }
 
-/* The kernel counts time that the hypervisor took neither as a thread's CPU time nor as its wait for a CPU, and does
- * not say which thread had the CPU. All threads of the machine lose it as they run; at most as much as they run. */
-static double facts_per_cpu_ns(const struct dw_facts_work *work)
-{
-	struct dw_machine_of machine = dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
-
-	if (!(machine.known > 0.5) || !machine.knows_stolen)
-		return 1;
-	return 1 + fmin(1, machine.stolen_ns / fmax(1, machine.own_ns + machine.others_ns));
-}
-
 static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 {
 	const struct dw_steps *steps = work->steps;
+	struct dw_machine_of machine;
 	uint32_t process;
 
 	work->facts->loop = number;
@@ -76,7 +66,8 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 	work->facts->thread = work->loop->thread;
 	work->all = &steps->steps[work->loop->first_step];
 	work->sampled = facts_sampled(work);
-	work->per_cpu_ns = facts_per_cpu_ns(work);
+	machine = dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
+	work->per_cpu_ns = dw_machine_per_cpu(&machine);
 	facts_copy_usages(work);
 	process = work->source->threads[work->loop->thread].process;
 	work->python = work->source->processes[process].flags & DW_PROCESS_PYTHON;

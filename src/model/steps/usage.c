@@ -102,6 +102,15 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 	return machine;
 }
 
+/* The kernel counts time that the hypervisor took neither as a thread's CPU time nor as its wait for a CPU, and does
+ * not say which thread had the CPU. All threads of the machine lose it as they run; at most as much as they run. */
+double dw_machine_per_cpu(const struct dw_machine_of *machine)
+{
+	if (!(machine->known > 0.5) || !machine->knows_stolen)
+		return 1;
+	return 1 + fmin(1, machine->stolen_ns / fmax(1, machine->own_ns + machine->others_ns));
+}
+
 /* The last number that a process has for a key, or 0. */
 static double usage_number(const struct dw_source *source, uint32_t process, const char *key)
 {

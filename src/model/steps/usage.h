@@ -49,6 +49,8 @@ struct dw_machine_of {
 	uint64_t program; /* its process id; 0: not known */
 };
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns);
+/* Wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some. */
+double dw_machine_per_cpu(const struct dw_machine_of *machine);
 
 /* The CPU time of a process at its end, by the kernel's account. 0: not known. */
 double dw_process_cpu_ns(const struct dw_source *source, uint32_t process);
