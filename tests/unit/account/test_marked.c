@@ -256,6 +256,88 @@ TEST(samples_of_waits_are_no_more_than_the_kernel_says)
 	made_close(&made);
 }
 
+/* All samples are of waits in 2 of 22 ms; by the kernel it waits for 5 and runs for 17, and no sample shows where. */
+TEST(waits_longer_than_the_parts_with_their_samples)
+{
+	const struct dw_account *of;
+	uint32_t ask;
+
+	begin_run(0, 0);
+	ask = made_op(&made, DWELL_CATEGORY_ZONE, "ask server");
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		now_ms += 20;
+		enter(ask);
+		waits(2, NULL, NULL);
+		dw_encode_wait(&made.stream, now_ms * MS - MS / 2, dw_encode_frame(&made.process, "recv", NULL, 0), 0, 10);
+		leave();
+		kernel.wait_ms += 3;
+		kernel.run_ms += 17;
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK(near_ms(of->state_ns[DW_ACCOUNT_WAITS], 200));
+	CHECK(near_ms(of->state_ns[DW_ACCOUNT_RUNS], 680));
+	made_close(&made);
+}
+
+/* The kernel counts no wait: what its sums lack is none. */
+TEST(a_thread_that_never_waits_does_not_wait)
+{
+	const struct dw_account *of;
+
+	for (unsigned waits = 0; waits < 2; waits++) {
+		begin_run(0, 0);
+		for (unsigned i = 0; i < 40; i++) {
+			struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, now_ms * MS, (now_ms + 50) * MS);
+
+			usage->cpu_ns = usage->process_cpu_ns = 40 * MS;
+			usage->waits = waits;
+			usage->preemptions = 3;
+			begin_step();
+			runs(40, NULL, "work");
+			now_ms += 10;
+			end_step();
+		}
+		of = account_with_kernel(false);
+		REQUIRE(of);
+		check_sums(of);
+		CHECK_NEAR(of->state_ns[DW_ACCOUNT_WAITS] / (double)MS, waits ? 400 : 0, 0.1);
+		CHECK_NEAR(of->state_ns[DW_ACCOUNT_UNKNOWN] / (double)MS, waits ? 0 : 400, 0.1);
+		made_close(&made);
+	}
+}
+
+/* In 1000 ms the machine's CPUs ran for 900 ms, and a hypervisor took them for 100: so it took a ninth of what the thread ran. */
+TEST(what_a_hypervisor_takes_is_no_wait)
+{
+	const struct dw_account *of;
+	struct dw_entry_machine *machine;
+
+	begin_run(0, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		begin_step();
+		runs(27, NULL, "work");
+		waits(20, "recv", "ask");
+		now_ms += 3;
+		end_step();
+	}
+	machine = dw_encode_machine(&made.process, start_ms * MS, now_ms * MS);
+	machine->busy_ns = 900 * MS;
+	machine->own_ns = 600 * MS;
+	machine->stolen_us = 100000;
+	machine->entry.aux |= DW_USAGE_STOLEN;
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(of->state_ns[DW_ACCOUNT_NO_CPU] / (double)MS, 60, 0.01);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_SOCKET), 400, 0.1);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_UNKNOWN) < 0.1);
+	made_close(&made);
+}
+
 /* ---- Python ------------------------------------------------------------------------------------------------------ */
 
 /* In each step, Python runs in forward, in a layer and in nothing, and calls operators. */
