@@ -120,7 +120,7 @@ bool dw_account_part_has(const struct dw_account_part *part, const struct dw_acc
 #define ROUNDS 1000
 #define CLOSE 1e-6 /* of the loop: the sums fit */
 
-#define LITTLE 0.01 /* of the waits: may lie in any part, so that the sums can be reached whatever samples show */
+#define LITTLE 0.01 /* of the waits that samples show beyond the kernel's: may lie in any part, so that the sums can be reached */
 #define AS_SAMPLES 20.0 /* records say as much of where the thread ran as so many independent samples */
 
 /* The sums over all parts. */
@@ -155,15 +155,14 @@ static void parts_expect(struct dw_account_part *part, const double state_ns[DW_
 	double of_loop = part->ns / sums->wall_ns, awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
 	double trust = independent / (independent + AS_SAMPLES), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
 	double ran = sampled_ns > 0 ? part->sampled_ns[DW_ACCOUNT_RUNS] / sampled_ns : awake;
+	double rest_ns = state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS];
 
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		part->state_ns[state] = state_ns[state] * of_loop;
 	part->state_ns[DW_ACCOUNT_RUNS] = state_ns[DW_ACCOUNT_RUNS] * (trust * ran + (1 - trust) * awake);
 	part->state_ns[DW_ACCOUNT_NO_CPU] = state_ns[DW_ACCOUNT_NO_CPU] * awake;
 	if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
-		part->state_ns[DW_ACCOUNT_WAITS] =
-			part->sampled_ns[DW_ACCOUNT_WAITS] +
-			fmax(LITTLE * state_ns[DW_ACCOUNT_WAITS], state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS]) * of_loop;
+		part->state_ns[DW_ACCOUNT_WAITS] = part->sampled_ns[DW_ACCOUNT_WAITS] + (rest_ns >= 0 ? rest_ns : LITTLE * -rest_ns) * of_loop;
 }
 
 /* Makes the states of each part sum to the part. */
