@@ -120,8 +120,8 @@ bool dw_account_part_has(const struct dw_account_part *part, const struct dw_acc
 #define ROUNDS 1000
 #define CLOSE 1e-6 /* of the loop: the sums fit */
 
-#define LITTLE 0.01 /* of the waits that samples show beyond the kernel's: may lie in any part, so that the sums can be reached */
-#define AS_SAMPLES 20.0 /* records say as much of where the thread ran as so many independent samples */
+#define LITTLE 0.01     /* of a time that samples leave no room for: expected all the same, so that the sums can be reached */
+#define AS_SAMPLES 20.0 /* while others have the CPUs, records say as much of where the thread ran as so many independent samples */
 
 /* The sums over all parts. */
 struct parts_sums {
@@ -131,7 +131,7 @@ struct parts_sums {
 
 static double parts_awake(const struct dw_account_part *part)
 {
-	return fmax(0, part->ns - part->sampled_ns[DW_ACCOUNT_WAITS]);
+	return fmax(LITTLE * part->ns, part->ns - part->sampled_ns[DW_ACCOUNT_WAITS]);
 }
 
 static struct parts_sums parts_sum(const struct dw_account_parts *parts)
@@ -153,7 +153,8 @@ static void parts_expect(struct dw_account_part *part, const double state_ns[DW_
                          double independent)
 {
 	double of_loop = part->ns / sums->wall_ns, awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
-	double trust = independent / (independent + AS_SAMPLES), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
+	double lost = state_ns[DW_ACCOUNT_NO_CPU] / fmax(1, state_ns[DW_ACCOUNT_NO_CPU] + state_ns[DW_ACCOUNT_RUNS]);
+	double trust = independent / (independent + 1 + AS_SAMPLES * lost), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
 	double ran = sampled_ns > 0 ? part->sampled_ns[DW_ACCOUNT_RUNS] / sampled_ns : awake;
 	double rest_ns = state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS];
 

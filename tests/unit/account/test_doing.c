@@ -157,6 +157,7 @@ struct team {
 	uint64_t works_ms[MADE_THREADS];
 	const char *callee;  /* in which it waits; NULL: it spins */
 	uint64_t lost_ms;
+	bool shares;         /* its own work is that of the others */
 };
 
 static const struct dw_account *account_of_team(struct team team)
@@ -176,7 +177,7 @@ static const struct dw_account *account_of_team(struct team team)
 		else
 			loops(20, "spin_for_team", DW_CODE_SPINS);
 		leave();
-		runs(10 - team.lost_ms, NULL, "finish");
+		runs(10 - team.lost_ms, NULL, team.shares ? "multiply" : "finish");
 		has_no_cpu(team.lost_ms);
 		end_step();
 	}
@@ -186,7 +187,7 @@ static const struct dw_account *account_of_team(struct team team)
 /* Two threads work as long as it waits, so that equal work of these two would not shorten it. */
 TEST(a_wait_for_threads_that_work_is_their_work)
 {
-	const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, "pthread_join", 0 });
+	const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, "pthread_join", 0, false });
 	struct dw_account_select work = dw_account_select_states(1u << DW_ACCOUNT_OTHERS, DW_ACTIVITY_SET(OWN));
 
 	REQUIRE(of);
@@ -198,13 +199,13 @@ TEST(a_wait_for_threads_that_work_is_their_work)
 	made_close(&made);
 }
 
-/* The thread that waits could do half of the work of the one that it waits for. */
+/* The thread that waits does the same work, and could do half of what is left. */
 TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 {
 	static const char *const callees[] = { "pthread_join", "pthread_barrier_wait", "pthread_cond_wait", NULL };
 
 	for (size_t i = 0; i < sizeof callees / sizeof *callees; i++) {
-		const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, callees[i], 0 });
+		const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, callees[i], 0, .shares = true });
 
 		REQUIRE(of);
 		check_sums(of);
@@ -214,10 +215,22 @@ TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 	}
 }
 
+/* A thread that does something else shares no work with the one that waits for it. */
+TEST(a_wait_for_a_helper_is_the_helpers_work)
+{
+	const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, "pthread_join", 0, false });
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, DW_ACTIVITY_OWN), 800, 8);
+	CHECK(ms_of_range(of, "team", DW_ACCOUNT_WAITS, -1) < 8);
+	made_close(&made);
+}
+
 /* Of three threads, one works for 20 ms and two for 10: with equal work the wait would take 13 ms, a third less. */
 TEST(a_wait_for_the_thread_with_most_work_is_as_much_shorter_with_equal_work)
 {
-	const struct dw_account *of = account_of_team((struct team){ 3, { 20, 10, 10 }, "pthread_barrier_wait", 0 });
+	const struct dw_account *of = account_of_team((struct team){ 3, { 20, 10, 10 }, "pthread_barrier_wait", 0, false });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -229,7 +242,7 @@ TEST(a_wait_for_the_thread_with_most_work_is_as_much_shorter_with_equal_work)
 /* They work for 5 of the 20 ms. */
 TEST(a_wait_for_threads_that_rest_is_a_wait)
 {
-	const struct dw_account *of = account_of_team((struct team){ 2, { 5, 5 }, "pthread_cond_wait", 0 });
+	const struct dw_account *of = account_of_team((struct team){ 2, { 5, 5 }, "pthread_cond_wait", 0, false });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -240,7 +253,7 @@ TEST(a_wait_for_threads_that_rest_is_a_wait)
 /* Whoever it waits or spins for may have no CPU. */
 TEST(on_a_full_machine_a_wait_for_threads_is_none)
 {
-	const struct dw_account *of = account_of_team((struct team){ 1, { 10 }, NULL, 9 });
+	const struct dw_account *of = account_of_team((struct team){ 1, { 10 }, NULL, 9, false });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -248,7 +261,7 @@ TEST(on_a_full_machine_a_wait_for_threads_is_none)
 	CHECK(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1) < 1);
 	CHECK(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, -1) > 600);
 	made_close(&made);
-	of = account_of_team((struct team){ 1, { 10 }, NULL, 0 });
+	of = account_of_team((struct team){ 1, { 10 }, NULL, 0, false });
 	REQUIRE(of);
 	CHECK_RANGE(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1), 390, 610);
 	made_close(&made);
@@ -264,7 +277,7 @@ TEST(what_others_do_is_no_excuse_for_other_waits)
 		          { "usleep", DW_ACTIVITY_SLEEP }, { "waitpid", DW_ACTIVITY_CHILD } };
 
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, waits[i].callee, 0 });
+		const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, waits[i].callee, 0, false });
 
 		REQUIRE(of);
 		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_WAITS, (int)waits[i].activity), 800, 8);
