@@ -36,8 +36,25 @@ static bool account_knows_waits(const struct dw_usage_of *usage)
 	return usage->delay_known && (usage->waits > 0 || !(usage->preemptions > 0));
 }
 
+/* Without the kernel's account of the thread, that of its process is known for each step: if no more than one thread can have run, it
+ * is this one. Between the steps nothing is known. */
+static void account_put_steps(struct dw_account *to, const struct dw_steps *steps, const struct dw_loop *loop)
+{
+	double cpu_ns = 0, steps_ns = 0;
+
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct dw_step *step = &steps->steps[loop->first_step + i];
+
+		cpu_ns += (double)step->cpu_ns;
+		steps_ns += (double)(step->end_ns - step->start_ns);
+	}
+	to->known = cpu_ns > 0 && cpu_ns <= steps_ns;
+	to->state_ns[DW_ACCOUNT_RUNS] = to->known ? cpu_ns + fmax(0, to->wall_ns - steps_ns) : 0;
+	to->state_ns[DW_ACCOUNT_UNKNOWN] = to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS];
+}
+
 /* Sets for how long the thread was in each state. What a hypervisor takes, the kernel counts neither as CPU time nor as a wait. */
-static void account_put_states(struct making *making, const struct dw_loop *loop)
+static void account_put_states(struct making *making, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	struct dw_account *to = making->to;
 	const struct dw_source *source = making->source;
@@ -50,7 +67,7 @@ static void account_put_states(struct making *making, const struct dw_loop *loop
 	to->known = usage.known >= LEAST_KNOWN && usage.wall_ns > 0;
 	to->own_ns = to->wall_ns;
 	if (!to->known) {
-		to->state_ns[DW_ACCOUNT_UNKNOWN] = to->wall_ns;
+		account_put_steps(to, steps, loop);
 		return;
 	}
 	scale = to->wall_ns / usage.wall_ns;
@@ -367,7 +384,7 @@ static void account_make(struct making *making, const struct dw_steps *steps)
 		making->failed = true;
 		return;
 	}
-	account_put_states(making, loop);
+	account_put_states(making, steps, loop);
 	account_divide(making);
 	dw_cells_finish(&making->cells, &making->model->arena);
 }
@@ -416,9 +433,9 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 		snprintf(text, 64, "%s", dw_share_label(row->share));
 	else if (!what)
 		snprintf(text, 64, "%s%s", dw_account_state_name(row->state),
-		         row->state == DW_ACCOUNT_RUNS    ? ": code of libraries"
-		         : row->state == DW_ACCOUNT_WAITS ? ": for what is not known"
-		                                          : "");
+		         row->state == DW_ACCOUNT_RUNS && row->sum.samples ? ": code of libraries"
+		         : row->state == DW_ACCOUNT_WAITS                  ? ": for what is not known"
+		                                                           : "");
 	else
 		snprintf(text, 64, "%s: %s", dw_account_state_name(row->state), what);
 	return text;

@@ -23,6 +23,13 @@ static bool cells_has_function(const struct dw_rule_case *at)
 	return dw_account_sum(at->facts->account, &at->verdict->cells).function != NULL;
 }
 
+#define RESTS 0.30 /* of the loop: less may be the time for which others had the CPU */
+
+static bool cells_rests(const struct dw_rule_case *at)
+{
+	return at->facts->account->known && at->verdict->share.value >= RESTS;
+}
+
 /* Work comes after all causes: no one knows how much of it can go. */
 static bool cells_is_work(const struct dw_rule_case *at)
 {
@@ -76,6 +83,14 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("idle", CAUSE, "Does the thread wait for something that is not known?", WAITS(~NAMED_WAITS)),
 		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; for what was not seen.",
 		.look = "dwell report --view waits",
+	},
+	{
+		RULE("not-running", CAUSE, "Does the thread not run for a time of which the kernel says nothing?", [DW_ACCOUNT_UNKNOWN] = DW_ACCOUNT_ALL),
+		.applies = cells_rests,
+		.statement = "The thread does not run for {share} {of}[, most of it in {cells:most}]: it waits, or has no CPU; the kernel does not "
+		             "say which.",
+		.remedy = { [DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for" },
+		.look = "dwell report --view steps",
 	},
 	{
 		RULE("spinning", CAUSE, "Does the thread use the CPU to wait?", RUNS(DOES(SPIN)), [DW_ACCOUNT_SPINS] = DW_ACCOUNT_ALL),

@@ -122,7 +122,7 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 		if (cell->where != DW_SAMPLE_IN_STEP || cell->share != DW_SHARE_OTHER || cell->state == DW_ACCOUNT_NO_CPU)
 			continue;
 		all_ns += cell->ns;
-		if ((cell->state == DW_ACCOUNT_RUNS || cell->state == DW_ACCOUNT_UNKNOWN) && !operators_is_said(at, cell))
+		if (cell->state == DW_ACCOUNT_UNKNOWN || (cell->state == DW_ACCOUNT_RUNS && !operators_is_said(at, cell)))
 			runs_ns += cell->ns;
 	}
 	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_UNNAMED), all_ns > 0 ? runs_ns / all_ns : 1);
@@ -176,7 +176,8 @@ static bool operators_named_is_else(const struct dw_rule_case *at)
 	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name;
 	const char *logging = dw_case_fact(at, DW_FACT_LOOP_LOGGING_ALL)->name;
 
-	return (operators_training_is_named(at) || operators_named_is_python(at)) && !(name && logging && strcmp(name, logging) == 0);
+	/* Another profiler's trace has no samples: the largest range is all that is known. */
+	return (operators_training_is_named(at) || operators_named_is_python(at) || at->facts->foreign) && !(name && logging && strcmp(name, logging) == 0);
 }
 
 /* Percent of a step in the largest range, if no pass or operator takes more. */

@@ -678,6 +678,10 @@ TEST(a_wait_for_a_cpu_is_not_idle_time)
 	done(&at);
 	set_cells(&at, MADE_CELLS(CELL(UNKNOWN, UNKNOWN, 0.36))); /* it may be one */
 	judge(&at);
+	CHECK_STR(first(&at), "not-running");
+	done(&at);
+	set_cells(&at, MADE_CELLS(CELL(UNKNOWN, UNKNOWN, 0.26))); /* it may be one, and is less than others often take */
+	judge(&at);
 	CHECK_STR(first(&at), "compute");
 	done(&at);
 	set_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.36)));
