@@ -1,0 +1,51 @@
+/*
+ * The form of stored accounts: all that rules read of one run, as text. keep_account.c writes it, judge_accounts.c
+ * reads it and says what the rules do. tools/accounts has the commands.
+ *
+ * A line is a kind and its fields, with tabs between them. "\t", "\n" and "\\" stand for a tab, a line's end and a
+ * backslash. A number has six significant digits. An empty field is a text that is not known. Facts, parts, activities
+ * and states have their names: a fact that is no longer known is ignored, and one that a file does not name is not
+ * measured.
+ *
+ *     account     VERSION
+ *     framework   NAME
+ *     iterations  marked|period|run NAME
+ *     loop        INDEX COUNT THREAD
+ *     foreign
+ *     range       NAME FILE LINE
+ *     fact        NAME VALUE LOW HIGH SAMPLES NAME RANGE WHERE NOTE
+ *     missing     REASON NAMES
+ *     wall        WALL OWN SYSTEM OTHERS_CPU OTHERS
+ *     thread      THREAD KNOWN WAITS_KNOWN
+ *     state       STATE NS SAMPLES WEIGHT SQUARES
+ *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES
+ *     place       FUNCTION FILE LINE ROOT NS SELF_NS
+ *
+ * "account" begins one. "script" and "run" say of what it is; other lines of tools/accounts are ignored.
+ * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
+ * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
+ * empty fields at the end are left out. NAMES are facts that are not measured. From "wall" on, the lines are those of
+ * struct dw_account; without "wall" there is none. States without time have no line. A place is of the cell before it.
+ *
+ * Files are without their folders.
+ */
+#ifndef TEST_ACCOUNT_FORM_H
+#define TEST_ACCOUNT_FORM_H
+
+#include "facts/facts.h"
+
+#define ACCOUNT_FORM_VERSION 1
+
+static const char *const account_form_where[] = {
+	[DW_SAMPLE_OUTSIDE] = "outside",
+	[DW_SAMPLE_IN_STEP] = "step",
+	[DW_SAMPLE_BETWEEN] = "between",
+};
+static const char *const account_form_iterations[] = {
+	[DW_ITERATIONS_MARKED] = "marked",
+	[DW_ITERATIONS_PERIOD] = "period",
+	[DW_ITERATIONS_RUN] = "run",
+};
+#define ACCOUNT_FORM_COUNT(names) (sizeof(names) / sizeof *(names))
+
+#endif
