@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass, field
 
-from judge import wilson
+from judge import kinds, kinds_of_first, wilson
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ("heldout", "practice")  # a folder with a file NAME.json
@@ -115,17 +115,17 @@ def judge(case, one):
     result = Outcome(why_not=why_not_counted(case, one))
     if "error" in one:
         return result
-    reported = [row["rule"] for row in one["rows"]]
-    named = {rule for rule in reported if rule != "compute"}
+    named = {row["rule"]: kinds(row) for row in one["rows"] if row["rule"] != "compute"}
+    said = set().union(*named.values()) if named else set()
     ignored = set(NOT_JUDGED)
     if one["truth"].get("system_share", 0) >= SYSTEM_AT_LEAST:
         ignored |= IN_THE_KERNEL
     for names in case.causes():
-        (result.found if named & set(names) else result.missed).append("|".join(names))
+        (result.found if said & set(names) else result.missed).append("|".join(names))
     true = {name for names in case.causes() for name in names}
-    result.false = sorted(named - true - set(case.also) - ignored)
-    result.first = reported[0] if reported else "compute"
-    result.first_right = result.first in case.may_be_first(ignored)
+    result.false = sorted(rule for rule, counts_as in named.items() if not counts_as & (true | set(case.also) | ignored | {"compute"}))
+    result.first = one["rows"][0]["rule"] if one["rows"] else "compute"
+    result.first_right = bool(kinds_of_first(one["rows"]) & case.may_be_first(ignored))
     return result
 
 

@@ -6,7 +6,7 @@ import sys
 
 import heldout_set
 from heldout_set import Case, Page, judge
-from scenarios import RULES
+from judge import RULES_OF_TRUTHS
 
 failed = passed = 0
 
@@ -42,7 +42,11 @@ def test_judge():
     check("what is not judged is not false", counted(planted(), run("idle", "roofline"))[2] == [])
     check("nor is it the first sentence", counted(planted(), run("warm-up", "idle"))[3] is False)
     check("no rule at all is a miss", counted(planted(), run()) == ([], ["idle"], [], False))
+    check("a rule counts as a coarser one", counted(planted(), run("sleeping")) == (["idle"], [], [], True))
+    check("and is true besides as one", counted(planted(also=["logging"]), run("idle", "text")) == (["idle"], [], [], True))
+    check("or false", counted(planted(), run("idle", "spinning")) == (["idle"], [], ["spinning"], True))
     clean = Case("folder", "b.py", "clean", "nothing")
+    check("where the work is, is nothing that stands out", counted(clean, run("own-code", share=0.01)) == ([], [], [], True))
     check("nothing stands out", counted(clean, run("compute", share=0.01)) == ([], [], [], True))
     check("the largest operator may be named", counted(clean, run("one-operator", share=0.01))[3] is True)
     check("a false rule in a clean script", counted(clean, run("python", share=0.01)) == ([], [], ["python"], False))
@@ -71,7 +75,7 @@ def test_set(name):
     files = {file for file in os.listdir(folder) if file.endswith((".py", ".c", ".cpp"))} - {"stopwatch.py"} if os.path.isdir(folder) else set()
     check(f"{name}: each script is in the set once", sorted(case.source for case in cases) == sorted(files))
     for case in cases:
-        known = set(RULES) | heldout_set.NOT_JUDGED
+        known = RULES_OF_TRUTHS | heldout_set.NOT_JUDGED
         first = [] if case.first in (None, "any") else case.first
         named = {rule for rules in case.causes() for rule in rules} | set(case.also) | set(first)
         check(f"{case.source}: {named - known} is no rule", named <= known)

@@ -30,7 +30,7 @@
  *     change        from the middle on each step takes longer                  change-point
  *     first         the first step takes half a second                         warm-up
  *     threads       sixteen threads compute a part of the step                 oversubscribed
- *     team          a range in which one thread works, and its team of two rests team-rests
+ *     team          a range in which one thread works, and its team of two rests named-part
  *     full          tensors fill most of a container's memory                  memory-limit
  *
  * Decoys: sleep-first and work-first (before the loop), sleep-last, sleeper (another thread

@@ -1,7 +1,7 @@
 """Compares what dwell reported with what is true, and counts.
 
 An outcome is one rule in one run of a scenario: found (planted and reported), missed (planted, not
-reported), false (reported, not true), right (neither). Rules that may be reported count as nothing:
+reported), false (reported, not true), right (neither). A rule may count as another, coarser one: see KINDS. Rules that may be reported count as nothing:
 `also` and `first` of scenarios.py, and causes whose measured share lies between the limits there.
 """
 import math
@@ -15,6 +15,37 @@ FACTOR = 1.5  # how far an estimated gain may be from the measured one
 GAIN_IS_A_PART = {"one-operator", "optimizer-dominates", "memory-bound-chain", "roofline", "precision", "half-precision", "thread-count"}
 # Rules whose gain is what the clean scenario's form of the same work saves: compared with that scenario only.
 GAIN_OF_FORM = {"optimizer-unfused"}
+
+# Truths name some causes by a coarser kind than the report does: a report that says more is right, too. {rule: {kind: why}}
+KINDS = {
+    "sleeping": {"idle": "the thread uses no CPU, and waits for no data"},
+    "waiting-answer": {"idle": "the same: another program has not answered yet"},
+    "waiting-child": {"idle": "the same: another program has not ended yet"},
+    "waiting-thread": {"waiting-lock": "a lock is one way to wait for another thread", "team-rests": "while that one works, this one rests"},
+    "spinning": {"waiting-lock": "it waits for another thread, too, and uses the CPU", "team-rests": "the same"},
+    "waiting-file": {"idle": "a pipe is the answer of another program", "logging": "what is logged is written to a file"},
+    "copies": {"layout-copies": "a copy in another order is a copy", "memory-bound-chain": "work that moves data and computes little"},
+    "text": {"waiting-file": "text is made to be written, and read to be used", "logging": "what is logged is text"},
+    "allocator": {"page-faults": "memory that is allocated anew is touched anew", "memory-temporaries": "they are allocated"},
+    "libraries": {"compute": "it only says where the work is", "nameless": "and in no range of the program"},
+    "own-code": {"compute": "it only says where the work is", "nameless": "and in no range of the program"},
+}
+# What the truths of scripts may name.
+RULES_OF_TRUTHS = set(RULES).union(*KINDS.values())
+# Rules whose sentence may name the range of the program in which most of the time lies: then they say that of the range.
+SAY_RANGE = set(KINDS) - {"libraries", "own-code"} | {"waiting-lock", "idle", "look-ups", "compression", "random-numbers"}
+
+
+def kinds(row):
+    """The rules as which a row of the verdict counts: its own, and coarser ones."""
+    rule, named = row["rule"], {row["rule"], *KINDS.get(row["rule"], ())}
+    if rule in SAY_RANGE and "in the range " in str(row.get("statement", "")):
+        named.add("named-part")
+    return named
+
+
+def kinds_of_first(rows):
+    return kinds(rows[0]) if rows else {"compute"}
 
 
 @dataclass
@@ -47,34 +78,36 @@ def certainty(scenario, truth):
 
 def judge(scenario, truth, rows):
     """`rows` are the rows of dwell's verdict, each with its "rule"; the first is the first sentence."""
-    reported = [row["rule"] for row in rows]
-    named = [rule for rule in reported if rule != "compute"]
+    named = {row["rule"]: kinds(row) for row in rows if row["rule"] != "compute"}
+    said = set().union(*named.values()) if named else set()
     sure = certainty(scenario, truth)
     allowed = scenario.allowed()
-    first = reported[0] if reported else "compute"
-    result = Judgement(sure != "may", first, True)
+    first = kinds_of_first(rows)
+    result = Judgement(sure != "may", rows[0]["rule"] if rows else "compute", True)
     if sure == "yes":
-        result.first_right = first in scenario.may_be_first()
+        result.first_right = bool(first & scenario.may_be_first())
         for names in scenario.expected():
-            hits = [name for name in names if name in named]
+            hits = [name for name in names if name in said]
             for name in hits:
                 result.outcomes[name] = FOUND
             if not hits:
                 result.outcomes[names[0]] = MISSED
     else:
-        result.first_right = first in allowed | {"compute"}
+        result.first_right = bool(first & (allowed | {"compute"}))
     for rule in RULES:
         if rule == "compute":
             continue
         if rule in result.outcomes:
             continue
-        if rule in named and rule not in allowed:
+        if rule in named and not named[rule] & (allowed | {"compute"}):
             result.outcomes[rule] = FALSE
         elif rule not in named and (rule not in allowed or rule in ALWAYS and rule not in scenario.named()):
             result.outcomes[rule] = RIGHT
     for rule in set(named) - set(RULES):  # a rule that RULES does not list must not be ignored
-        result.outcomes[rule] = FALSE
-    judge_compute(result, scenario, sure, "compute" if not set(named) - ALWAYS else first)
+        if not named[rule] & (allowed | {"compute"}):
+            result.outcomes[rule] = FALSE
+    causes = {rule for rule, counts_as in named.items() if "compute" not in counts_as or FOUND in result.outcomes.values()}
+    judge_compute(result, scenario, sure, "compute" if not causes - ALWAYS else rows[0]["rule"])
     return result
 
 
@@ -151,7 +184,7 @@ def gains(results):
     for scenario, truth, rows in results:
         if scenario.kind not in ("weak", "strong") or certainty(scenario, truth) != "yes":
             continue
-        row = next((row for row in rows if row["rule"] in scenario.named() - GAIN_IS_A_PART and row.get("gain_ns")), None)
+        row = next((row for row in rows if kinds(row) & scenario.named() - GAIN_IS_A_PART and row.get("gain_ns")), None)
         if row:
             estimates.setdefault(scenario.name, []).append((row, truth["planted_ms"], scenario))
     for name, runs in estimates.items():

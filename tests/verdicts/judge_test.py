@@ -21,8 +21,8 @@ def check(what, holds):
         print("FAIL " + what)
 
 
-def rows(*names, gain_ns=0):
-    return [{"rule": name, "gain_ns": gain_ns} for name in names]
+def rows(*names, gain_ns=0, statement=""):
+    return [{"rule": name, "gain_ns": gain_ns, "statement": statement} for name in names]
 
 
 def truth(share=0.3, **more):
@@ -39,13 +39,13 @@ def outcomes(case, told, reported):
 
 
 def test_judge():
-    case = scenario(also=("waiting-file",), first=("python",))
+    case = scenario(also=("logging",), first=("python",))
     check("a planted rule that is reported is found", outcomes(case, truth(), rows("idle")) == ({"idle": "found"}, True))
     check("one that is not reported is missed",
           outcomes(case, truth(), rows("collector")) == ({"idle": "missed", "collector": "false"}, False))
     check("a rule that is true besides does not count",
-          outcomes(case, truth(), rows("idle", "waiting-file")) == ({"idle": "found"}, True))
-    check("but it is not the first sentence", outcomes(case, truth(), rows("waiting-file", "idle"))[1] is False)
+          outcomes(case, truth(), rows("idle", "logging")) == ({"idle": "found"}, True))
+    check("but it is not the first sentence", outcomes(case, truth(), rows("logging", "idle"))[1] is False)
     check("unless it is said to be", outcomes(case, truth(), rows("python", "idle")) == ({"idle": "found"}, True))
     check("a cause under the deadband need not be reported", outcomes(case, truth(0.03), rows()) == ({}, True))
     check("a cause between the limits may be", outcomes(case, truth(0.06), rows("idle")) == ({}, True))
@@ -64,6 +64,31 @@ def test_judge():
     limited = scenario(only_if=("ratio", 0.7))
     check("a condition that does not hold", outcomes(limited, truth(ratio=0.9), rows("compute")) == ({}, True))
     check("a condition that holds", outcomes(limited, truth(ratio=0.5), rows("compute"))[0].get("idle") == "missed")
+
+
+def test_kinds():
+    for rule, coarser in judge.KINDS.items():
+        for kind, why in coarser.items():
+            case = scenario((kind,))
+            check(f"{rule} counts as {kind}, and says why", why)
+            if kind != "compute":
+                check(f"{rule} is found as {kind}", outcomes(case, truth(), rows(rule)) == ({kind: "found"}, True))
+                check(f"{rule} is true besides as {kind}",
+                      outcomes(scenario(also=(kind,)), truth(), rows("idle", rule)) == ({"idle": "found"}, True))
+        if "compute" not in coarser:
+            check(f"{rule} is false where none of its kinds is true",
+                  outcomes(scenario(("drift",)), truth(), rows("drift", rule))[0] == {"drift": "found", rule: "false"})
+            check(f"{rule} is a false alarm", outcomes(scenario((), "clean"), truth(0), rows(rule))[0].get(rule) == "false")
+    check("a coarser rule is not a finer one", outcomes(scenario(("waiting-file",)), truth(), rows("idle"))[0].get("waiting-file") == "missed")
+    check("where the work is, is no cause", outcomes(scenario((), "clean"), truth(0), rows("own-code")) == ({"compute": "found"}, True))
+    check("and finds none", outcomes(scenario(), truth(), rows("own-code")) == ({"idle": "missed", "compute": "false"}, False))
+    part = scenario(("named-part",))
+    here, nowhere = "Locks, most of it in the range metrics at a.c:7.", "Locks, most of it in fetch (a.c:7)."
+    check("a wait in a range names the range", outcomes(part, truth(), rows("waiting-lock", statement=here)) == ({"named-part": "found"}, True))
+    check("without the range it does not", outcomes(part, truth(), rows("waiting-lock", statement=nowhere))[0].get("named-part") == "missed")
+    check("nor does another rule", outcomes(part, truth(), rows("drift", statement=here))[0].get("named-part") == "missed")
+    check("where no range is a cause, it is none", outcomes(scenario(("drift",)), truth(), rows("drift", "waiting-lock", statement=here))[0]
+          == {"drift": "found", "waiting-lock": "false"})
 
 
 def test_numbers():
@@ -106,6 +131,7 @@ def test_scenarios():
 
 def main():
     test_judge()
+    test_kinds()
     test_numbers()
     test_page()
     test_scenarios()
