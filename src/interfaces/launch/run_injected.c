@@ -81,30 +81,20 @@ void dw_injected_set_cuda(const struct dw_executable *executable, bool cuda)
 		setenv(CUDA, library, 1);
 }
 
-static const char *injected_find(const struct dw_source *source, const char *key)
-{
-	const char *value = NULL;
-
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, key) == 0)
-			value = source->metas[i].value;
-	return value;
-}
-
 void dw_injected_say(const struct dw_source *source)
 {
 	const char *itt, *nvtx, *cuda, *nodes;
 
-	itt = injected_find(source, DW_KEY_ITT);
-	nvtx = injected_find(source, DW_KEY_NVTX);
+	itt = dw_source_meta(source, DW_NO_INDEX, DW_KEY_ITT);
+	nvtx = dw_source_meta(source, DW_NO_INDEX, DW_KEY_NVTX);
 	if (itt || nvtx)
 		dw_say("recorded what libraries announce by %s%s%s%s%s%s", itt ? "ITT: " : "", itt ? itt : "",
 		       itt && nvtx ? "; by " : "", nvtx ? "NVTX: " : "", nvtx ? nvtx : "",
 		       itt ? " (--no-itt)" : " (--no-nvtx)");
-	nodes = injected_find(source, DW_KEY_ONNX_FILES);
+	nodes = dw_source_meta(source, DW_NO_INDEX, DW_KEY_ONNX_FILES);
 	if (nodes)
 		dw_say("ONNX Runtime wrote the nodes of its runs to %s_*.json (dwell report FILE)", nodes);
-	cuda = injected_find(source, DW_KEY_CUDA);
+	cuda = dw_source_meta(source, DW_NO_INDEX, DW_KEY_CUDA);
 	if (cuda)
 		dw_say("recorded the work of devices by CUPTI: %s (--no-cuda)", cuda);
 }

@@ -156,12 +156,9 @@ void dw_apart_last_look(pid_t program)
 /* A number that a process of the trace wrote; 0: it did not. */
 static uint64_t apart_read_number(const struct dw_source *source, uint32_t index, const char *key)
 {
-	uint64_t number = 0;
+	const char *value = dw_source_meta(source, index, key);
 
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (source->metas[i].process == index && strcmp(source->metas[i].key, key) == 0)
-			number = strtoull(source->metas[i].value, NULL, 10);
-	return number;
+	return value ? strtoull(value, NULL, 10) : 0;
 }
 
 /* The CPU time that it wrote at its end. */

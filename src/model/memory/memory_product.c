@@ -142,11 +142,9 @@ static void memory_take_plan(struct dw_memory_stream *stream, const struct dw_se
 /* 0: not known. A process says it with its first block. */
 static double memory_heap_period(const struct dw_source *source, uint32_t process)
 {
-	double period = 0;
+	const char *value = dw_source_meta(source, process, DW_KEY_HEAP_PERIOD);
+	double period = value ? strtod(value, NULL) : 0;
 
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_HEAP_PERIOD) == 0)
-			period = strtod(source->metas[i].value, NULL);
 	return period > 0 && period < 1e9 ? period : 0;
 }
 

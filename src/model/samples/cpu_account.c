@@ -41,17 +41,9 @@ struct kind {
 
 /* ---- what the trace says of a process ------------------------------------------------------------ */
 
-static const char *account_meta(const struct dw_source *source, uint32_t process, const char *key)
-{
-	for (size_t i = source->meta_count; i-- > 0;)
-		if (source->metas[i].process == process && strcmp(source->metas[i].key, key) == 0)
-			return source->metas[i].value;
-	return NULL;
-}
-
 static double account_number(const struct dw_source *source, uint32_t process, const char *key)
 {
-	const char *value = account_meta(source, process, key);
+	const char *value = dw_source_meta(source, process, key);
 
 	return value ? strtod(value, NULL) : 0;
 }
@@ -131,7 +123,7 @@ static void account_add_threads(struct account *account, struct kind **kinds, si
 /* Threads without an entry: those that the sampler saw end, and those that it does not know. */
 static double account_add_others(struct account *account, double process_ns)
 {
-	const char *unseen = account_meta(account->source, account->process, DW_KEY_SAMPLE_UNSEEN);
+	const char *unseen = dw_source_meta(account->source, account->process, DW_KEY_SAMPLE_UNSEEN);
 	double known = 0, others, ended_ns = 0;
 	unsigned long long count = 0, ns = 0;
 	struct dw_cpu_row *row;
@@ -148,7 +140,7 @@ static double account_add_others(struct account *account, double process_ns)
 				ended_ns <= SHORT_PERIODS * account->period_ns * (double)count ? DW_CPU_SHORT_THREADS : DW_CPU_STOPPED;
 		}
 	}
-	if (others - ended_ns >= 1 && !account_meta(account->source, account->process, DW_KEY_PROCESS_CPU_NS)) {
+	if (others - ended_ns >= 1 && !dw_source_meta(account->source, account->process, DW_KEY_PROCESS_CPU_NS)) {
 		row = account_add(account, "after the last samples", strlen("after the last samples"));
 		if (row) {
 			row->kernel_ns = (uint64_t)(others - ended_ns);
@@ -204,7 +196,7 @@ static enum dw_cpu_why account_why(const struct account *account, const struct d
 /* Divides what a process misses among its kinds of threads, in proportion to what each misses. */
 static void account_judge(struct account *account, const struct kind *kinds, size_t kind_count, double others)
 {
-	const char *lacks = account_meta(account->source, account->process, DW_KEY_SAMPLE_LACKS);
+	const char *lacks = dw_source_meta(account->source, account->process, DW_KEY_SAMPLE_LACKS);
 	double kernel = 0, sampled = 0, deficits = 0, missing, chance;
 
 	for (size_t i = account->first; i < account->to->count; i++) {

@@ -352,10 +352,7 @@ enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct
 
 bool dw_source_has_samples(const struct dw_source *source)
 {
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
-			return true;
-	return false;
+	return dw_source_meta(source, DW_NO_INDEX, DW_KEY_SAMPLE_PERIOD_NS) != NULL;
 }
 
 DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack)
@@ -367,9 +364,9 @@ static double samples_period(const struct dw_source *source, uint32_t process)
 	double period = 0;
 
 	for (unsigned up = 0; up < 64 && process != DW_NO_INDEX && !(period > 0); up++) {
-		for (size_t i = 0; i < source->meta_count; i++)
-			if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
-				period = strtod(source->metas[i].value, NULL);
+		const char *value = dw_source_meta(source, process, DW_KEY_SAMPLE_PERIOD_NS);
+
+		period = value ? strtod(value, NULL) : 0;
 		process = source->processes[process].parent;
 	}
 	return period > 0 && period < 1e12 ? period : 0;

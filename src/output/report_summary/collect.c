@@ -7,15 +7,6 @@
 #include "base/error.h"
 #include "views/verdict.h"
 
-/* The last value of a key, or NULL. */
-static const char *collect_meta(const struct dw_source *source, const char *key)
-{
-	for (size_t i = source->meta_count; i-- > 0; )
-		if (strcmp(source->metas[i].key, key) == 0)
-			return source->metas[i].value;
-	return NULL;
-}
-
 static bool collect_is_version(const char *key)
 {
 	size_t length = strlen(key);
@@ -33,17 +24,17 @@ static void collect_versions(struct dw_report_summary *summary, const struct dw_
 			known = strcmp(summary->versions[k].key, key) == 0;
 		if (!known && summary->version_count < DW_REPORT_SUMMARY_ROWS)
 			summary->versions[summary->version_count++] =
-			    (struct dw_report_summary_entry){ key, collect_meta(source, key) };
+			    (struct dw_report_summary_entry){ key, dw_source_meta(source, DW_NO_INDEX, key) };
 	}
 }
 
 static void collect_machine(struct dw_report_summary *summary, const struct dw_source *source)
 {
-	summary->cpu = collect_meta(source, "host.cpu");
-	summary->cpus = collect_meta(source, "host.cpus");
-	summary->memory = collect_meta(source, "host.memory");
-	summary->kernel = collect_meta(source, "host.kernel");
-	summary->architecture = collect_meta(source, "host.machine");
+	summary->cpu = dw_source_meta(source, DW_NO_INDEX, "host.cpu");
+	summary->cpus = dw_source_meta(source, DW_NO_INDEX, "host.cpus");
+	summary->memory = dw_source_meta(source, DW_NO_INDEX, "host.memory");
+	summary->kernel = dw_source_meta(source, DW_NO_INDEX, "host.kernel");
+	summary->architecture = dw_source_meta(source, DW_NO_INDEX, "host.machine");
 }
 
 /* Runs a view. *table is NULL if the trace has no data for it; then the view's remedy is noted. */

@@ -344,6 +344,8 @@ int dw_source_open_profile(struct dw_source **source, const char *path, uint32_t
 void dw_source_leave_stacks_unnamed(void);
 /* Files without a build-id, as those of Go, are still the ones that ran. Else their frames have no names. */
 void dw_source_trust_modules(void);
+/* The last value of a key that a process wrote, or with DW_NO_INDEX any process; NULL: there is none. */
+const char *dw_source_meta(const struct dw_source *source, uint32_t process, const char *key);
 /* The path of a mapped file with this name, of the file `file` of the source; NULL: there is none. */
 const char *dw_source_module_named(const struct dw_source *source, size_t file, const char *name);
 void dw_source_close(struct dw_source *source);

@@ -371,3 +371,11 @@ int dw_read_fill_steps(struct dw_reader *reader)
 	steps_fill_ends(reader);
 	return 0;
 }
+
+const char *dw_source_meta(const struct dw_source *source, uint32_t process, const char *key)
+{
+	for (size_t i = source->meta_count; i-- > 0;)
+		if ((process == DW_NO_INDEX || source->metas[i].process == process) && strcmp(source->metas[i].key, key) == 0)
+			return source->metas[i].value;
+	return NULL;
+}

@@ -18,16 +18,7 @@ static const struct library {
 
 _Static_assert(LIBRARIES <= DW_UNRECORDED_MOST, "the list of the caller is too short");
 
-/* The last value of a key in a process, or NULL. */
-static const char *unrecorded_meta(const struct dw_source *source, uint32_t process, const char *key)
-{
-	for (size_t i = source->meta_count; i-- > 0;)
-		if (source->metas[i].process == process && strcmp(source->metas[i].key, key) == 0)
-			return source->metas[i].value;
-	return NULL;
-}
-
-/* The same, in the process or in one that it was forked from, directly or not. */
+/* The last value of a key, in the process or in one that it was forked from, directly or not. */
 static const char *unrecorded_inherited(const struct dw_source *source, uint32_t process, const char *key)
 {
 	const char *value = NULL;
@@ -35,7 +26,7 @@ static const char *unrecorded_inherited(const struct dw_source *source, uint32_t
 	for (unsigned depth = 0; process < source->process_count && depth < 64 && !value; depth++) {
 		if (source->processes[process].flags & DW_PROCESS_RUNNER)
 			break;
-		value = unrecorded_meta(source, process, key);
+		value = dw_source_meta(source, process, key);
 		process = source->processes[process].parent;
 	}
 	return value;
@@ -46,7 +37,7 @@ static const char *unrecorded_of_runner(const struct dw_source *source, uint32_t
 {
 	for (uint32_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].file == file && source->processes[i].flags & DW_PROCESS_RUNNER)
-			return unrecorded_meta(source, i, key);
+			return dw_source_meta(source, i, key);
 	return NULL;
 }
 
@@ -86,7 +77,7 @@ static bool unrecorded_find(const struct dw_source *source, uint32_t process, co
                             struct dw_unrecorded *found)
 {
 	const struct dw_source_process *self = &source->processes[process];
-	const char *list = unrecorded_meta(source, process, DW_KEY_LIBRARIES), *lacks;
+	const char *list = dw_source_meta(source, process, DW_KEY_LIBRARIES), *lacks;
 	bool recorded = *library->key && unrecorded_inherited(source, process, library->key), has_probe = false;
 	char key[32];
 
@@ -95,7 +86,7 @@ static bool unrecorded_find(const struct dw_source *source, uint32_t process, co
 	dw_unrecorded_of(library->id, found);
 	found->process = process;
 	snprintf(key, sizeof key, "%s%s", library->id, DW_KEY_LACKS);
-	lacks = unrecorded_meta(source, process, key);
+	lacks = dw_source_meta(source, process, key);
 	if (!unrecorded_in_list(list, library->id, found->file, &has_probe) && !lacks)
 		return false;
 	found->partly = recorded;

@@ -541,4 +541,18 @@ TEST(what_lies_in_a_hole_is_no_entry)
 	made_close(&made);
 }
 
+TEST(the_last_value_of_a_key_counts)
+{
+	struct dw_source_meta metas[] = { { 0, "a", "1", false }, { 1, "a", "2", false }, { 0, "a", "3", false }, { 0, "b", "4", false },
+		{ 1, "c", "5", false } };
+	const struct dw_source source = { .metas = metas, .meta_count = sizeof metas / sizeof *metas };
+
+	CHECK_STR(dw_source_meta(&source, 0, "a"), "3");
+	CHECK_STR(dw_source_meta(&source, 1, "a"), "2");
+	CHECK(dw_source_meta(&source, 1, "b") == NULL);
+	CHECK_STR(dw_source_meta(&source, DW_NO_INDEX, "a"), "3");
+	CHECK_STR(dw_source_meta(&source, DW_NO_INDEX, "c"), "5");
+	CHECK(dw_source_meta(&source, DW_NO_INDEX, "d") == NULL);
+}
+
 CHECK_MAIN
