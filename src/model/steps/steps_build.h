@@ -43,6 +43,11 @@ bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interva
 /* The q-th quantile of an array in ascending order; 0 if it is empty. */
 uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q);
 
+/* ---- iteration_times.c ---------------------------------------------------------------------------- */
+
+/* The iterations of `count` steps. -1: out of memory. */
+int dw_steps_time_iterations(const struct dw_step *steps, size_t count, struct dw_iteration_times *times);
+
 /* ---- convert.c, loops.c -------------------------------------------------------------------------- */
 
 /* Converts the steps of a pace after the walk, with their shares and parts. -1: out of memory. */
