@@ -149,7 +149,7 @@ static void steps_choose_counted(struct dw_steps *steps)
 
 /* ---- the product --------------------------------------------------------------------------------------------- */
 
-static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
+size_t dw_steps_find_stream(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->stream_count; i++)
 		if (source->streams[i].process == source->threads[thread].process && !source->streams[i].nested &&
@@ -192,7 +192,7 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 	const struct dw_pace_step *last;
 
 	*pace = (struct dw_pace){ .process = index,
-		                      .thread = thread, .stream = steps_find_stream(source, thread),
+		                      .thread = thread, .stream = dw_steps_find_stream(source, thread),
 		                      .steps = work->ticks + steps->count, .first_step = steps->count };
 	for (size_t i = 0; i < count; i++) {
 		size_t from = work->order[work->first_of[thread] + i];
