@@ -24,7 +24,7 @@
 #include "model/steps/steps.h"
 
 enum dw_loop_event_kind {
-	DW_LOOP_DATA,       /* the loop gets data: a batch of a loader, or finds that there is none */
+	DW_LOOP_DATA,       /* the loop gets data to learn from */
 	DW_LOOP_FORWARD,    /* calls of modules from outside of any, also of a loss that is one */
 	DW_LOOP_BACKWARD,
 	DW_LOOP_UPDATE,     /* steps of optimizers; zero_grad is none */

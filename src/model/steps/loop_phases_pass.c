@@ -70,6 +70,15 @@ static struct dw_phase_run *phases_open(struct phases_state *state, struct dw_ph
 	return run;
 }
 
+/* What was got is no data that the loop learns from: an evaluation's, or the end of a loader. */
+static void phases_uncount_data(struct dw_phase_loop *loop)
+{
+	loop->totals[DW_LOOP_DATA] -= loop->pending.counted;
+	loop->between[DW_LOOP_DATA] -= loop->pending.between;
+	if (loop->pending.counted)
+		loop->counts[loop->pending.step * DW_LOOP_EVENT_KINDS + DW_LOOP_DATA] -= loop->pending.counted;
+}
+
 /* The data that was got before now belongs to the run, which has just begun or goes on. */
 static void phases_take_data(struct dw_phase_loop *loop, struct dw_phase_run *run, uint64_t ticks)
 {
@@ -83,7 +92,10 @@ static void phases_take_data(struct dw_phase_loop *loop, struct dw_phase_run *ru
 	span = ticks > start ? ticks - start : 0;
 	run->ticks += loop->pending.ticks < span ? loop->pending.ticks : span;
 	run->batches += loop->pending.count;
-	loop->epochs += loop->pending.begins && run->kind == DW_PHASE_LEARNING;
+	if (run->kind == DW_PHASE_LEARNING)
+		loop->epochs += loop->pending.begins;
+	else
+		phases_uncount_data(loop);
 	memset(&loop->pending, 0, sizeof loop->pending);
 }
 
@@ -97,6 +109,7 @@ static void phases_end_data(struct dw_phase_loop *loop)
 		if (loop->pending.end_ticks > run->end_ticks)
 			run->end_ticks = loop->pending.end_ticks;
 	}
+	phases_uncount_data(loop);
 	memset(&loop->pending, 0, sizeof loop->pending);
 }
 
@@ -197,7 +210,17 @@ static void phases_count(struct dw_phase_loop *loop, const struct phases_frame *
 	loop->between[kind] += between;
 }
 
-static void phases_get_data(struct phases_state *state, const struct phases_frame *frame)
+static void phases_note_data(struct dw_phase_loop *loop, const struct phases_frame *frame, bool between)
+{
+	phases_count(loop, frame, DW_LOOP_DATA, between);
+	if (!loop->pending.counted || loop->pending.step != frame->step)
+		loop->pending.counted = loop->pending.between = 0;
+	loop->pending.step = frame->step;
+	loop->pending.counted++;
+	loop->pending.between += between;
+}
+
+static void phases_get_data(struct phases_state *state, const struct phases_frame *frame, bool between)
 {
 	struct dw_phase_loop *loop = state->loop;
 	struct dw_phase_run *run = phases_last(&loop->runs);
@@ -214,6 +237,8 @@ static void phases_get_data(struct phases_state *state, const struct phases_fram
 	if (!loop->pending.start_ticks)
 		loop->pending.start_ticks = frame->frame.start ? frame->frame.start : 1;
 	loop->pending.count += frame->row != ROW_LOADER;
+	if (frame->counts && frame->row != ROW_LOADER)
+		phases_note_data(loop, frame, between);
 }
 
 static void phases_save(struct phases_state *state, uint64_t ticks, uint64_t ns)
@@ -260,10 +285,10 @@ static void phases_begin_event(struct phases_state *state, struct phases_frame *
 	frame->counts = step && step->start_ns <= ns;
 	frame->step = loop->next;
 	phases_give(state, ticks);
-	if (frame->counts && kind != DW_LOOP_UPDATE && frame->row != ROW_LOADER)
+	if (frame->counts && kind != DW_LOOP_UPDATE && kind != DW_LOOP_DATA)
 		phases_count(loop, frame, kind, ns >= step->end_ns);
 	if (kind == DW_LOOP_DATA)
-		phases_get_data(state, frame);
+		phases_get_data(state, frame, step && ns >= step->end_ns);
 	else if (kind == DW_LOOP_CHECKPOINT)
 		phases_save(state, ticks, ns);
 	else

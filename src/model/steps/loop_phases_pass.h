@@ -35,7 +35,12 @@ struct dw_phase_loop {
 	size_t without;            /* steps that had begun at the last call without learning */
 	size_t saving;             /* 1 + steps that had begun at the last checkpoint; 0: something has happened since */
 	/* Data that was got since the last event of another kind: it belongs to the next one. */
-	struct { uint64_t count, ticks, start_ticks, end_ticks; bool begins; } pending;
+	struct {
+		uint64_t count, ticks, start_ticks, end_ticks;
+		bool begins;           /* a loader was begun */
+		size_t step;           /* of the latest iteration with some: which, and how many, and of them between steps */
+		uint32_t counted, between;
+	} pending;
 };
 
 /* Collects what happens in the loops, by index of the steps' loops. False: out of memory. */

@@ -359,6 +359,7 @@ TEST(an_evaluation_is_one_however_many_batches_it_has)
 	CHECK_EQ(learning->batches, 15);
 	CHECK_EQ(learning->p50, 5);
 	CHECK_EQ(phases->epochs, 3);
+	check_event(EVENT(phases, DATA), 15, 1, 1, 1);
 	CHECK_EQ(PHASE(phases, INFERENCE)->all.times, 0);
 	CHECK_EQ(PHASE(phases, ACTING)->all.times, 0);
 	made_close(&made);
