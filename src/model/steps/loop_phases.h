@@ -25,7 +25,8 @@
 
 enum dw_loop_event_kind {
 	DW_LOOP_DATA,       /* the loop gets data to learn from */
-	DW_LOOP_FORWARD,    /* calls of modules from outside of any, also of a loss that is one */
+	DW_LOOP_FORWARD,    /* calls of modules from outside of any. Modules without parameters, as a loss, are left out, if
+	                     * the trace says which they are */
 	DW_LOOP_BACKWARD,
 	DW_LOOP_UPDATE,     /* steps of optimizers; zero_grad is none */
 	DW_LOOP_INFERENCE,  /* calls without gradients that are no evaluation of the trained model */
@@ -33,6 +34,8 @@ enum dw_loop_event_kind {
 	DW_LOOP_CHECKPOINT,
 	DW_LOOP_EVENT_KINDS
 };
+
+enum { DW_LOOP_OPTIMIZERS = 16 };
 
 struct dw_loop_event {
 	uint64_t count, between; /* in the iterations of the loop; of these, between steps */
@@ -74,6 +77,8 @@ struct dw_loop_phases {
 	struct dw_loop_event events[DW_LOOP_EVENT_KINDS];
 	struct dw_phase phases[DW_PHASE_KINDS];
 	uint64_t epochs;    /* times that a loader was begun to learn from it */
+	/* Updates of the whole run by the optimizer's number. Older traces, and other frameworks, have only one. */
+	uint64_t updates_of[DW_LOOP_OPTIMIZERS];
 	double accumulated; /* backwards for each update; 0: no parameters are updated. Below 1, one backward serves
 	                     * several optimizers */
 };

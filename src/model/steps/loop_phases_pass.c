@@ -21,7 +21,9 @@ struct phases_frame {
 	struct dw_frame frame;
 	uint8_t row, event;      /* ROW_PART: of an `event` that is not counted on its own */
 	bool counts;             /* begins in an iteration of the loop */
+	bool bare;               /* of a call: the module has no parameters */
 	bool clears, updated;    /* of an update: it is a zero_grad(); it has been counted */
+	uint8_t optimizer;       /* of an update: which, from 0 */
 	size_t step;             /* with `counts`: which iteration */
 };
 
@@ -254,7 +256,8 @@ static void phases_save(struct phases_state *state, uint64_t ticks, uint64_t ns)
 }
 
 /* Adds an event to the run that it belongs to. */
-static void phases_follow(struct phases_state *state, unsigned kind, uint64_t ticks, uint64_t ns)
+static void phases_follow(struct phases_state *state, const struct phases_frame *frame, unsigned kind, uint64_t ticks,
+                          uint64_t ns)
 {
 	struct dw_phase_loop *loop = state->loop;
 	bool learns = kind != DW_LOOP_EVALUATION && kind != DW_LOOP_INFERENCE;
@@ -267,10 +270,12 @@ static void phases_follow(struct phases_state *state, unsigned kind, uint64_t ti
 	run = phases_find_run(state, learns, ticks, ns);
 	if (!run)
 		return;
-	run->calls += !learns || kind == DW_LOOP_FORWARD;
-	run->evaluations += kind == DW_LOOP_EVALUATION;
 	if (kind == DW_LOOP_EVALUATION)
 		run->kind = DW_PHASE_EVALUATION;
+	if (frame->bare)
+		return;
+	run->calls += !learns || kind == DW_LOOP_FORWARD;
+	run->evaluations += kind == DW_LOOP_EVALUATION;
 }
 
 static void phases_begin_event(struct phases_state *state, struct phases_frame *frame, unsigned kind, uint64_t ticks)
@@ -285,14 +290,14 @@ static void phases_begin_event(struct phases_state *state, struct phases_frame *
 	frame->counts = step && step->start_ns <= ns;
 	frame->step = loop->next;
 	phases_give(state, ticks);
-	if (frame->counts && kind != DW_LOOP_UPDATE && kind != DW_LOOP_DATA)
+	if (frame->counts && kind != DW_LOOP_UPDATE && kind != DW_LOOP_DATA && !frame->bare)
 		phases_count(loop, frame, kind, ns >= step->end_ns);
 	if (kind == DW_LOOP_DATA)
 		phases_get_data(state, frame, step && ns >= step->end_ns);
 	else if (kind == DW_LOOP_CHECKPOINT)
 		phases_save(state, ticks, ns);
 	else
-		phases_follow(state, kind, ticks, ns);
+		phases_follow(state, frame, kind, ticks, ns);
 }
 
 /* An optimizer updates parameters; the event began at the frame. */
@@ -348,12 +353,21 @@ static bool phases_is_part(const struct phases_state *state, unsigned kind)
 	       (kind == DW_LOOP_FORWARD && state->open[DW_LOOP_BACKWARD]);
 }
 
-static bool phases_clears(const struct phases_state *state, uint32_t id)
+/* What the detail of an event says. */
+static void phases_read_detail(const struct phases_state *state, struct phases_frame *frame, uint32_t id)
 {
 	const char *detail = state->all->model->symbols[dw_walk_symbol(&state->pass.walk, id)].detail;
-	const char *end = detail ? strstr(detail, "zero_grad") : NULL;
+	size_t length = detail ? strlen(detail) : 0, clears = strlen(DW_DETAIL_CLEARS);
+	unsigned long number;
 
-	return end && strcmp(end, "zero_grad") == 0;
+	if (!detail)
+		return;
+	frame->bare = frame->event != DW_LOOP_UPDATE && strcmp(detail, DW_DETAIL_BARE) == 0;
+	if (frame->event != DW_LOOP_UPDATE)
+		return;
+	frame->clears = length >= clears && strcmp(detail + length - clears, DW_DETAIL_CLEARS) == 0;
+	number = strtoul(detail, NULL, 10);
+	frame->optimizer = number && number <= DW_LOOP_OPTIMIZERS ? (uint8_t)(number - 1) : 0;
 }
 
 static __attribute__((noinline)) void phases_enter_row(struct phases_state *state, struct phases_frame *frame,
@@ -377,7 +391,7 @@ static __attribute__((noinline)) void phases_enter_row(struct phases_state *stat
 		bool part = phases_is_part(state, kind);
 
 		frame->event = (uint8_t)kind;
-		frame->clears = kind == DW_LOOP_UPDATE && phases_clears(state, id);
+		phases_read_detail(state, frame, id);
 		if (!part)
 			phases_begin_event(state, frame, kind, ticks);
 		else
@@ -395,7 +409,8 @@ DW_INLINE void phases_enter(void *context, void *place, uint64_t ticks, uint32_t
 	uint8_t row = state->all->rows[dw_walk_op(&state->pass.walk, id).row];
 
 	frame->row = ROW_NOTHING;
-	frame->counts = frame->clears = frame->updated = false;
+	frame->counts = frame->bare = frame->clears = frame->updated = false;
+	frame->optimizer = 0;
 	if (__builtin_expect(row != ROW_NOTHING, 0))
 		phases_enter_row(state, frame, ticks, id, row);
 }
@@ -408,6 +423,7 @@ static void phases_end_event(struct phases_state *state, struct phases_frame *fr
 
 	if (frame->event == DW_LOOP_UPDATE && !frame->updated && !frame->clears && !state->stepping)
 		phases_update(state, frame);
+	loop->updates_of[frame->optimizer] += frame->event == DW_LOOP_UPDATE && !frame->clears;
 	if (frame->event == DW_LOOP_DATA && loop->pending.start_ticks)
 		loop->pending.end_ticks = ticks;
 	else if (run && ticks > run->end_ticks)

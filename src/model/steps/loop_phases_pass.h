@@ -27,6 +27,7 @@ struct dw_phase_loop {
 	size_t count;
 	uint32_t *counts;          /* by step and event kind; malloc'ed */
 	uint64_t ticks[DW_LOOP_EVENT_KINDS], totals[DW_LOOP_EVENT_KINDS], between[DW_LOOP_EVENT_KINDS];
+	uint64_t updates_of[DW_LOOP_OPTIMIZERS];
 	uint64_t epochs, learned;  /* learned: events of learning */
 	struct dw_phase_runs runs, checkpoints; /* malloc'ed */
 

@@ -252,6 +252,7 @@ static bool phases_make(struct dw_loop_phases *phases, struct dw_phase_loop *loo
 		if (!phases_sum_event(phases, loop, kind))
 			return false;
 	phases->epochs = loop->epochs;
+	memcpy(phases->updates_of, loop->updates_of, sizeof phases->updates_of);
 	if (events[DW_LOOP_UPDATE].count)
 		phases->accumulated = (double)events[DW_LOOP_BACKWARD].count / (double)events[DW_LOOP_UPDATE].count;
 	if (!phases_has_events(loop))

@@ -234,6 +234,44 @@ TEST(without_pytorchs_ranges_a_phase_is_an_update)
 	made_close(&made);
 }
 
+/* What PyTorch's probe writes: which optimizer it is, and which modules have no parameters. */
+TEST(optimizers_have_numbers_and_a_loss_is_no_call)
+{
+	begin_trace();
+	uint32_t second = dw_encode_op(&made.process, DWELL_CATEGORY_PHASE, "optimizer", "2", 0, NULL, 0);
+	uint32_t loss = dw_encode_op(&made.process, DWELL_CATEGORY_PHASE, "forward", "no parameters", 0, NULL, 0);
+	uint32_t score = dw_encode_op(&made.process, DWELL_CATEGORY_EVALUATION, "evaluation", "no parameters", 0, NULL, 0);
+
+	for (int i = 0; i < 6; i++) {
+		step_begins();
+		range(forward, 100);
+		range(loss, 10);
+		range(backward, 100);
+		range(optimizer, 50);
+		if (i % 2) {
+			begin(second);
+			range(update, 40);
+			end();
+		}
+		step_ends();
+	}
+	for (int i = 0; i < 3; i++) {
+		range(evaluation, 50);
+		range(score, 5);
+	}
+	const struct dw_loop_phases *phases = phases_of();
+	REQUIRE(phases);
+	check_event(EVENT(phases, FORWARD), 6, 1, 1, 1);
+	CHECK_EQ(EVENT(phases, FORWARD)->ns, 6 * 110000);
+	check_event(EVENT(phases, UPDATE), 9, 1, 1, 2);
+	CHECK_EQ(phases->updates_of[0], 6);
+	CHECK_EQ(phases->updates_of[1], 3);
+	CHECK_EQ(phases->updates_of[2], 0);
+	CHECK_EQ(PHASE(phases, EVALUATION)->calls, 3);
+	CHECK_EQ(PHASE(phases, EVALUATION)->all.run_ns, 3 * 55000);
+	made_close(&made);
+}
+
 TEST(a_target_is_asked_in_the_iteration)
 {
 	begin_trace();
