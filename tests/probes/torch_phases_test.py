@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What phases say besides their names: which optimizer updates, and that a module has no parameters.
+"""What phases say besides their names: which optimizer updates, and that a module has no parameters; who made the steps.
 
 usage: torch_phases_test.py path/to/dwell
 
@@ -20,6 +20,7 @@ TORCH = installed.need("torch")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import second_reader  # noqa: E402
 
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
 HEAD = installed.LIGHT + """
 import torch
 from torch import nn
@@ -70,6 +71,15 @@ def closure():
 for i in range(10):
     optimizers[1].step(closure)
 """, {"forward": 10, "forward: no parameters": 10, "backward": 10, "optimizer: 2": 10, "optimizer: zero_grad": 10}),
+    ("steps that the program marks later", """
+import dwell
+model = net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(10):
+    if i > 4:
+        dwell.step()
+    learn(model, optimizer)
+""", FIRST),
     ("an evaluation with a loss", """
 model = net()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -124,8 +134,11 @@ def main():
         trace = os.path.join(folder, "t.dwell")
         for name, script, wanted in CASES:
             subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", HEAD + script], capture_output=True, text=True,
-                           timeout=120, check=True)
+                           timeout=120, check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
             counts = count(trace, {phase.split(":")[0] for phase in wanted})
+            info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout
+            counts["made"] = [line.split(" = ", 1)[1] for line in info.splitlines() if "torch.steps = " in line]
+            wanted = {**wanted, "made": ["marked" if "dwell.step" in script else "found"]}
             failures += counts != wanted
             print(("ok  " if counts == wanted else "FAIL"), f"{name}: {counts}" + ("" if counts == wanted else f", not {wanted}"))
     print(f"PyTorch {TORCH}: {failures} failed" if failures else f"PyTorch {TORCH}: all passed")

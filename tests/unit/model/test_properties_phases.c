@@ -3,6 +3,7 @@
  */
 #include "random_steps.h"
 
+#include "model/steps/learned.h"
 #include "model/steps/loop_phases.h"
 
 static const struct random_name names[] = {
@@ -93,12 +94,35 @@ static void phases_check_loop(const struct dw_loop_phases *phases, const struct 
 	CHECK(until_ns <= loop->duration_ns);
 }
 
+static void phases_check_learned(const struct dw_learned *learned)
+{
+	for (size_t i = 0; i < learned->loop_count; i++) {
+		const struct dw_learned_loop *loop = &learned->loops[i];
+		const struct dw_source_step *steps = learned->steps + loop->first;
+
+		CHECK(loop->same <= loop->count);
+		CHECK((loop->count > 0) == (loop->why == DW_LEARNED_DECIDED));
+		for (size_t s = 0; s < loop->count; s++) {
+			CHECK(steps[s].start_ticks <= steps[s].end_ticks);
+			CHECK(!s || steps[s - 1].end_ticks <= steps[s].start_ticks);
+		}
+	}
+}
+
+static void phases_draw_begin(void)
+{
+	random_steps_start();
+	dw_encode_meta(&made.process, "torch.steps", "found", false);
+	dw_encode_meta(&made.process, "torch.optimizers", "numbered", false);
+}
+
 static void phases_compare(void)
 {
 	const struct dw_steps *steps = dw_model_steps(made.model, &made.error);
 	const struct dw_loop_phases *phases = dw_model_loop_phases(made.model, &made.error);
 
 	REQUIRE(steps && phases);
+	phases_check_learned(dw_model_learned(made.model, &made.error));
 	for (size_t i = 0; i < steps->thread_count; i++) {
 		uint32_t thread = phases_thread(made.source, steps->threads[i]);
 
@@ -110,7 +134,7 @@ static void phases_compare(void)
 TEST(phases_hold_in_any_trace)
 {
 	static const struct random_ask ask = { .names = names, .name_count = OPS, .others = 40,
-		.draw_other = random_steps_draw, .draw_begin = random_steps_start };
+		.draw_other = random_steps_draw, .draw_begin = phases_draw_begin };
 
 	random_test(&ask, random_steps_open, phases_compare, 150);
 }
