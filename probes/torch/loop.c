@@ -406,13 +406,34 @@ static void loop_note_framework(void)
 
 #define THREADS_STEP 8 /* from this one on, threads are looked up again at each step whose number is a power of two */
 
+static bool loop_is_nothing(PyObject *closure)
+{
+	char name[32];
+
+	dwp_python_text(closure, "__name__", name, sizeof name);
+	return strcmp(name, "do_nothing_closure") == 0;
+}
+
+/* Lightning passes such a closure, wrapped in a partial, where the program runs forward and backward itself. */
+static bool loop_does_nothing(PyObject *closure)
+{
+	PyObject *arguments = PyObject_GetAttrString(closure, "args");
+	bool nothing = loop_is_nothing(closure);
+
+	PyErr_Clear();
+	for (Py_ssize_t i = 0; arguments && PyTuple_Check(arguments) && i < PyTuple_Size(arguments); i++)
+		nothing |= loop_is_nothing(PyTuple_GetItem(arguments, i));
+	Py_XDECREF(arguments);
+	return nothing;
+}
+
 /* As Lightning's. The first thing that step() does is to call it. What it runs is no update: that begins when the first
  * backward of the closure has ended. */
 static bool loop_has_closure(const struct dwp_call *call)
 {
 	PyObject *closure = call->second ? call->second : call->named;
 
-	return closure && PyCallable_Check(closure);
+	return closure && PyCallable_Check(closure) && !loop_does_nothing(closure);
 }
 
 static void loop_wait_for_closure(struct dwp_call *call)

@@ -71,6 +71,19 @@ def closure():
 for i in range(10):
     optimizers[1].step(closure)
 """, {"forward": 10, "forward: no parameters": 10, "backward": 10, "optimizer: 2": 10, "optimizer: zero_grad": 10}),
+    ("closures that do nothing, as Lightning's where it does not optimize", """
+import functools
+def do_nothing_closure():
+    return None
+models = [net(), net()]
+optimizers = [torch.optim.SGD(model.parameters(), lr=0.1) for model in models]
+closures = [do_nothing_closure, functools.partial(lambda closure: closure(), do_nothing_closure)]
+for i in range(10):
+    for model, optimizer, closure in zip(models, optimizers, closures):
+        optimizer.zero_grad()
+        loss_of(model(torch.ones(2, 4)), torch.ones(2, 4)).backward()
+        optimizer.step(closure)
+""", {**{phase: 2 * times for phase, times in FIRST.items()}, "optimizer": 10, "optimizer: 2": 10}),
     ("steps that the program marks later", """
 import dwell
 model = net()

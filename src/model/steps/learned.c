@@ -48,6 +48,16 @@ static bool learned_is_recorded(const struct dw_model *model, const struct dw_ph
 	return true;
 }
 
+/* Whether the trace says which optimizer each update is of. */
+static bool learned_has_names(const struct dw_model *model, const struct dw_phase_loop *loop, uint32_t process)
+{
+	uint64_t named = 0;
+
+	for (unsigned i = 0; i < DW_LOOP_OPTIMIZERS; i++)
+		named += loop->updates_of[i];
+	return named >= loop->update_count && learned_has(model->source, process, DW_KEY_TORCH_OPTIMIZERS, "numbered");
+}
+
 /* Whether a step of the trace has several updates. */
 static bool learned_has_several(const struct dw_phase_loop *loop)
 {
@@ -65,7 +75,7 @@ static enum dw_learned_why learned_ask(const struct dw_model *model, const struc
 		return DW_LEARNED_UNRECORDED;
 	if (!loop->update_count)
 		return DW_LEARNED_NO_UPDATES;
-	if (!learned_has(model->source, process, DW_KEY_TORCH_OPTIMIZERS, "numbered") && learned_has_several(loop))
+	if (!learned_has_names(model, loop, process) && learned_has_several(loop))
 		return DW_LEARNED_NAMELESS;
 	return DW_LEARNED_DECIDED;
 }

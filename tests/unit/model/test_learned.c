@@ -305,4 +305,21 @@ TEST(an_older_trace_with_several_updates_a_step_is_not_decided)
 	check_undecided(DW_LEARNED_NAMELESS);
 }
 
+/* Updates that are known by PyTorch's own range alone. */
+TEST(updates_of_nameless_optimizers_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 4; i++) {
+		step_begins();
+		for (int k = 0; k < 2; k++) {
+			range(forward, 100);
+			range(backward, 200);
+			range(update, 50);
+		}
+		step_ends();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_NAMELESS);
+}
+
 CHECK_MAIN
