@@ -67,13 +67,22 @@ static bool learned_has_several(const struct dw_phase_loop *loop)
 	return false;
 }
 
+/* Whether steps of the trace, but for the last one, have no update: other code makes steps too, or a scaler skipped the update. */
+static bool learned_has_none(const struct dw_phase_loop *loop)
+{
+	for (size_t i = 0; i + 1 < loop->count; i++)
+		if (!loop->counts[i * DW_LOOP_EVENT_KINDS + DW_LOOP_UPDATE])
+			return true;
+	return !loop->update_count;
+}
+
 static enum dw_learned_why learned_ask(const struct dw_model *model, const struct dw_phase_loop *loop, uint32_t process)
 {
 	if (learned_is_marked(model, loop, process))
 		return DW_LEARNED_MARKED;
 	if (!learned_is_recorded(model, loop))
 		return DW_LEARNED_UNRECORDED;
-	if (!loop->update_count)
+	if (learned_has_none(loop))
 		return DW_LEARNED_NO_UPDATES;
 	if (!learned_has_names(model, loop, process) && learned_has_several(loop))
 		return DW_LEARNED_NAMELESS;

@@ -20,7 +20,7 @@
 enum dw_learned_why {
 	DW_LEARNED_DECIDED,
 	DW_LEARNED_MARKED,     /* the program, its user or its framework says what its steps are */
-	DW_LEARNED_NO_UPDATES, /* no parameters are updated by an optimizer */
+	DW_LEARNED_NO_UPDATES, /* no optimizer updates parameters, or not in all steps: a scaler may have skipped it */
 	DW_LEARNED_UNRECORDED, /* some of the events are not in the trace */
 	DW_LEARNED_NAMELESS,   /* of an older trace, which does not say which optimizer steps, and steps have several updates */
 };

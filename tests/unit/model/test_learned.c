@@ -266,6 +266,35 @@ TEST(steps_without_updates_are_not_decided)
 	check_undecided(DW_LEARNED_NO_UPDATES);
 }
 
+/* As a scaler's, which skips the update after an overflow. */
+TEST(steps_of_which_some_have_no_update_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 6; i++) {
+		step_begins();
+		range(forward, 100);
+		range(backward, 200);
+		if (i != 3)
+			update_parameters();
+		step_ends();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_NO_UPDATES);
+}
+
+TEST(a_step_that_the_end_cuts_is_in_no_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 6; i++) {
+		learn_step();
+		pass(10);
+	}
+	step_begins();
+	range(forward, 100);
+	step_ends();
+	check_learned(6, 6);
+}
+
 TEST(steps_that_were_not_recorded_are_not_decided)
 {
 	begin_torch();
