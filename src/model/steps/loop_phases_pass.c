@@ -409,11 +409,23 @@ static void phases_read_detail(const struct phases_state *state, struct phases_f
 	frame->optimizer = number && number <= DW_LOOP_OPTIMIZERS ? (uint8_t)(number - 1) : 0;
 }
 
+/* PyTorch's own range of a zero_grad() begins: the phase around it is one. In an optimizer's step it has a phase of its own. */
+static void phases_clear(struct phases_state *state)
+{
+	for (uint32_t place = state->pass.depth; place; place--) {
+		struct phases_frame *frame = phases_at(state, place);
+
+		if ((frame->row != DW_LOOP_UPDATE && frame->row != ROW_PART) || frame->event != DW_LOOP_UPDATE)
+			continue;
+		frame->clears = true;
+		return;
+	}
+}
+
 static __attribute__((noinline)) void phases_enter_row(struct phases_state *state, struct phases_frame *frame,
                                                        uint64_t ticks, uint32_t id, uint8_t row)
 {
 	unsigned kind = row == ROW_LOADER ? DW_LOOP_DATA : row;
-	struct phases_frame *update;
 
 	if (state->pass.walk.thread != state->thread)
 		phases_choose_thread(state);
@@ -423,9 +435,7 @@ static __attribute__((noinline)) void phases_enter_row(struct phases_state *stat
 	if (row == ROW_STEPS) {
 		phases_begin_step(state, frame, ticks);
 	} else if (row == ROW_CLEARS) {
-		update = phases_find_update(state);
-		if (update)
-			update->clears = true;
+		phases_clear(state);
 	} else {
 		bool part = phases_is_part(state, kind);
 
