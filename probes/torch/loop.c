@@ -15,9 +15,11 @@
 
 #include "loop_threads.h"
 #include "loops.h"
+#include "optimizers.h"
 
 /* A call without gradients that is no evaluation: see loop_evaluates(). */
 DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
+DWELL_SITE(inference_bare_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, DW_DETAIL_BARE);
 DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 
 static PyObject *grad_enabled;    /* torch.is_grad_enabled */
@@ -205,6 +207,15 @@ static bool loop_evaluates(const PyObject *module, bool training)
 	return !training && (!has_trained || *loop_trained(module) == module);
 }
 
+static struct dwell_site *loop_evaluation_site(const PyObject *module, bool grad, bool training, bool has_parameters)
+{
+	if (grad)
+		return &gradients_site;
+	if (loop_evaluates(module, training))
+		return has_parameters ? &dwp_phase_evaluation : &dwp_phase_evaluation_bare;
+	return has_parameters ? &inference_site : &inference_bare_site;
+}
+
 /* Whether the caller is within torch.func.grad, vmap or another function transform. */
 static bool loop_is_transformed(void)
 {
@@ -238,11 +249,8 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	}
 	switch (phase) {
 	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
-	case STEPS_PHASE_FORWARD: return dwell_begin(&dwp_phase_forward);
-	case STEPS_PHASE_EVALUATION:
-		return dwell_begin(grad                                ? &gradients_site
-		                   : loop_evaluates(module, training) ? &dwp_phase_evaluation
-		                                                      : &inference_site);
+	case STEPS_PHASE_FORWARD: return dwell_begin(has_parameters ? &dwp_phase_forward : &dwp_phase_forward_bare);
+	case STEPS_PHASE_EVALUATION: return dwell_begin(loop_evaluation_site(module, grad, training, has_parameters));
 	case STEPS_PHASE_TENTATIVE: return dwell_begin(&dwp_phase_tentative);
 	}
 	return DWELL_NOT_BEGUN;
@@ -280,7 +288,7 @@ static void loop_after_backward(struct dwp_call *call, PyObject *result)
 	loop_report_event(STEPS_BACKWARD_ENDS);
 	thread = dwp_loop_current;
 	if (thread && thread->update) {
-		*thread->update = dwell_begin(&dwp_phase_optimizer);
+		*thread->update = dwell_begin(thread->updates);
 		thread->update = NULL;
 	}
 }
@@ -305,6 +313,7 @@ static PyObject *loop_optimizer_gone(PyObject *self, PyObject *reference)
 		                         .optimizer = PyLong_AsVoidPtr(self) };
 
 	dwp_loop_report_to_all(&input);
+	dwp_optimizer_gone(input.optimizer);
 	PySet_Discard(references, reference);
 	PyErr_Clear();
 	Py_RETURN_NONE;
@@ -397,13 +406,40 @@ static void loop_note_framework(void)
 
 #define THREADS_STEP 8 /* from this one on, threads are looked up again at each step whose number is a power of two */
 
+static bool loop_is_nothing(PyObject *closure)
+{
+	char name[32];
+
+	dwp_python_text(closure, "__name__", name, sizeof name);
+	return strcmp(name, "do_nothing_closure") == 0;
+}
+
+/* Lightning passes such a closure, wrapped in a partial, where the program runs forward and backward itself. */
+static bool loop_does_nothing(PyObject *closure)
+{
+	PyObject *arguments = PyObject_GetAttrString(closure, "args");
+	bool nothing = loop_is_nothing(closure);
+
+	PyErr_Clear();
+	for (Py_ssize_t i = 0; arguments && PyTuple_Check(arguments) && i < PyTuple_Size(arguments); i++)
+		nothing |= loop_is_nothing(PyTuple_GetItem(arguments, i));
+	Py_XDECREF(arguments);
+	return nothing;
+}
+
 /* As Lightning's. The first thing that step() does is to call it. What it runs is no update: that begins when the first
  * backward of the closure has ended. */
 static bool loop_has_closure(const struct dwp_call *call)
 {
 	PyObject *closure = call->second ? call->second : call->named;
 
-	return closure && PyCallable_Check(closure);
+	return closure && PyCallable_Check(closure) && !loop_does_nothing(closure);
+}
+
+static void loop_wait_for_closure(struct dwp_call *call)
+{
+	dwp_loop_current->update = &call->began;
+	dwp_loop_current->updates = dwp_optimizer_site(call->self);
 }
 
 static void loop_before_step(struct dwp_call *call)
@@ -419,9 +455,9 @@ static void loop_before_step(struct dwp_call *call)
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
 	call->began = DWELL_NOT_BEGUN;
 	if (dwp_loop_current && loop_has_closure(call))
-		dwp_loop_current->update = &call->began;
+		loop_wait_for_closure(call);
 	else
-		call->began = dwell_begin(&dwp_phase_optimizer);
+		call->began = dwell_begin(dwp_optimizer_site(call->self));
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -474,6 +510,7 @@ static void loop_after_init(struct dwp_call *call, PyObject *result)
 	if (!result || !call->self)
 		return;
 	named = loop_is_named(call->self);
+	dwp_optimizer_made(call->self);
 	loop_watch_optimizer(call->self);
 	loop_report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
 	dwp_blocks_of_groups(call->self);
@@ -560,6 +597,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	transform_level = loop_find_transform_level(torch);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
+	dwell_meta(DW_KEY_TORCH_OPTIMIZERS, "numbered");
 	dwp_loop_rules.named = dwp_step_on_given();
 	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)

@@ -2,16 +2,19 @@
  * The threads whose steps are found, and what the answers of the state machine do to the recorder.
  */
 #include "loop_threads.h"
+#include "format/keys.h"
 #include "held.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 struct dwell_site dwp_phase_forward = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_forward_bare = { "forward", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_backward = { "backward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_optimizer = { "optimizer", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_zero_grad = { "optimizer", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_zero_grad = { "optimizer", DW_DETAIL_CLEARS, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_evaluation = { "evaluation", NULL, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0 };
+struct dwell_site dwp_phase_evaluation_bare = { "evaluation", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0 };
 struct dwell_site dwp_phase_tentative = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 
 struct steps_rules dwp_loop_rules;
@@ -23,6 +26,19 @@ static struct loop_thread *all_threads;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_key;
 static bool has_key;
+
+static bool noted_found, noted_marked;
+
+/* Stores what made a step of this process. */
+static void loop_note_step(const struct loop_thread *thread)
+{
+	bool marked = thread->steps.state == STEPS_IN_PROGRAM, *noted = marked ? &noted_marked : &noted_found;
+
+	if (*noted || (!marked && dwp_loop_rules.named))
+		return;
+	*noted = true;
+	dwell_meta(DW_KEY_TORCH_STEPS, marked ? "marked" : "found");
+}
 
 /* Does what the state machine returned. The gate may change whenever a step begins or ends. */
 static void loop_act(struct loop_thread *thread, enum steps_action action)
@@ -40,6 +56,7 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 	case STEPS_DO_INFER:
 		dwp_bound_choose();
 		(action == STEPS_DO_BEGIN ? dwell_step_begin_at : dwell_step_begin_tentative)(thread->kept);
+		loop_note_step(thread);
 		dwp_bound_begun();
 		dwp_types_step();
 		thread->kept = 0;
@@ -111,6 +128,7 @@ static void loop_forked(void)
 		all_threads = next;
 	}
 	all_threads = dwp_loop_current;
+	noted_found = noted_marked = false;
 	dwp_loop_rules.shared = false; /* this process may be the one that trains */
 	dwp_loop_rules.withdrawn = dwp_loop_rules.optimizers || dwp_loop_rules.trained;
 	dwp_bound_forked();

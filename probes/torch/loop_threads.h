@@ -18,6 +18,7 @@ struct loop_thread {
 	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
 	uint64_t loop_began;  /* when the followed loop began its first iteration */
 	unsigned *update;     /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
+	struct dwell_site *updates; /* with `update`: the phase that begins then */
 	bool gate_changed;    /* by a report; the caller follows the gate and clears it */
 	struct loop_thread *next;
 };
@@ -27,8 +28,9 @@ extern struct steps_rules dwp_loop_rules;
 /* Called in the child process after fork, in a thread that has steps. May be NULL. */
 extern void (*dwp_loop_forked)(void);
 
-/* Phases. */
-extern struct dwell_site dwp_phase_forward, dwp_phase_backward, dwp_phase_optimizer, dwp_phase_zero_grad, dwp_phase_evaluation;
+/* Phases. Details say what no name does (format/keys.h). */
+extern struct dwell_site dwp_phase_forward, dwp_phase_forward_bare, dwp_phase_backward, dwp_phase_optimizer,
+    dwp_phase_zero_grad, dwp_phase_evaluation, dwp_phase_evaluation_bare;
 /* Named forward; becomes evaluation if the process turns out to train. */
 extern struct dwell_site dwp_phase_tentative;
 

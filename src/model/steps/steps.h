@@ -18,6 +18,7 @@ enum dw_whole { DW_WHOLE_OPTIMIZER, DW_WHOLE_BACKWARD, DW_WHOLE_FORWARD, DW_WHOL
 struct dw_step {
 	uint32_t thread;           /* index into the source's threads */
 	uint64_t number, start_ns, end_ns, cpu_ns;
+	uint64_t next_ns;          /* where the thread's next step begins, in scope or not; 0: it has no later one */
 	bool open;                 /* no end was recorded: not in the percentiles */
 	bool recorded;             /* its gate was open; otherwise all of its time is OTHER */
 	bool reduced;              /* not recorded are only its operators and layers */
@@ -40,6 +41,17 @@ struct dw_step {
 	/* The row that took most time beyond its median over usual steps: why the step was slow. */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
+};
+
+/*
+ * How long iterations take. An iteration lasts from the begin of a step to the begin of the thread's next one: what
+ * the loop does between them, as getting a batch, logging, evaluation, is in it. So `mean_ns` times the number of
+ * steps is what the loop takes. A thread's last step has no next one and is not counted, because the trace does not
+ * say where its iteration ends. Without any iteration `count` is 0, and the times are those of the steps themselves.
+ */
+struct dw_iteration_times {
+	size_t count;
+	uint64_t sum_ns, mean_ns, p50_ns, p95_ns, p99_ns;
 };
 
 /* The name in dw_steps.besides for steps that the trace has only as sums. */
@@ -66,6 +78,8 @@ struct dw_loop {
 	uint32_t thread;
 	size_t first_step, count;  /* its steps in dw_steps.steps */
 	uint64_t start_ns, end_ns;
+	uint64_t duration_ns;      /* from start_ns to end_ns; if steps in between are not in scope, with their time */
+	struct dw_iteration_times iterations; /* of its steps */
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */
 	uint64_t outside_counts[DW_SHARE_COUNT]; /* times that a share began there */
@@ -104,6 +118,7 @@ struct dw_steps {
 	uint64_t ended_ns;
 	size_t ended_count;
 	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
+	struct dw_iteration_times iterations; /* of all loops */
 	uint32_t *threads;         /* the threads with steps; the first one of a process has the most
 	                            * steps */
 	size_t thread_count, process_count;

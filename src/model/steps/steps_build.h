@@ -40,8 +40,15 @@ static inline uint64_t dw_step_length(const struct dw_step *step)
 /* Whether no records of the process are missing in the step. *missing: the first hole that can overlap; steps of a
  * process ascend. */
 bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing);
+/* Index of the stream that a thread writes; the source's stream_count: it has no records. */
+size_t dw_steps_find_stream(const struct dw_source *source, uint32_t thread);
 /* The q-th quantile of an array in ascending order; 0 if it is empty. */
 uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q);
+
+/* ---- iteration_times.c ---------------------------------------------------------------------------- */
+
+/* The iterations of `count` steps. -1: out of memory. */
+int dw_steps_time_iterations(const struct dw_step *steps, size_t count, struct dw_iteration_times *times);
 
 /* ---- convert.c, loops.c -------------------------------------------------------------------------- */
 

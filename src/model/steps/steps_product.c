@@ -73,7 +73,9 @@ bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interva
 	return (*missing)->start_ticks >= step->end_ticks;
 }
 
-static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const struct dw_source_step *from, bool whole)
+/* `next`: the thread's next step; NULL: there is none. */
+static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const struct dw_source_step *from,
+                           const struct dw_source_step *next, bool whole)
 {
 	struct dw_pace_step *ticks = &pace->steps[pace->count];
 	struct dw_step *step = &steps->steps[steps->count];
@@ -94,6 +96,8 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const s
 		ticks->end_ticks = ticks->start_ticks;
 		step->end_ns = step->start_ns;
 	}
+	if (next)
+		step->next_ns = next->start_ns > step->end_ns ? next->start_ns : step->end_ns;
 	step->counted = step->recorded && step->whole && !step->open;
 	steps->cut_count += step->recorded && !step->whole;
 	steps->open_count += step->open;
@@ -133,7 +137,7 @@ static int steps_measure(struct dw_steps *steps)
 	steps->p99_ns = dw_steps_quantile(lengths, count, 0.99);
 	steps->mean_ns = count ? (uint64_t)(sum / (double)count + 0.5) : 0;
 	free(lengths);
-	return 0;
+	return dw_steps_time_iterations(steps->steps, steps->count, &steps->iterations);
 }
 
 /* If no step ended, steps without an end count: the program is in its first step. */
@@ -145,7 +149,7 @@ static void steps_choose_counted(struct dw_steps *steps)
 
 /* ---- the product --------------------------------------------------------------------------------------------- */
 
-static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
+size_t dw_steps_find_stream(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->stream_count; i++)
 		if (source->streams[i].process == source->threads[thread].process && !source->streams[i].nested &&
@@ -188,16 +192,18 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 	const struct dw_pace_step *last;
 
 	*pace = (struct dw_pace){ .process = index,
-		                      .thread = thread, .stream = steps_find_stream(source, thread),
+		                      .thread = thread, .stream = dw_steps_find_stream(source, thread),
 		                      .steps = work->ticks + steps->count, .first_step = steps->count };
 	for (size_t i = 0; i < count; i++) {
 		size_t from = work->order[work->first_of[thread] + i];
+		const struct dw_source_step *next =
+		    i + 1 < count ? &source->steps[work->order[work->first_of[thread] + i + 1]] : NULL;
 
 		if (!dw_model_has_step(work->model, &source->steps[from]))
 			continue;
 		work->from[steps->count] = from;
 		work->ns_per_tick[steps->count] = clock->ns_per_tick;
-		steps_add_step(steps, pace, &source->steps[from], dw_step_is_whole(&source->steps[from], &missing));
+		steps_add_step(steps, pace, &source->steps[from], next, dw_step_is_whole(&source->steps[from], &missing));
 	}
 	if (!pace->count)
 		return;

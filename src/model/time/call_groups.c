@@ -11,6 +11,7 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "frameworks/torch.h"
 #include "model/core/shapes.h"
 #include "model/time/call_groups.h"
 
@@ -23,7 +24,8 @@ static size_t groups_shape_bytes(const struct dw_entry_shapes *shapes)
 
 static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b, const struct dw_grouping *ask)
 {
-	bool annotation = a->category == DWELL_CATEGORY_PHASE || a->category == DWELL_CATEGORY_DATA;
+	bool annotation = (a->category == DWELL_CATEGORY_PHASE || a->category == DWELL_CATEGORY_DATA) &&
+	                  (dw_torch_names_call(a->detail) || dw_torch_names_call(b->detail));
 
 	if (a->category != b->category || strcmp(a->name, b->name) != 0 ||
 	    ((ask->overload || (ask->annotations && annotation)) && !dw_text_same(a->detail, b->detail)))

@@ -30,10 +30,15 @@ bool dw_framework_wraps_optimizer(const char *name)
 	return strncmp(name, "Optimizer.step#", 15) == 0 || strncmp(name, "Optimizer.zero_grad#", 20) == 0;
 }
 
+bool dw_torch_names_call(const char *detail)
+{
+	return detail && (*detail == '#' || (strchr(detail, '.') && !strchr(detail, ' ')));
+}
+
 void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text, size_t size)
 {
 	static const char zero[] = ".zero_grad";
-	size_t length = detail ? strlen(detail) : 0;
+	size_t length = dw_torch_names_call(detail) ? strlen(detail) : 0;
 	const char *before = NULL;
 
 	if (category == DWELL_CATEGORY_DATA && strcmp(name, "DataLoader.__next__") == 0)

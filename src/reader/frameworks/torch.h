@@ -12,6 +12,8 @@
 
 /* Whether torch.profiler hides operators of this name. */
 bool dw_torch_is_hidden(const char *name);
+/* Whether a detail is a part of the name in Kineto's files, as "SGD.step"; other details are dwell's own. */
+bool dw_torch_names_call(const char *detail);
 /* The name of a phase or of data loading in Kineto's files, where the detail is part of the name:
  * "Optimizer.step#SGD.step". The name itself if it has no such name. */
 void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text, size_t size);

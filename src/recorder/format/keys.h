@@ -84,6 +84,9 @@
                                                     * the first name below */
 #define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
                                                     * evaluation of a trained model have the second */
+#define DW_KEY_TORCH_OPTIMIZERS "torch.optimizers" /* "numbered": phases have the details below */
+#define DW_KEY_TORCH_STEPS "torch.steps"           /* "found": the probe found steps by what the program does; "marked": the
+                                                    * program marked steps from then on */
 #define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: "aten::mm=90 aten::add=100": how much of the operators' work is
                                                     * in 64-bit floating point, in percent; or "none" */
 #define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */
@@ -98,6 +101,11 @@
 
 #define DW_NAME_EVALUATION_GRADIENTS "evaluation with gradients"
 #define DW_NAME_INFERENCE "inference"
+
+/* Details of PyTorch's phases and evaluations. */
+#define DW_DETAIL_BARE "no parameters" /* of a call: the module has none, as a loss */
+#define DW_DETAIL_CLEARS "zero_grad"   /* of an optimizer: it clears gradients. Otherwise the optimizer's number among
+                                        * those of its process that live, from 2; the first one has none */
 
 /* ---- counters of data loading ---------------------------------------------------------------- */
 

@@ -1,0 +1,354 @@
+/* Iterations that the reader decides: loops in which the probe's choice is right, and loops in which it cannot be. */
+#include "learning_loop.h"
+
+#include "model/steps/learned.h"
+
+static uint32_t second; /* the phase of the second optimizer */
+
+static void begin_torch(void)
+{
+	begin_trace();
+	dw_encode_meta(&made.process, "torch.version", "2.13.0", false);
+	dw_encode_meta(&made.process, "torch.optimizers", "numbered", false);
+	dw_encode_meta(&made.process, "torch.steps", "found", false);
+	second = dw_encode_op(&made.process, DWELL_CATEGORY_PHASE, "optimizer", "2", 0, NULL, 0);
+}
+
+static void learn_second(void)
+{
+	clear_gradients();
+	range(forward, 200);
+	range(backward, 300);
+	begin(second);
+	range(update, 60);
+	end();
+}
+
+static const struct dw_learned *learned_of(void)
+{
+	dw_encode_record(&made.stream, now_us * 1000, DW_MARK, made_op(&made, DWELL_CATEGORY_MARK, "end"), NULL, 0);
+	return made_open(&made, NULL) ? NULL : dw_model_learned(made.model, &made.error);
+}
+
+static void check_learned(size_t count, size_t same)
+{
+	const struct dw_learned *learned = learned_of();
+
+	REQUIRE(learned && learned->loop_count == 1);
+	CHECK_EQ(learned->loops[0].why, DW_LEARNED_DECIDED);
+	CHECK_EQ(learned->loops[0].count, count);
+	CHECK_EQ(learned->loops[0].same, same);
+	for (size_t i = 0; i < learned->count; i++) {
+		CHECK(learned->steps[i].start_ns < learned->steps[i].end_ns);
+		CHECK(!i || learned->steps[i - 1].end_ns <= learned->steps[i].start_ns);
+		CHECK_EQ(learned->steps[i].number, i);
+	}
+	made_close(&made);
+}
+
+static void check_undecided(enum dw_learned_why why)
+{
+	const struct dw_learned *learned = learned_of();
+
+	REQUIRE(learned && learned->loop_count == 1);
+	CHECK_EQ(learned->loops[0].why, why);
+	CHECK_EQ(learned->count, 0);
+	made_close(&made);
+}
+
+/* ---- as the probe ---------------------------------------------------------------------------------------- */
+
+TEST(an_update_is_an_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 10; i++) {
+		learn_step();
+		pass(100);
+	}
+	const struct dw_learned *learned = learned_of();
+	REQUIRE(learned && learned->count == 10);
+	const struct dw_steps *steps = dw_model_steps(made.model, NULL);
+
+	CHECK_EQ(learned->loops[0].same, 10);
+	for (size_t i = 0; i < 10; i++) {
+		CHECK_EQ(learned->steps[i].start_ns, steps->steps[i].start_ns);
+		CHECK_EQ(learned->steps[i].end_ns, steps->steps[i].end_ns);
+		CHECK(learned->steps[i].recorded);
+	}
+	made_close(&made);
+}
+
+TEST(a_batch_begins_an_iteration)
+{
+	begin_torch();
+	for (int epoch = 0; epoch < 2; epoch++) {
+		range(loader, 20);
+		for (int i = 0; i < 5; i++) {
+			step_begins();
+			range(data, 30);
+			learn();
+			step_ends();
+		}
+		range(data, 5);
+		for (int i = 0; i < 4; i++)
+			range(evaluation, 100);
+	}
+	check_learned(10, 10);
+}
+
+TEST(accumulated_gradients_are_one_iteration)
+{
+	begin_torch();
+	step_begins();
+	for (int i = 0; i < 6; i++) {
+		for (int micro = 0; micro < 4; micro++) {
+			range(data, 10);
+			range(forward, 100);
+			range(backward, 200);
+		}
+		update_parameters();
+		step_ends();
+		step_begins();
+		clear_gradients(); /* begins the next one */
+	}
+	check_learned(6, 6);
+}
+
+TEST(two_optimizers_that_step_in_turn_are_one_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 8; i++) {
+		step_begins();
+		range(data, 10);
+		learn();
+		learn_second();
+		step_ends();
+	}
+	check_learned(8, 8);
+}
+
+TEST(a_closure_is_one_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 5; i++) {
+		step_begins();
+		begin(update);
+		for (int k = 0; k < 3; k++) {
+			clear_gradients();
+			range(forward, 100);
+			range(backward, 200);
+		}
+		begin(optimizer);
+		pass(50);
+		end();
+		end();
+		step_ends();
+	}
+	check_learned(5, 5);
+}
+
+TEST(optimizers_that_step_in_a_backward_are_one_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 5; i++) {
+		step_begins();
+		range(forward, 100);
+		begin(backward);
+		for (int k = 0; k < 40; k++) {
+			begin(k % 2 ? second : optimizer);
+			range(update, 5);
+			end();
+		}
+		end();
+		step_ends();
+	}
+	check_learned(5, 5);
+}
+
+TEST(what_leads_to_no_update_is_in_no_iteration)
+{
+	begin_torch();
+	range(forward, 500); /* a check before the loop */
+	for (int i = 0; i < 10; i++)
+		range(evaluation, 50);
+	for (int i = 0; i < 4; i++)
+		learn_step();
+	const struct dw_learned *learned = learned_of();
+	REQUIRE(learned && learned->count == 4);
+	CHECK_EQ(learned->steps[0].start_ns, 2000000);
+	made_close(&made);
+}
+
+/* ---- where the probe cannot know ------------------------------------------------------------------------- */
+
+/* The probe ended steps with the optimizer made last, which steps in each second iteration only. */
+TEST(an_optimizer_may_step_in_some_iterations_only)
+{
+	begin_torch();
+	step_begins();
+	for (int i = 0; i < 12; i++) {
+		learn();
+		if (i % 2 == 0)
+			continue;
+		learn_second();
+		step_ends();
+		step_begins();
+	}
+	check_learned(12, 0);
+}
+
+/* An optimizer joins later, and is not the one that ends steps. */
+TEST(an_optimizer_may_join_later)
+{
+	begin_torch();
+	for (int i = 0; i < 12; i++) {
+		step_begins();
+		learn();
+		step_ends();
+		if (i >= 6)
+			learn_second();
+	}
+	const struct dw_learned *learned = learned_of();
+	REQUIRE(learned && learned->count == 12);
+	CHECK_EQ(learned->steps[11].end_ns - learned->steps[11].start_ns, 1680000);
+	CHECK_EQ(learned->loops[0].same, 12);
+	made_close(&made);
+}
+
+/* As in PyTorch-GAN's wgan_gp: the probe's step is five batches long. */
+TEST(each_batch_is_an_iteration_though_one_optimizer_steps_rarely)
+{
+	begin_torch();
+	range(loader, 20);
+	step_begins();
+	for (int i = 0; i < 20; i++) {
+		range(data, 10);
+		learn();
+		if (i % 5 != 4)
+			continue;
+		learn_second();
+		step_ends();
+		step_begins();
+	}
+	check_learned(20, 0);
+}
+
+/* ---- where the reader does not decide -------------------------------------------------------------------- */
+
+TEST(steps_that_a_program_marks_are_not_decided)
+{
+	begin_torch();
+	dw_encode_meta(&made.process, "torch.steps", "marked", false);
+	for (int i = 0; i < 4; i++)
+		learn_step();
+	check_undecided(DW_LEARNED_MARKED);
+}
+
+TEST(steps_of_other_programs_are_not_decided)
+{
+	begin_trace();
+	for (int i = 0; i < 4; i++) {
+		learn_step();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_MARKED);
+}
+
+TEST(steps_without_updates_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 4; i++) {
+		step_begins();
+		range(forward, 100);
+		step_ends();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_NO_UPDATES);
+}
+
+/* As a scaler's, which skips the update after an overflow. */
+TEST(steps_of_which_some_have_no_update_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 6; i++) {
+		step_begins();
+		range(forward, 100);
+		range(backward, 200);
+		if (i != 3)
+			update_parameters();
+		step_ends();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_NO_UPDATES);
+}
+
+TEST(a_step_that_the_end_cuts_is_in_no_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 6; i++) {
+		learn_step();
+		pass(10);
+	}
+	step_begins();
+	range(forward, 100);
+	step_ends();
+	check_learned(6, 6);
+}
+
+TEST(steps_that_were_not_recorded_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 4; i++) {
+		step_begins();
+		learn();
+		dw_encode_step(&made.process, made.thread, step_number++, step_began * 1000, now_us * 1000, 1000,
+		               i == 2 ? 0 : DW_STEP_RECORDED);
+	}
+	check_undecided(DW_LEARNED_UNRECORDED);
+}
+
+/* An older trace does not say which optimizer steps. */
+static void make_old(bool several)
+{
+	begin_trace();
+	dw_encode_meta(&made.process, "torch.version", "2.13.0", false);
+	for (int i = 0; i < 4; i++) {
+		step_begins();
+		learn();
+		if (several)
+			learn();
+		step_ends();
+		pass(10);
+	}
+}
+
+TEST(an_older_trace_with_one_update_a_step_is_decided)
+{
+	make_old(false);
+	check_learned(4, 4);
+}
+
+TEST(an_older_trace_with_several_updates_a_step_is_not_decided)
+{
+	make_old(true);
+	check_undecided(DW_LEARNED_NAMELESS);
+}
+
+/* Updates that are known by PyTorch's own range alone. */
+TEST(updates_of_nameless_optimizers_are_not_decided)
+{
+	begin_torch();
+	for (int i = 0; i < 4; i++) {
+		step_begins();
+		for (int k = 0; k < 2; k++) {
+			range(forward, 100);
+			range(backward, 200);
+			range(update, 50);
+		}
+		step_ends();
+		pass(10);
+	}
+	check_undecided(DW_LEARNED_NAMELESS);
+}
+
+CHECK_MAIN
