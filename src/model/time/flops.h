@@ -48,10 +48,21 @@ enum dw_flops_why {
 	DW_FLOPS_NO_FORMULA, /* no formula for this name */
 	DW_FLOPS_NO_SHAPES,  /* the formula needs shapes, but none were recorded */
 	DW_FLOPS_NOT_ENOUGH, /* the arguments are not enough, or do not fit together */
+	DW_FLOPS_NO_MEMORY,  /* a tensor has no elements of its own: nothing is computed, or other operators do it */
 };
 
 /* FLOPs of one call; `why` must not be NULL. 0 unless *why is DW_FLOPS_COUNTED. */
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why);
+
+/* Sums saturate, and a cell of a table shows no more than INT64_MAX. */
+static inline uint64_t dw_flops_add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+static inline int64_t dw_flops_shown(uint64_t flops)
+{
+	return flops > INT64_MAX ? INT64_MAX : (int64_t)flops;
+}
 
 /* What the program gave for a call; -1: not given. */
 struct dw_flops_work {
