@@ -7,7 +7,7 @@
  * array of struct dwell_tensor: tensors in the order of PyTorch's signature, or for plain names
  * first its inputs and then its outputs. If shapes are not enough (strides, whether a convolution
  * is transposed), integers are passed as an argument of type DWELL_ARG_INTS, whose `sizes` are the
- * integers. An argument that is neither is passed as DWELL_DTYPE_NONE.
+ * integers. An argument of type DWELL_DTYPE_NO_MEMORY makes the call one that is not counted. An argument that is neither is passed as DWELL_DTYPE_NONE.
  *
  * A program may give the FLOPs and bytes of a call (DWELL_OP_WORK). They count before any formula.
  *
@@ -32,6 +32,7 @@
  *                                    shift; 2 with fixed statistics; backward 9
  *   layer_norm, group_norm           [d] 8; backward 13
  *   rms_norm                         [d] 4
+ *   scatter_add, index_add, embedding_dense_backward   [d] 1 for each element that is added
  *   max_poolN, avg_poolN             [d] results x places of the window; max backward 1 a result
  *   adaptive_avg_poolN               [d] 1 for each element of the input
  *   views, copies, gathers, reorder  0: no arithmetic
