@@ -350,10 +350,17 @@ def others():
     rows = counted(lambda: sparse.to_sparse_csr() @ dense)[0]
     check("nor is one of compressed rows", not any(rows.get("aten::" + name) for name in ("matmul", "mm", "addmm")), rows)
     try:
-        from torch.func import vmap
+        from torch.func import functionalize, grad, vmap
     except ImportError:
         vmap = None
     if vmap:
+        # These call operators with a stack, on which other values lie.
+        rows = counted(lambda: grad(lambda x: (x @ x).sum())(t(3, 3)))[0]
+        check("the gradient of a function: three products", rows.get("aten::mm") == 3 * 54, rows)
+        rows = counted(lambda: functionalize(lambda x: x @ x)(t(3, 3)))[0]
+        check("a functionalized product", rows.get("aten::matmul", 0) + rows.get("aten::mm", 0) == 54, rows)
+        rows = counted(lambda: vmap(grad(lambda x: (x @ x).sum()))(t(7, 3, 3)))[0]
+        check("gradients of seven examples", sum(rows.get("aten::" + name, 0) for name in ("mm", "matmul", "bmm")) == 7 * 3 * 54, rows)
         rows = counted(lambda: vmap(lambda a: a @ torch.ones(4, 3))(t(5, 2, 4)))[0]
         check("vmap: 240, what all examples take", sum(rows.values()) == 5 * 2 * 2 * 4 * 3, rows)
         rows = counted(lambda: vmap(lambda a: F.conv1d(a, torch.ones(4, 2, 3)))(t(5, 1, 2, 8)))[0]

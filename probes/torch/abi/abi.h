@@ -114,6 +114,7 @@ struct dwp_abi_functions {
 	const char *(*name)(const void *function);
 	uint64_t (*next_sequence)(void);
 	bool (*grad_enabled)(void); /* may be NULL */
+	size_t (*inputs)(const void *function); /* as many as the schema has; may be NULL */
 };
 extern struct dwp_abi_functions dwp_abi_functions;
 

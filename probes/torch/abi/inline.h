@@ -171,14 +171,30 @@ static inline uint64_t dwp_abi_mix_integers(uint64_t hash, const char *value)
 	return hash;
 }
 
+/* The first input. An operator that is called with a stack (torch.func, fallbacks of backends) has the whole stack as inputs:
+ * its own are the last ones. */
+static inline const char *dwp_abi_first_input(const char *function, uint64_t *count)
+{
+	const char *first = ABI_POINTER(function, dwp_abi_layout.inputs);
+	uint64_t own = *count = ABI_WORD(function, dwp_abi_layout.inputs + 8);
+
+	if (DWELL_LIKELY(dwp_abi_functions.inputs != NULL))
+		own = dwp_abi_functions.inputs(function);
+	if (DWELL_UNLIKELY(own < *count)) {
+		first += (*count - own) * ABI_VALUE_BYTES;
+		*count = own;
+	}
+	return first;
+}
+
 static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t hash, bool integers)
 {
 	const struct dwp_abi_layout *layout = &dwp_abi_layout;
-	const char *value = ABI_POINTER(function, layout->inputs);
-	uint64_t count = ABI_WORD(function, layout->inputs + 8);
+	uint64_t count;
+	const char *value = dwp_abi_first_input(function, &count);
 
 	hash = dwp_abi_mix(hash, count);
-	for (uint64_t i = 0; i < count; i++, value += 16) {
+	for (uint64_t i = 0; i < count; i++, value += ABI_VALUE_BYTES) {
 		const char *tensor = ABI_POINTER(value, 0);
 		uint64_t dimensions;
 

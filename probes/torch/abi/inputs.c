@@ -57,8 +57,8 @@ static struct dwell_tensor inputs_read_integers(const char *value, int64_t *inte
 unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS],
                         int64_t integers[TORCH_MOST_INTEGERS])
 {
-	const char *value = ABI_POINTER(function, dwp_abi_layout.inputs);
-	uint64_t count = ABI_WORD(function, dwp_abi_layout.inputs + 8);
+	uint64_t count;
+	const char *value = dwp_abi_first_input(function, &count);
 	uint32_t used = 0;
 
 	if (count > TORCH_MOST_TENSORS)
