@@ -9,7 +9,6 @@ FlopCounterMode counts something else, the case has its number with the reason, 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
 import json
-import math
 import os
 import re
 import subprocess
@@ -324,6 +323,10 @@ def uncounted(what, run, whys, total=0):
           said == whys and sum(rows.values()) == total == sum(averages.values()), f"{rows}, {missed}, {averages}")
 
 
+def convolve(x, w):
+    return torch.conv2d(x, w, None, stride=1, padding=[1], dilation=1, groups=1)
+
+
 def others():
     no, without = "no formula", "tensors without elements"
     uncounted("fft", lambda: torch.fft.rfft(t(4, 64)), {"fft_rfft": no, "_fft_r2c": no})
@@ -335,6 +338,20 @@ def others():
     uncounted("meta tensors", lambda: meta @ meta, {"matmul": without, "mm": without})
     uncounted("a meta tensor's convolution",
               lambda: F.conv1d(torch.empty(2, 3, 8, device="meta"), torch.empty(4, 3, 3, device="meta")), {"conv1d": without})
+    scripted = torch.jit.script(convolve)
+    rows = counted(lambda: scripted(t(2, 3, 8, 8), t(4, 3, 3, 3)))[0]
+    check("TorchScript, with an integer for a list", rows.get("aten::conv2d") == 2 * 2 * 64 * 108, rows)
+    if not OLD:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        def fake():
+            with FakeTensorMode():
+                return torch.empty(4, 5) @ torch.empty(5, 6)
+        uncounted("fake tensors", fake, {"matmul": without, "mm": without})
+        traced = make_fx(lambda x, w: F.conv2d(x, w, stride=x.shape[0]), tracing_mode="symbolic")
+        rows, missed, _ = counted(lambda: traced(t(2, 3, 8, 8), t(4, 3, 3, 3)))
+        check("symbolic sizes and strides", not rows.get("aten::conv2d") and "aten::conv2d" in missed, f"{rows}, {missed}")
     nested = torch.nested.nested_tensor if hasattr(torch, "nested") else torch.nested_tensor
     strided = nested([torch.ones(3, 4), torch.ones(5, 4)])
     uncounted("a nested tensor's softmax", lambda: torch.softmax(strided, -1), {"softmax": without}, 5 * (3 + 5) * 4)
