@@ -110,6 +110,11 @@ enum dwell_dtype {
 	DWELL_UINT8 = 0, DWELL_INT8 = 1, DWELL_INT16 = 2, DWELL_INT32 = 3, DWELL_INT64 = 4,
 	DWELL_FLOAT16 = 5, DWELL_FLOAT32 = 6, DWELL_FLOAT64 = 7, DWELL_COMPLEX32 = 8,
 	DWELL_COMPLEX64 = 9, DWELL_COMPLEX128 = 10, DWELL_BOOL = 11, DWELL_BFLOAT16 = 15,
+	/* Not a tensor: `sizes` holds one integer, a truth value (0 or 1), or a list of such. */
+	DWELL_ARG_BOOLS = 248, DWELL_ARG_BOOL = 249, DWELL_ARG_INT = 250,
+	/* A tensor that has no elements in memory, or whose sizes do not say how many it has (PyTorch's meta,
+	 * sparse and nested tensors): what a call computes does not follow from its sizes. */
+	DWELL_DTYPE_NO_MEMORY = 251,
 	DWELL_DTYPE_OTHER = 252, /* a type without a number here, as quantized ones */
 	DWELL_ARG_WORK = 253, /* not a tensor: `sizes` holds the call's FLOPs and bytes, -1: not given */
 	DWELL_ARG_INTS = 254, /* not a tensor: `sizes` holds integers (a stride, a flag) */

@@ -224,8 +224,9 @@ struct dwell_trace_event {
 	uint64_t sequence_number;  /* of autograd; UINT64_MAX means none */
 	uint32_t forward_tid;      /* the thread that ran the forward; 0 means none */
 	uint32_t tensor_count;
-	/* Arguments of an operator, or a layer's own parameters. Those with dtype DWELL_ARG_INTS are
-	 * integers. The first may be the call's FLOPs and bytes, of dtype DWELL_ARG_WORK. */
+	/* Arguments of an operator, or a layer's own parameters. Those with dtype DWELL_ARG_INT,
+	 * DWELL_ARG_INTS, DWELL_ARG_BOOL or DWELL_ARG_BOOLS are integers. The first may be the call's FLOPs
+	 * and bytes, of dtype DWELL_ARG_WORK. */
 	const struct dwell_tensor *tensors;
 	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;

@@ -18,13 +18,14 @@ uint64_t dwp_operators_begun(void);
 uint64_t dwp_operators_switches(void);
 
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
- * inputs' shapes; 0: nothing is being recorded. */
+ * inputs' shapes, and its integers if `has_integers`; 0: nothing is being recorded. */
 struct torch_shapes {
 	uint64_t hash;
 	uint32_t id;
 };
 #define TORCH_SHAPES 1024u
-uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
+uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site,
+                       bool has_integers);
 
 /* types.c: notes in the trace which operators compute in 64-bit floating point. Called when a step has begun; in a child of fork. */
 void dwp_types_step(void);

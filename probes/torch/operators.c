@@ -11,6 +11,7 @@
  * Invariant: no exception and no error leaves a callback.
  */
 #include "core.h"
+#include "format/arguments.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -41,9 +42,10 @@ struct frame {
 struct known_name {
 	struct dwell_site *site;
 	uint32_t id; /* 0: not known yet */
-	uint16_t category;
-	uint16_t length; /* of the name; 0: operator_same_text() cannot compare it */
-	char text[48];   /* "": it is longer; compare the site's name */
+	uint8_t category;
+	bool has_integers; /* which FLOPs need */
+	uint16_t length;   /* of the name; 0: operator_same_text() cannot compare it */
+	char text[48];     /* "": it is longer; compare the site's name */
 };
 _Static_assert(sizeof(struct known_name) == 64, "one line of the processor's cache");
 
@@ -243,7 +245,8 @@ operator_learn_name(struct known_name *known, const char *name, size_t length, u
 {
 	known->site = operator_find_site(name, category);
 	known->id = dwell_site_id(known->site);
-	known->category = (uint16_t)category;
+	known->category = (uint8_t)category;
+	known->has_integers = dw_operator_has_integers(name, length);
 	/* The texts are compared 8 bytes at a time. */
 	known->length = length >= 7 && length < UINT16_MAX && known->site != &other_names ? (uint16_t)length : 0;
 	memset(known->text, 0, sizeof known->text);
@@ -414,32 +417,32 @@ static uint32_t operator_stack(const struct thread *thread)
 /* Bits of the gate that request more than a range. */
 #define MORE (DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)
 
-static __attribute__((noinline)) unsigned operator_begin_with_stack(const struct thread *thread,
-                                                                    const char *function,
-                                                                    struct dwell_site *site,
-                                                                    bool shapes)
+static __attribute__((noinline)) unsigned operator_begin_with_stack(const struct thread *thread, const char *function,
+                                                                    const struct known_name *known, bool shapes)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
-	unsigned count = shapes ? dwp_abi_inputs(function, tensors) : 0;
+	int64_t integers[TORCH_MOST_INTEGERS];
+	unsigned count = shapes ? dwp_abi_inputs(function, tensors, known->has_integers ? integers : NULL) : 0;
 	uint32_t stack = operator_stack(thread);
 
-	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
+	return stack ? dwell_op_begin_from(known->site, tensors, count, stack)
+	             : dwell_op_begin(known->site, tensors, count);
 }
 
-static __attribute__((noinline)) unsigned
-operator_begin_more(struct thread *thread, const char *function, struct dwell_site *site)
+static __attribute__((noinline)) unsigned operator_begin_more(struct thread *thread, const char *function,
+                                                              const struct known_name *known)
 {
 	bool shapes = dwp_abi_has_inputs() && dwell_wants(DWELL_DETAIL_SHAPES);
 	uint32_t id = 0;
 
-	if (site->category != DWELL_CATEGORY_OPERATOR)
-		return dwell_begin(site);
+	if (known->site->category != DWELL_CATEGORY_OPERATOR)
+		return dwell_begin(known->site);
 	if (dwell_wants(DWELL_DETAIL_STACKS))
-		return operator_begin_with_stack(thread, function, site, shapes);
+		return operator_begin_with_stack(thread, function, known, shapes);
 	if (shapes)
-		id = dwp_shapes_id(thread->shapes, function, site);
+		id = dwp_shapes_id(thread->shapes, function, known->site, known->has_integers);
 	if (!id)
-		return dwell_begin(site);
+		return dwell_begin(known->site);
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
 }
@@ -452,7 +455,7 @@ static inline unsigned operator_begin(struct thread *thread, const char *functio
 	if (DWELL_UNLIKELY(!dwell_wants(1u << category)))
 		return DWELL_NOT_BEGUN;
 	if (DWELL_UNLIKELY(dwell_wants(MORE)))
-		return operator_begin_more(thread, function, known->site);
+		return operator_begin_more(thread, function, known);
 	dwell_put_begin(known->id);
 	return DWELL_BEGUN;
 }

@@ -46,7 +46,7 @@ static double types_elements(const struct dwell_tensor *tensor)
 static void types_add(const char *function, struct types_operator *to)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
-	unsigned count = dwp_abi_inputs(function, tensors);
+	unsigned count = dwp_abi_inputs(function, tensors, NULL);
 	double all = 0, in_64 = 0, width = 1;
 
 	for (unsigned i = 0; i < count; i++) {

@@ -13,8 +13,11 @@ _ZONE, _PHASE, _OPERATOR, _ACTION = 0, 1, 2, 5
 _SHOWN = {_ZONE, _PHASE, _OPERATOR, _ACTION}
 _DTYPES = {0: "unsigned char", 1: "signed char", 2: "short", 3: "int", 4: "long int", 5: "c10::Half",
            6: "float", 7: "double", 8: "c10::complex<c10::Half>", 9: "c10::complex<float>",
-           10: "c10::complex<double>", 11: "bool", 15: "c10::BFloat16"}
-_INTS = 254
+           10: "c10::complex<double>", 11: "bool", 15: "c10::BFloat16",
+           248: "ScalarList", 249: "Scalar", 250: "Scalar", 254: "ScalarList"}
+_BOOLS, _BOOL, _INT, _INTS = 248, 249, 250, 254
+_VALUES = {_BOOLS: lambda values: [bool(value) for value in values], _BOOL: lambda values: any(values),
+           _INT: lambda values: sum(values[:1]), _INTS: list}  # of arguments that are no tensors, as Python has them
 
 
 def _time_text(us):
@@ -309,9 +312,9 @@ def _copy(event):
         "handle": event.handle, "bytes": event.size_bytes,
         "sequence": -1 if event.sequence_number == 2**64 - 1 else event.sequence_number,
         "forward_tid": event.forward_tid,
-        "shapes": [[] if t.dtype == _INTS else v for t, v in zip(tensors, values)],
+        "shapes": [[] if t.dtype in _VALUES else v for t, v in zip(tensors, values)],
         "dtypes": [_DTYPES.get(t.dtype, "") for t in tensors],
-        "ints": [v if t.dtype == _INTS else "" for t, v in zip(tensors, values)],
+        "ints": [_VALUES[t.dtype](v) if t.dtype in _VALUES else None for t, v in zip(tensors, values)],
         "stack": [_frame_text(event.stack[i]) for i in range(event.stack_depth)],
         "args": event.args.decode(errors="replace") if event.args else None,
         "step": event.value,

@@ -287,7 +287,7 @@ class profile:
     """
 
     _handle = _result = _trace = _failure = None
-    _has_devices = False
+    _has_devices = _has_warned = False
 
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None,
                  record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
@@ -366,7 +366,7 @@ class profile:
         self._result = native.Result(result.path, result.id, result.cycle, result.step_num)
 
     def _forget(self):
-        self._trace = None
+        self._trace, self._has_warned = None, False
         self.__dict__.pop("_events", None)
 
     def _made(self):
@@ -478,8 +478,22 @@ class profile:
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0,
                      group_by_overload_name=False):
-        """An EventList of FunctionEventAvg: one for each operator and named range."""
+        """An EventList of FunctionEventAvg: one for each operator and named range. The first call for a result warns of
+        operators whose FLOPs were asked for and are not counted."""
+        if self.with_flops and not self._has_warned:
+            self._has_warned = True
+            said = self._uncounted_flops()
+            if said:
+                warnings.warn(f"dwell.profile: {said} prof.view('flops') has all.", stacklevel=2)
         return averages(self.trace, group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def _uncounted_flops(self):
+        """The sentence of `dwell report --view flops`, if it names operators without a count."""
+        try:
+            head = _json.loads(self.view("flops").format("json"))["views"][0]["heads"][0]
+        except native.Error:
+            return None  # there are no operators
+        return head if "; not counted: " in head else None
 
     def view(self, name, **options):
         """A View of the result: "operators", "tree", "layers", "memory" ... with the options

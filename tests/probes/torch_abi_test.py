@@ -35,26 +35,31 @@ for i in range(3):
     net(scripted(torch.ones(3, 5))).sin().sum().backward()
     optimizer.step()
 with torch.autograd.profiler.record_function("own zone"): torch.zeros(4)
+torch.nn.functional.avg_pool1d(torch.ones(1, 1, 8), 2)
+torch.mm(torch.empty(3, 5, device="meta"), torch.empty(5, 2, device="meta"))
 """
 SCRIPTED = SCRIPT[:SCRIPT.index("def scripted")].count("\n") + 1  # its line
 # What the trace of the script must have.
-PARTS = ("operators", "zones", "layers", "steps", "sequences", "forward threads", "shapes", "script frames", "memory")
+PARTS = ("operators", "zones", "layers", "steps", "sequences", "forward threads", "shapes", "integers", "elements", "script frames",
+         "memory")
 
 # Name of the broken answer: what the trace lacks, whether a line says so, and what dwell info must name.
 ANSWERS = {
     "none": ((), False, ""),
-    "operators": (("operators", "zones", "sequences", "forward threads", "shapes", "script frames"), True,
+    "operators": (("operators", "zones", "sequences", "forward threads", "shapes", "integers", "elements", "script frames"), True,
                   "operators are not recorded"),
     "names": ((), False, "recording an operator takes longer"),
     "sequences": (("sequences", "forward threads"), True, "operators have no links to their backward"),
     "threads": (("forward threads",), True, "links to a backward do not name the thread"),
-    "shapes": (("shapes",), True, "shapes are not recorded"),
+    "shapes": (("shapes", "integers", "elements"), True, "shapes are not recorded"),
+    "integers": (("integers",), True, "fewer FLOPs are counted, because strides and flags are not recorded"),
+    "elements": (("elements",), True, "FLOPs are counted of tensors without memory, too"),
     "script": (("script frames",), True, "stacks have no frames of TorchScript"),
     "states": ((), False, "recording a backward takes longer"),
     "allocator": (("memory",), True, "allocations on the CPU are not recorded"),
     "reducer": ((), True, "waits of DistributedDataParallel are not recorded"),
 }
-WITHOUT = ("sequences", "forward threads", "shapes", "script frames")
+WITHOUT = ("sequences", "forward threads", "shapes", "integers", "elements", "script frames")
 
 
 def make_copy(build, folder, probe):
@@ -74,6 +79,8 @@ def find_parts(dwell, folder, trace, path):
     with open(chrome, encoding="utf-8") as file:
         events = json.load(file)
     events = events["traceEvents"] if isinstance(events, dict) else events
+    pools = [event for event in events if event.get("name") == "aten::avg_pool1d"]
+    products = [event for event in events if event.get("name") == "aten::mm" and event["args"].get("Input Dims") == [[3, 5], [5, 2]]]
     sines = [event for event in events if event.get("name") == "aten::sin"]
     backwards = [event for event in events if event.get("name") == "SinBackward0"]
     steps = subprocess.run([dwell, "report", "--view", "steps", "--format", "json", trace], capture_output=True,
@@ -88,6 +95,8 @@ def find_parts(dwell, folder, trace, path):
         "sequences": bool(sines) and all("Sequence number" in event["args"] for event in sines),
         "forward threads": bool(backwards) and all(event["args"].get("Fwd thread id") for event in backwards),
         "shapes": bool(sines) and all(event["args"].get("Input Dims") == [[3, 2]] for event in sines),
+        "integers": [event["args"].get("Concrete Inputs", [""])[1:] for event in pools] == [["[2]", "[]", "[0]", "False", "True"]],
+        "elements": bool(products) and all(event["args"]["Input type"] == ["", ""] for event in products),
         "script frames": any(f"{path}({SCRIPTED}): scripted" in event["args"].get("Call stack", "") for event in events
                              if event.get("name") == "aten::neg"),
         "memory": memory.returncode == 0 and len(json.loads(memory.stdout)["views"][0]["rows"]) > 0,

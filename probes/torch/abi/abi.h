@@ -21,6 +21,8 @@
  *   threads    RecordFunction             search: a known thread  a forward and its backward
  *   shapes     RecordFunction, IValue,    search: known sizes     tensors of 3 and 6 dimensions
  *              TensorImpl                 and types
+ *   integers   IValue, ListImpl           search: known values    other values and lists
+ *   elements   TensorImpl, StorageImpl    search: a known address tensors with elements and without
  *   script     jit::currentCallstack()    search: a known call    (the search itself)
  *   states     RecordFunctionTLS          fixed fields            a known change
  *   allocator  linkage table of libc10    symbols                 the slot is found
@@ -31,7 +33,7 @@
  *              libraries, in C++ alone
  *
  * The build option torch_abi=disabled leaves out the questions that read PyTorch's memory: names,
- * sequences, threads, shapes, script and states. absent.h then takes the place of inline.h. The
+ * sequences, threads, shapes, integers, elements, script and states. absent.h then takes the place of inline.h. The
  * other questions need only functions of PyTorch.
  *
  * All answers were verified with PyTorch 1.13.1, 2.6.0 and 2.13.0 (README.md).
@@ -112,6 +114,7 @@ struct dwp_abi_functions {
 	const char *(*name)(const void *function);
 	uint64_t (*next_sequence)(void);
 	bool (*grad_enabled)(void); /* may be NULL */
+	size_t (*inputs)(const void *function); /* as many as the schema has; may be NULL */
 };
 extern struct dwp_abi_functions dwp_abi_functions;
 
@@ -157,15 +160,18 @@ static inline bool dwp_abi_has_threads(void);
 static inline uint64_t dwp_abi_thread(const char *function);
 static inline uint64_t dwp_abi_forward_thread(const char *function);
 
-/* Stores each input that is a tensor at the index of the input. Sizes point into PyTorch's tensors.
+/* Stores each input that is a tensor at the index of the input; with `integers` also those that are integers, truth
+ * values or lists of such. Sizes point into PyTorch's tensors or to `integers`.
  * Returns the number of inputs, at most TORCH_MOST_TENSORS. Call it only if dwp_abi_has_inputs()
  * and the callback was added with `inputs`. */
 #define TORCH_MOST_TENSORS 64u
+#define TORCH_MOST_INTEGERS 64u
 static inline bool dwp_abi_has_inputs(void);
-unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS]);
-/* A hash of these tensors and of `seed`. 0: a tensor has so many dimensions that its sizes are not
+unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS],
+                        int64_t integers[TORCH_MOST_INTEGERS]);
+/* A hash of these inputs and of `seed`. 0: a tensor has so many dimensions that its sizes are not
  * stored in the tensor itself. */
-static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed);
+static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed, bool integers);
 
 /* ---- TorchScript ----------------------------------------------------------------------------- */
 

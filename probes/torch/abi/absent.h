@@ -51,7 +51,7 @@ static inline bool dwp_abi_has_inputs(void)
 	return false;
 }
 
-static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed)
+static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed, bool integers)
 {
 	return 0;
 }

@@ -43,6 +43,7 @@ static bool abi_find_functions(void *library)
 	*(void **)&functions->remove = dlsym(library, "_ZN2at14removeCallbackEm");
 	*(void **)&functions->name = dlsym(library, "_ZNK2at14RecordFunction4nameEv");
 	*(void **)&functions->next_sequence = dlsym(library, "_ZN2at15sequence_number4peekEv");
+	*(void **)&functions->inputs = dlsym(library, "_ZNK2at14RecordFunction10num_inputsEv");
 	*(void **)&functions->grad_enabled = dlsym(library, "_ZN3c108GradMode10is_enabledEv");
 	if (functions->remove && functions->name && functions->next_sequence)
 		*(void **)&functions->add = dlsym(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");

@@ -21,11 +21,30 @@ static struct {
 	unsigned short_names, long_names, own_names;
 	unsigned sequences, made, links;
 	unsigned plain, deep, mixed;
+	unsigned integers, lists, elements, empties;
 } check;
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* Whether the schema's name is this one. Reads it through the kernel first. */
+static bool check_static_name(const char *function, const char *name)
+{
+	uint32_t offset = dwp_abi_layout.schema;
+	size_t before = dwp_abi_layout.string_bytes == 8 ? 24 : 0, length = 0; /* where the length of the text may be */
+	char schema[32], text[64];
+	const char *fixed;
+
+	if (!offset || !ABI_HAS_SCHEMA(function, offset) ||
+	    dwp_abi_read(schema, ABI_POINTER(function, offset), sizeof schema) != sizeof schema ||
+	    dwp_abi_read(text, ABI_POINTER(schema, 0) - before, before + strlen(name)) != before + strlen(name))
+		return false;
+	fixed = dwp_abi_static_name(function, &length);
+	return length == strlen(name) && strcmp(fixed, name) == 0;
+}
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-static const int64_t plain_sizes[] = { 7, 1, 3 }, deep_sizes[] = { 2, 1, 1, 3, 1, 5 };
+static const int64_t plain_sizes[] = { 7, 1, 3 }, deep_sizes[] = { 2, 1, 1, 3, 1, 5 }, empty_sizes[] = { 7, 0, 3 };
 #define CHECK_AXIS 2 /* of cumsum */
 
 static bool check_is_tensor(const struct dwell_tensor *tensor, const int64_t *sizes, unsigned dimensions,
@@ -36,8 +55,9 @@ static bool check_is_tensor(const struct dwell_tensor *tensor, const int64_t *si
 }
 
 /* Whether the list of inputs and the sizes of the first tensor are what was passed. Reads them
- * through the kernel, so that a wrong offset cannot crash the program. */
-static bool check_can_read(const char *function, unsigned inputs, const int64_t *sizes, unsigned dimensions)
+ * through the kernel, so that a wrong offset cannot crash the program. `axis`: the second input; 0: it is not read. */
+static bool check_can_read(const char *function, unsigned inputs, uint64_t axis, const int64_t *sizes,
+                           unsigned dimensions)
 {
 	const struct dwp_abi_layout *layout = &dwp_abi_layout;
 	char values[3 * 16], tensor[256];
@@ -50,7 +70,7 @@ static bool check_can_read(const char *function, unsigned inputs, const int64_t 
 	    dwp_abi_read(tensor, ABI_POINTER(values, 0), sizeof tensor) != sizeof tensor ||
 	    ABI_WORD(tensor, layout->sizes) != dimensions)
 		return false;
-	if (inputs > 1 && (ABI_WORD(values, 16) != CHECK_AXIS || dwp_abi_is_tensor(values + 16)))
+	if (axis && (ABI_WORD(values, 16) != axis || dwp_abi_is_tensor(values + 16)))
 		return false;
 	if (dimensions <= ABI_MOST_INLINE_SIZES)
 		return memcmp(at, sizes, dimensions * sizeof *sizes) == 0;
@@ -64,14 +84,74 @@ static bool check_inputs(const char *function, unsigned inputs, const int64_t *s
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
 	uint64_t hash;
 
-	if (!dwp_abi_has_inputs() || !check_can_read(function, inputs, sizes, dimensions) ||
-	    dwp_abi_inputs(function, tensors) != inputs || !check_is_tensor(tensors, sizes, dimensions, dtype))
+	if (!dwp_abi_has_inputs() || !check_can_read(function, inputs, inputs > 1 ? CHECK_AXIS : 0, sizes, dimensions) ||
+	    dwp_abi_inputs(function, tensors, NULL) != inputs || !check_is_tensor(tensors, sizes, dimensions, dtype))
 		return false;
 	for (unsigned i = 1; i < inputs; i++)
 		if (tensors[i].dtype != DWELL_DTYPE_NONE)
 			return false;
-	hash = dwp_abi_hash_inputs(function, 1);
-	return dimensions > ABI_MOST_INLINE_SIZES ? !hash : hash && hash != dwp_abi_hash_inputs(function, 2);
+	hash = dwp_abi_hash_inputs(function, 1, false);
+	return dimensions > ABI_MOST_INLINE_SIZES ? !hash : hash && hash != dwp_abi_hash_inputs(function, 2, false);
+}
+
+/* ---- integers and elements --------------------------------------------------------------------- */
+
+/* Where the words of the list that is the second input are; NULL: not where they should be. Reads them through the
+ * kernel. */
+static bool check_can_read_list(const char *function, uint64_t bytes)
+{
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	char values[2 * 16], list[96], items[64];
+
+	return layout->items <= sizeof list - 16 && bytes <= sizeof items &&
+	       dwp_abi_read(values, ABI_POINTER(function, layout->inputs), sizeof values) == sizeof values &&
+	       dwp_abi_read(list, ABI_POINTER(values, 16), sizeof list) == sizeof list &&
+	       ABI_WORD(list, layout->items + 8) - ABI_WORD(list, layout->items) == bytes &&
+	       dwp_abi_read(items, ABI_POINTER(list, layout->items), bytes) == bytes;
+}
+
+static bool check_is_integers(const struct dwell_tensor *argument, uint8_t type, const int64_t *values, unsigned count)
+{
+	return argument->dtype == type && argument->dimensions == count &&
+	       memcmp(argument->sizes, values, count * sizeof *values) == 0;
+}
+
+/* aten::all of one tensor, 1, false. */
+static bool check_integers(const char *function)
+{
+	static const int64_t axis = 1, keep = 0;
+	struct dwell_tensor inputs[TORCH_MOST_TENSORS];
+	int64_t integers[TORCH_MOST_INTEGERS];
+
+	return dwp_abi_layout.list && check_can_read(function, 3, 1, plain_sizes, 3) &&
+	       dwp_abi_inputs(function, inputs, integers) == 3 && check_is_integers(&inputs[1], DWELL_ARG_INT, &axis, 1) &&
+	       check_is_integers(&inputs[2], DWELL_ARG_BOOL, &keep, 1) &&
+	       dwp_abi_hash_inputs(function, 1, true) != dwp_abi_hash_inputs(function, 1, false);
+}
+
+/* aten::flip of one tensor, {2, 0}. */
+static bool check_list(const char *function)
+{
+	static const int64_t axes[] = { 2, 0 };
+	struct dwell_tensor inputs[TORCH_MOST_TENSORS];
+	int64_t integers[TORCH_MOST_INTEGERS];
+
+	return dwp_abi_layout.list && check_can_read(function, 2, 0, empty_sizes, 3) &&
+	       check_can_read_list(function, 2 * 16) && dwp_abi_inputs(function, inputs, integers) == 2 &&
+	       check_is_integers(&inputs[1], DWELL_ARG_INTS, axes, 2);
+}
+
+/* Whether the tensor that is the first input has elements. Reads their place through the kernel. */
+static bool check_has_elements(const char *function, bool has)
+{
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	char value[16], tensor[64], storage[64];
+
+	return layout->elements && layout->elements <= sizeof storage - 8 && layout->storage <= sizeof tensor - 8 &&
+	       dwp_abi_read(value, ABI_POINTER(function, layout->inputs), sizeof value) == sizeof value &&
+	       dwp_abi_read(tensor, ABI_POINTER(value, 0), sizeof tensor) == sizeof tensor &&
+	       dwp_abi_read(storage, ABI_POINTER(tensor, layout->storage), sizeof storage) == sizeof storage &&
+	       dwp_abi_has_elements(ABI_POINTER(value, 0)) == has;
 }
 
 /* ---- callbacks -------------------------------------------------------------------------------- */
@@ -80,17 +160,15 @@ TORCH_START(check_on_function, check_function)
 
 static void check_function(const char *function)
 {
-	const char *name, *fixed;
-	size_t length = 0;
+	const char *name;
 
 	if (check.watcher != &here)
 		return;
 	name = dwp_abi_name(function);
-	fixed = dwp_abi_static_name(function, &length);
 	if (strcmp(name, "aten::sin") == 0) {
 		check.begins++;
 		check.forward = function;
-		check.short_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
+		check.short_names += check_static_name(function, name);
 		check.sequence = dwp_abi_sequence(function);
 		check.sequences += check.sequence == dwp_abi_functions.next_sequence();
 		check.thread = dwp_abi_has_threads() ? dwp_abi_thread(function) : 0;
@@ -98,9 +176,15 @@ static void check_function(const char *function)
 		check.plain += check_inputs(function, 1, plain_sizes, 3, DWELL_INT16);
 	} else if (strcmp(name, "aten::logical_not") == 0) { /* too long for the string itself */
 		check.deep += check_inputs(function, 1, deep_sizes, 6, DWELL_BFLOAT16);
-		check.long_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
+		check.long_names += check_static_name(function, name);
 	} else if (strcmp(name, "aten::cumsum") == 0) {
 		check.mixed += check_inputs(function, 3, plain_sizes, 3, DWELL_FLOAT64);
+	} else if (dwp_abi_has_inputs() && strcmp(name, "aten::all") == 0) {
+		check.integers += check_integers(function);
+		check.elements += check_has_elements(function, true);
+	} else if (dwp_abi_has_inputs() && strcmp(name, "aten::flip") == 0) {
+		check.lists += check_list(function);
+		check.empties += check_has_elements(function, false);
 	}
 }
 
@@ -173,6 +257,8 @@ static void check_break(void)
 	layout->sequence += dwp_abi_breaks(DWP_ABI_SEQUENCES) ? 8 : 0;
 	layout->forward_thread -= dwp_abi_breaks(DWP_ABI_THREADS) ? 8 : 0;
 	layout->sizes += dwp_abi_breaks(DWP_ABI_SHAPES) ? 8 : 0;
+	layout->items += dwp_abi_breaks(DWP_ABI_INTEGERS) ? 8 : 0;
+	layout->elements += dwp_abi_breaks(DWP_ABI_ELEMENTS) ? 8 : 0;
 }
 #else
 static void check_break(void)
@@ -192,6 +278,8 @@ void dwp_abi_check(void)
 	right[DWP_ABI_SEQUENCES] = layout->sequence && check.sequences == 2 && check.made == 1;
 	right[DWP_ABI_THREADS] = layout->forward_thread && check.links == 1;
 	right[DWP_ABI_SHAPES] = layout->inputs && check.plain && check.deep && check.mixed;
+	right[DWP_ABI_INTEGERS] = !right[DWP_ABI_SHAPES] || (check.integers && check.lists);
+	right[DWP_ABI_ELEMENTS] = !right[DWP_ABI_SHAPES] || (check.elements && check.empties);
 	if (!right[DWP_ABI_OPERATORS]) {
 		dwp_abi_functions.add = NULL;
 		dwp_abi_lacks(DWP_ABI_OPERATORS);
@@ -205,7 +293,11 @@ void dwp_abi_check(void)
 		layout->forward_thread = 0;
 	if (!right[DWP_ABI_SHAPES])
 		layout->inputs = 0;
-	for (enum dwp_abi_question i = DWP_ABI_NAMES; i <= DWP_ABI_SHAPES; i++)
+	if (!right[DWP_ABI_INTEGERS])
+		layout->list = 0;
+	if (!right[DWP_ABI_ELEMENTS])
+		layout->elements = 0;
+	for (enum dwp_abi_question i = DWP_ABI_NAMES; i <= DWP_ABI_ELEMENTS; i++)
 		if (!right[i])
 			dwp_abi_lacks(i);
 }

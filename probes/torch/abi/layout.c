@@ -41,6 +41,9 @@ static struct {
 	/* candidates: a bit for each offset, in steps of 8 bytes, or of 2 bytes for dtypes */
 	uint64_t sizes, sequences, threads, schemas;
 	uint64_t dtypes;
+	uint64_t items;
+	const char *tensor;            /* of aten::all */
+	uint32_t integer, truth, list; /* kinds of IValue; 0: not seen */
 	bool seen_sizes, seen_forward, seen_backward;
 } search;
 
@@ -121,6 +124,50 @@ static void layout_watch_inputs(const char *function)
 		layout_watch_tensor(ABI_POINTER(value, 0));
 }
 
+/* The inputs of aten::all: a tensor, an integer and a truth value. */
+static void layout_watch_all(const char *function)
+{
+	char values[3 * 16];
+
+	if (ABI_WORD(function, INPUTS + 8) != 3 ||
+	    dwp_abi_read(values, ABI_POINTER(function, INPUTS), sizeof values) != sizeof values ||
+	    ABI_WORD(values, 16) != DWP_ABI_ALL_AXIS || values[32] != 1)
+		return;
+	search.tensor = ABI_POINTER(values, 0);
+	memcpy(&search.integer, values + 24, sizeof search.integer);
+	memcpy(&search.truth, values + 40, sizeof search.truth);
+}
+
+/* Whether the list's items are there, a std::vector of IValue. */
+static bool layout_is_items(const char *at)
+{
+	static const int64_t axes[] = DWP_ABI_FLIP_AXES;
+	char items[sizeof axes / sizeof *axes * 16];
+	const char *first = ABI_POINTER(at, 0);
+
+	if (ABI_WORD(at, 8) - ABI_WORD(at, 0) != sizeof items || dwp_abi_read(items, first, sizeof items) != sizeof items)
+		return false;
+	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+		if (ABI_WORD(items, i * 16) != (uint64_t)axes[i] || memcmp(items + i * 16 + 8, &search.integer, 4) != 0)
+			return false;
+	return true;
+}
+
+/* The inputs of aten::flip: a tensor and a list of integers. */
+static void layout_watch_flip(const char *function)
+{
+	char values[2 * 16], list[96];
+
+	if (ABI_WORD(function, INPUTS + 8) != 2 ||
+	    dwp_abi_read(values, ABI_POINTER(function, INPUTS), sizeof values) != sizeof values ||
+	    dwp_abi_read(list, ABI_POINTER(values, 16), sizeof list) != sizeof list)
+		return;
+	memcpy(&search.list, values + 24, sizeof search.list);
+	for (unsigned i = 0; i < 8; i++)
+		if (layout_is_items(list + i * 8))
+			search.items |= 1ull << i;
+}
+
 static void layout_watch_words(const char *function, unsigned first, uint64_t wanted, uint64_t *found)
 {
 	for (unsigned i = 0; i < 20; i++)
@@ -169,6 +216,10 @@ static void layout_watch(const char *function)
 		return;
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
 		layout_watch_inputs(object);
+	} else if (strcmp(name, "aten::all") == 0) {
+		layout_watch_all(object);
+	} else if (strcmp(name, "aten::flip") == 0) {
+		layout_watch_flip(object);
 	} else if (strcmp(name, "aten::exp") == 0) {
 		search.sequence = dwp_abi_functions.next_sequence();
 		layout_watch_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
@@ -215,6 +266,39 @@ static void layout_search_shapes(void)
 	}
 }
 
+/* Finds the place of a tensor's elements: a word of its storage, to which a word before the sizes leads. There are two
+ * words before either of them, or three. */
+static void layout_search_elements(const char *tensor, uintptr_t elements)
+{
+	struct dwp_abi_layout *layout = &dwp_abi_layout;
+	char object[64], storage[64];
+
+	if (!elements || dwp_abi_read(object, tensor, sizeof object) != sizeof object)
+		return;
+	for (uint32_t i = 16; i <= 24; i += 8) {
+		if (dwp_abi_read(storage, ABI_POINTER(object, i), sizeof storage) != sizeof storage)
+			continue;
+		for (uint32_t j = 16; j <= 24; j += 8)
+			if (ABI_WORD(storage, j) == elements) {
+				layout->storage = i;
+				layout->elements = j;
+			}
+	}
+}
+
+static void layout_search_arguments(void)
+{
+	static const int64_t sizes[] = { 5, 1, 3 };
+
+	if (!dwp_abi_make_tensor(sizes, DWELL_FLOAT64))
+		return;
+	search.watcher = &here;
+	dwp_abi_work(DWP_ABI_WORK_INTEGERS);
+	search.watcher = NULL;
+	if (search.tensor)
+		layout_search_elements(search.tensor, dwp_abi_tensor_elements());
+}
+
 static void layout_search_links(void)
 {
 	search.sequences = search.threads = ~0ull >> 44;
@@ -239,9 +323,18 @@ static void layout_search(void)
 		return;
 	handle = dwp_abi_add_callback((torch_start *)layout_on_start, layout_on_end, TORCH_ALL_SCOPES, true);
 	layout_search_shapes();
+	layout_search_arguments();
 	layout_search_links();
 	dwp_abi_remove_callback(handle);
 	dwp_abi_work_end();
+}
+
+/* What an object of a class begins with: the table of its functions lies behind two words. */
+static const void *layout_find_vtable(void *library, const char *symbol)
+{
+	const char *table = dlsym(library, symbol);
+
+	return table ? table + 2 * sizeof(void *) : NULL;
 }
 
 void dwp_abi_find_layout(void *library)
@@ -259,6 +352,11 @@ void dwp_abi_find_layout(void *library)
 	layout->sizes = layout_take_only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
 	layout->dtype = layout_take_only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);
 	layout->inputs = layout->sizes && layout->dtype && layout->undefined_tensor ? INPUTS : 0;
+	layout->integer = search.integer;
+	layout->truth = search.truth;
+	layout->items = layout_take_only(search.items, layout->inputs && search.integer != search.truth, 0, 8);
+	layout->list = layout->items ? search.list : 0;
+	layout->nested = layout_find_vtable(library, "_ZTVN2at6native16NestedTensorImplE");
 	layout->sequence = layout_take_only(search.sequences, seen, FIRST_SEQUENCE, 8);
 	layout->schema = layout_take_only(search.schemas, seen, 0, 8);
 	layout->forward_thread = layout_take_only(search.threads, search.seen_backward, FIRST_THREAD, 8);

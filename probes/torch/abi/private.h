@@ -3,7 +3,7 @@
  *
  *   questions.c what the files share: callbacks, questions without an answer
  *   answers.c   finds the libraries, asks each question, replaces what PyTorch calls
- *   layout.c    finds the offsets of the fields for names, sequences, threads and shapes
+ *   layout.c    finds the offsets of the fields for names, sequences, threads, shapes, integers and elements
  *   check.c     verifies each answer
  *   inputs.c    reads an operator's inputs
  *   script.c    reads the calls that TorchScript is in
@@ -31,6 +31,8 @@ enum dwp_abi_question {
 	DWP_ABI_SEQUENCES,
 	DWP_ABI_THREADS,
 	DWP_ABI_SHAPES,
+	DWP_ABI_INTEGERS,
+	DWP_ABI_ELEMENTS,
 	DWP_ABI_SCRIPT,
 	DWP_ABI_STATES,
 	DWP_ABI_ALLOCATOR,

@@ -2,7 +2,8 @@
 #include "../native/native.h"
 #include "private.h"
 
-unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
+unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS],
+                        int64_t integers[TORCH_MOST_INTEGERS])
 {
 	return 0;
 }

@@ -32,6 +32,9 @@ typedef struct result operator_of_one(void *const *tensor);
 static struct {
 	operator_of_one *neg, *exp, *sin, *bitwise_not, *logical_not;
 	struct result (*cumsum)(void *const *tensor, int64_t axis, unsigned dtype);
+	struct result (*all)(void *const *tensor, int64_t axis, unsigned keep);
+	struct result (*flip)(void *const *tensor, const int64_t *axes, size_t count);
+	const void *(*elements)(void *const *tensor); /* of type DWELL_FLOAT64 */
 	struct result (*empty)(const int64_t *sizes, size_t count, unsigned dtype, unsigned pinned, unsigned format);
 	void *(*zero)(void **tensor);
 	int (*is_inference)(void *const *tensor);
@@ -76,8 +79,18 @@ static bool work_find_all(void *library)
 	       work_find(library, &calls.set_grad, "_ZN3c108GradMode11set_enabledEb", NULL);
 }
 
+/* Functions without which only integers and elements are not found. */
+static void work_find_more(void *library)
+{
+	if (!work_find(library, &calls.all, "_ZN2at4_ops7all_dim4callERKNS_6TensorElb", NULL) ||
+	    !work_find(library, &calls.flip, "_ZN2at4_ops4flip4callERKNS_6TensorEN3c108ArrayRefIlEE", NULL) ||
+	    !work_find(library, &calls.elements, "_ZNK2at10TensorBase8data_ptrIdEEPT_v", NULL))
+		calls.flip = NULL;
+}
+
 void dwp_native_prepare_work(void *library)
 {
+	work_find_more(library);
 	if (!work_find_all(library))
 		calls.neg = NULL;
 	/* The program may have an allocator of its own, which PyTorch then uses. */
@@ -142,12 +155,55 @@ static void work_on(operator_of_one *operator, void *tensor)
 	work_free(&tensor);
 }
 
+/* Calls aten::all or aten::flip, and frees the result. */
+static void work_all(void *tensor, int64_t axis, bool keep)
+{
+	void *made = calls.all(&tensor, axis, keep).tensor;
+
+	work_free(&made);
+}
+
+static void work_flip(void *tensor, const int64_t *axes, size_t count)
+{
+	void *made = calls.flip(&tensor, axes, count).tensor;
+
+	work_free(&made);
+}
+
+static void work_integers(void *tensor)
+{
+	static const int64_t axes[] = DWP_ABI_FLIP_AXES;
+
+	if (!calls.flip)
+		return;
+	calls.set_grad(false);
+	work_all(tensor, DWP_ABI_ALL_AXIS, true);
+	work_flip(tensor, axes, 3);
+	calls.set_grad(true);
+}
+
+static void work_check_integers(void)
+{
+	static const int64_t plain[] = { 7, 1, 3 }, empty[] = { 7, 0, 3 }, axes[] = { 2, 0 };
+	void *tensor;
+
+	if (!calls.flip)
+		return;
+	tensor = work_make(plain, 3, DWELL_FLOAT64);
+	work_all(tensor, 1, false);
+	work_free(&tensor);
+	tensor = work_make(empty, 3, DWELL_FLOAT64);
+	work_flip(tensor, axes, 2);
+	work_free(&tensor);
+}
+
 static void work_check(void)
 {
 	static const int64_t plain[] = { 7, 1, 3 }, deep[] = { 2, 1, 1, 3, 1, 5 };
 	void *wide, *sums;
 
 	calls.set_grad(false);
+	work_check_integers();
 	work_on(calls.bitwise_not, work_make(plain, 3, DWELL_INT16));
 	work_on(calls.logical_not, work_make(deep, 6, DWELL_BFLOAT16));
 	wide = work_make(plain, 3, DWELL_FLOAT64);
@@ -179,6 +235,7 @@ void dwp_abi_work_end(void)
 {
 	calls.set_grad(had_grad);
 	work_free(&leaf);
+	work_free(&zeros);
 }
 
 bool dwp_abi_make_tensor(const int64_t sizes[3], uint16_t dtype)
@@ -187,12 +244,18 @@ bool dwp_abi_make_tensor(const int64_t sizes[3], uint16_t dtype)
 	return true;
 }
 
+uintptr_t dwp_abi_tensor_elements(void)
+{
+	return zeros && calls.flip ? (uintptr_t)calls.elements(&zeros) : 0;
+}
+
 bool dwp_abi_work(enum dwp_abi_work work)
 {
 	switch (work) {
 	case DWP_ABI_WORK_NEG:
 		calls.set_grad(false);
 		work_on(calls.neg, zeros);
+		zeros = NULL;
 		calls.set_grad(true);
 		break;
 	case DWP_ABI_WORK_RAISE:
@@ -204,6 +267,7 @@ bool dwp_abi_work(enum dwp_abi_work work)
 		return leaf != NULL;
 	case DWP_ABI_WORK_EXP: output = calls.exp(&leaf).tensor; break;
 	case DWP_ABI_WORK_BACKWARD: work_backward(); break;
+	case DWP_ABI_WORK_INTEGERS: work_integers(zeros); break;
 	case DWP_ABI_WORK_CHECK: work_check(); break;
 	case DWP_ABI_WORK_COST:
 		for (int i = 0; i < 2; i++) {

@@ -47,6 +47,19 @@ bool dwp_abi_make_tensor(const int64_t sizes[3], uint16_t dtype)
 	return dwp_python_run(names, code);
 }
 
+uintptr_t dwp_abi_tensor_elements(void)
+{
+	PyObject *address =
+		dwp_python_run(names, "a = t.data_ptr()") ? PyDict_GetItemString(names, "a") : NULL; /* borrowed */
+	uintptr_t elements = address ? (uintptr_t)PyLong_AsUnsignedLongLong(address) : 0;
+
+	if (PyErr_Occurred()) {
+		PyErr_Clear();
+		return 0;
+	}
+	return elements;
+}
+
 /* A function that is compiled once, because it is timed. */
 static bool work_cost(void)
 {
@@ -73,8 +86,13 @@ bool dwp_abi_work(enum dwp_abi_work work)
 		                       " for i in range(7): t.exp()\n",
 		[DWP_ABI_WORK_EXP] = "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()",
 		[DWP_ABI_WORK_BACKWARD] = "with torch.inference_mode(False): torch.autograd.grad(y, t)",
+		[DWP_ABI_WORK_INTEGERS] = "with torch.inference_mode(False), torch.no_grad():\n"
+								  " torch.all(t, 2, True)\n"
+								  " torch.flip(t, (1, 2, 0))\n",
 		[DWP_ABI_WORK_CHECK] =
 			"with torch.inference_mode(False), torch.no_grad():\n"
+			" torch.all(torch.zeros((7, 1, 3), dtype=torch.float64, device='cpu'), 1, False)\n"
+			" torch.flip(torch.zeros((7, 0, 3), dtype=torch.float64, device='cpu'), (2, 0))\n"
 			" torch.bitwise_not(torch.zeros((7, 1, 3), dtype=torch.int16, device='cpu'))\n"
 			" torch.logical_not(torch.zeros((2, 1, 1, 3, 1, 5), dtype=torch.bfloat16, device='cpu'))\n"
 			" torch.cumsum(torch.zeros((7, 1, 3), dtype=torch.float64, device='cpu'), 2)\n"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "model/core/shapes.h"
 #include "trace/trace.h"
 
 struct pass {
@@ -34,7 +35,7 @@ static void event_set_tensors(struct pass *pass, struct dwell_trace_event *to, c
 			pass->failed = true;
 			return;
 		}
-		*tensor = (struct dwell_tensor){ (const int64_t *)(const void *)(at + 8), at[1], at[0] };
+		*tensor = (struct dwell_tensor){ (const int64_t *)(const void *)(at + 8), at[1], dw_shapes_type(at) };
 		at += 8 + (size_t)at[1] * 8;
 		to->tensor_count = i + 1;
 	}

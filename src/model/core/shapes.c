@@ -73,6 +73,18 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
 	return NULL;
 }
 
+uint8_t dw_shapes_type(const uint8_t *argument)
+{
+	static const uint8_t types[] = {
+		[0] = DWELL_ARG_INTS,
+		[DW_ARGUMENT_SINGLE] = DWELL_ARG_INT,
+		[DW_ARGUMENT_TRUTH] = DWELL_ARG_BOOLS,
+		[DW_ARGUMENT_SINGLE | DW_ARGUMENT_TRUTH] = DWELL_ARG_BOOL,
+	};
+
+	return argument[0] == DWELL_ARG_INTS ? types[argument[2] % 4] : argument[0];
+}
+
 /* The number of bytes of the sizes that PyTorch's form has of an argument. */
 static size_t shapes_size_bytes(const uint8_t *tensor)
 {

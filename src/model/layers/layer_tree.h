@@ -121,5 +121,5 @@ static inline void dw_layer_ticks_add(struct dw_layer_ticks *into, const struct 
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
 	into->device_bytes += from->device_bytes;
-	into->flops += from->flops;
+	into->flops = dw_flops_add(into->flops, from->flops);
 }

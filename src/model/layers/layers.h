@@ -19,6 +19,7 @@
 #pragma once
 
 #include "model/core/model.h"
+#include "model/time/flops.h"
 
 struct dw_layers_ask {
 	bool operators; /* by name, in each layer */
@@ -120,5 +121,5 @@ static inline void dw_layer_sums_add(struct dw_layer_sums *into, const struct dw
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
 	into->device_bytes += from->device_bytes;
-	into->flops += from->flops;
+	into->flops = dw_flops_add(into->flops, from->flops);
 }

@@ -344,7 +344,7 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 		row->tally.cut += how == DW_LEAVE_CUT;
 	}
 	if (row && !frame->covered)
-		row->flops += pass->flops[frame->symbol];
+		row->flops = dw_flops_add(row->flops, pass->flops[frame->symbol]);
 	pass->self_ticks += dw_file_scale(self, calls->ratio);
 	for (int i = 0; around && i < 2; i++)
 		around->child_bytes[i] += frame->bytes[i] + frame->child_bytes[i];

@@ -7,7 +7,7 @@
  * array of struct dwell_tensor: tensors in the order of PyTorch's signature, or for plain names
  * first its inputs and then its outputs. If shapes are not enough (strides, whether a convolution
  * is transposed), integers are passed as an argument of type DWELL_ARG_INTS, whose `sizes` are the
- * integers. An argument that is neither is passed as DWELL_DTYPE_NONE.
+ * integers. An argument of type DWELL_DTYPE_NO_MEMORY makes the call one that is not counted. An argument that is neither is passed as DWELL_DTYPE_NONE.
  *
  * A program may give the FLOPs and bytes of a call (DWELL_OP_WORK). They count before any formula.
  *
@@ -32,6 +32,7 @@
  *                                    shift; 2 with fixed statistics; backward 9
  *   layer_norm, group_norm           [d] 8; backward 13
  *   rms_norm                         [d] 4
+ *   scatter_add, index_add, embedding_dense_backward   [d] 1 for each element that is added
  *   max_poolN, avg_poolN             [d] results x places of the window; max backward 1 a result
  *   adaptive_avg_poolN               [d] 1 for each element of the input
  *   views, copies, gathers, reorder  0: no arithmetic
@@ -48,10 +49,21 @@ enum dw_flops_why {
 	DW_FLOPS_NO_FORMULA, /* no formula for this name */
 	DW_FLOPS_NO_SHAPES,  /* the formula needs shapes, but none were recorded */
 	DW_FLOPS_NOT_ENOUGH, /* the arguments are not enough, or do not fit together */
+	DW_FLOPS_NO_MEMORY,  /* a tensor has no elements of its own: nothing is computed, or other operators do it */
 };
 
 /* FLOPs of one call; `why` must not be NULL. 0 unless *why is DW_FLOPS_COUNTED. */
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why);
+
+/* Sums saturate, and a cell of a table shows no more than INT64_MAX. */
+static inline uint64_t dw_flops_add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+static inline int64_t dw_flops_shown(uint64_t flops)
+{
+	return flops > INT64_MAX ? INT64_MAX : (int64_t)flops;
+}
 
 /* What the program gave for a call; -1: not given. */
 struct dw_flops_work {

@@ -1,109 +1,9 @@
 /*
  * What one call of an operator costs: the formulas that flops.h lists.
  *
- * Called once for each symbol, not for each call. Shapes come from a file and are not trusted: a
- * size that is negative or missing, and a product that overflows, are UNKNOWN, which makes the
- * result UNKNOWN. If tensors do not fit together, the operator is not counted. The positions of a
- * window are computed as PyTorch does if strides are given; otherwise they come from the output's
- * shape.
+ * Called once for each symbol, not for each call. If tensors do not fit together, the operator is not counted.
  */
-#include <string.h>
-
-#include "model/time/flops.h"
-
-#define MOST_ARGS 16u
-#define UNKNOWN UINT64_MAX /* result of a formula if the arguments are not enough */
-
-struct arg {
-	uint8_t type, dims;
-	const uint8_t *sizes;
-};
-
-struct args {
-	struct arg at[MOST_ARGS];
-	unsigned count;
-	bool aten; /* a PyTorch operator: the arguments are in the order of its signature */
-};
-
-struct rule {
-	const char *name;
-	uint64_t (*formula)(const struct args *args, const struct rule *rule);
-	unsigned each; /* a number for the formula, mostly operations for each element */
-	unsigned from; /* index of the first argument that the formula uses */
-};
-
-/* ---- arguments ----------------------------------------------------------------------------- */
-
-static const struct arg *flops_arg(const struct args *args, unsigned index)
-{
-	static const struct arg none = { DWELL_DTYPE_NONE, 0, NULL };
-
-	return index < args->count ? &args->at[index] : &none;
-}
-
-static bool flops_is_ints(const struct arg *arg)
-{
-	return arg->type == DWELL_ARG_INTS;
-}
-
-static bool flops_is_tensor(const struct arg *arg)
-{
-	return arg->type < DWELL_ARG_WORK;
-}
-
-static int64_t flops_size(const struct arg *arg, unsigned index)
-{
-	int64_t size;
-
-	memcpy(&size, arg->sizes + (size_t)index * 8, sizeof size);
-	return size;
-}
-
-/* The integer for dimension `index`; a single integer applies to all dimensions. */
-static int64_t flops_int(const struct arg *arg, unsigned index)
-{
-	return flops_size(arg, index < arg->dims ? index : arg->dims - 1u);
-}
-
-/* ---- arithmetic that checks for overflow --------------------------------------------------- */
-
-static uint64_t flops_times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	if (a == UNKNOWN || b == UNKNOWN || __builtin_mul_overflow(a, b, &product))
-		return UNKNOWN;
-	return product;
-}
-
-static uint64_t flops_plus(uint64_t a, uint64_t b)
-{
-	return a == UNKNOWN || b == UNKNOWN || a > UNKNOWN - b ? UNKNOWN : a + b;
-}
-
-static uint64_t flops_dim(const struct arg *arg, unsigned index)
-{
-	int64_t size = index < arg->dims ? flops_size(arg, index) : -1;
-
-	return size < 0 ? UNKNOWN : (uint64_t)size;
-}
-
-/* Number of elements of the dimensions from `first` to before `end`. */
-static uint64_t flops_span(const struct arg *arg, unsigned first, unsigned end)
-{
-	uint64_t elements = 1;
-
-	if (!flops_is_tensor(arg))
-		return UNKNOWN;
-	for (unsigned i = first; i < end; i++)
-		elements = flops_times(elements, flops_dim(arg, i));
-	return elements;
-}
-
-static uint64_t flops_elements(const struct arg *arg)
-{
-	return flops_span(arg, 0, arg->dims);
-}
+#include "model/time/flops_args.h"
 
 static void flops_read_args(struct args *args, const struct dw_entry_shapes *shapes)
 {
@@ -119,24 +19,6 @@ static void flops_read_args(struct args *args, const struct dw_entry_shapes *sha
 		at += bytes;
 		left -= bytes;
 	}
-}
-
-/* The size of a dimension if two sizes broadcast to each other. */
-static uint64_t flops_broad(uint64_t a, uint64_t b)
-{
-	return a == b || b == 1 ? a : a == 1 ? b : UNKNOWN;
-}
-
-/* Number of elements of two shapes that broadcast, without their last `skip` dimensions. */
-static uint64_t flops_broadcast(const struct arg *a, const struct arg *b, unsigned skip)
-{
-	unsigned dims = a->dims > b->dims ? a->dims : b->dims;
-	uint64_t elements = 1;
-
-	for (unsigned i = skip + 1; i <= dims; i++)
-		elements = flops_times(elements, flops_broad(i <= a->dims ? flops_dim(a, a->dims - i) : 1,
-		                                             i <= b->dims ? flops_dim(b, b->dims - i) : 1));
-	return elements;
 }
 
 /* ---- by element ---------------------------------------------------------------------------- */
@@ -163,6 +45,36 @@ static uint64_t flops_each_result(const struct args *args, const struct rule *ru
 	return flops_times(rule->each, flops_broadcast(a, b, 0));
 }
 
+/* Three operands, of which any may be broadcast; one of them may be a number. */
+static uint64_t flops_each_of_three(const struct args *args, const struct rule *rule)
+{
+	uint64_t elements = 1;
+	unsigned dims = 0;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (flops_is_tensor(flops_arg(args, i)) && flops_arg(args, i)->dims > dims)
+			dims = flops_arg(args, i)->dims;
+	if (!flops_is_tensor(flops_arg(args, 0)) || !flops_is_tensor(flops_arg(args, 1)))
+		return UNKNOWN;
+	for (unsigned d = 1; d <= dims; d++) {
+		uint64_t size = 1;
+
+		for (unsigned i = 0; i < 3; i++) {
+			const struct arg *arg = flops_arg(args, i);
+
+			size = flops_broad(size, flops_is_tensor(arg) && d <= arg->dims ? flops_dim(arg, arg->dims - d) : 1);
+		}
+		elements = flops_times(elements, size);
+	}
+	return flops_times(rule->each, elements);
+}
+
+/* (self, dimension, index, source): copies, unless a reduction is named, which is one argument more. */
+static uint64_t flops_scatter(const struct args *args, const struct rule *rule)
+{
+	return args->count == 4 ? 0 : UNKNOWN;
+}
+
 /* With fixed statistics only x * a + b is left of the formula. PyTorch passes a flag for them; a
  * plain operator then reads the statistics after scale and shift. */
 static uint64_t flops_batch_norm(const struct args *args, const struct rule *rule)
@@ -170,7 +82,7 @@ static uint64_t flops_batch_norm(const struct args *args, const struct rule *rul
 	const struct arg *flag = flops_arg(args, 5), *fourth = flops_arg(args, 3);
 	bool training;
 
-	if (flops_is_ints(flag) && flag->dims)
+	if (flops_is_flag(flag))
 		training = flops_int(flag, 0) != 0;
 	else if (args->aten)
 		return UNKNOWN;
@@ -199,11 +111,13 @@ static uint64_t flops_matmul(const struct args *args, const struct rule *rule)
 /* (input, weight [out, in...]): every element of the input is multiplied for each output. */
 static uint64_t flops_linear(const struct args *args, const struct rule *rule)
 {
-	const struct arg *weight = flops_arg(args, 1);
+	const struct arg *input = flops_arg(args, 0), *weight = flops_arg(args, 1);
 
 	if (!flops_is_tensor(weight) || !weight->dims)
 		return UNKNOWN;
-	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)), weight->dims > 1 ? flops_dim(weight, 0) : 1));
+	if (args->aten && (!input->dims || flops_dim(input, input->dims - 1u) != flops_dim(weight, weight->dims - 1u)))
+		return UNKNOWN;
+	return flops_times(2, flops_times(flops_elements(input), weight->dims > 1 ? flops_dim(weight, 0) : 1));
 }
 
 /* ggml's products, with the result last: mul_mat([rows, inner], [columns, inner]), out_prod([inner, columns],
@@ -244,217 +158,31 @@ static uint64_t flops_attention(const struct args *args, const struct rule *rule
 
 	if (!flops_is_tensor(q) || !flops_is_tensor(k) || !flops_is_tensor(v) || q->dims < 2 || k->dims < 2 || v->dims < 2)
 		return UNKNOWN;
+	if (args->aten && (flops_dim(q, q->dims - 1u) != flops_dim(k, k->dims - 1u) ||
+	                   flops_dim(k, k->dims - 2u) != flops_dim(v, v->dims - 2u)))
+		return UNKNOWN;
 	scores = flops_times(flops_span(q, 0, q->dims - 1u), flops_dim(k, k->dims - 2u));
 	widths = flops_plus(flops_times(rule->each, flops_dim(q, q->dims - 1u)),
 	                    flops_times(rule->each == 1 ? 1 : 2, flops_dim(v, v->dims - 1u)));
 	return flops_times(2, flops_times(scores, widths));
 }
 
-/* ---- sliding windows: convolutions and pools ---------------------------------------------- */
-
-struct window {
-	int64_t size, stride, padding, dilation;
-	bool ceil; /* a window that begins inside may end outside */
-};
-
-static uint64_t flops_places(int64_t in, const struct window *window)
-{
-	const int64_t most = 1 << 30;
-	int64_t reach, room;
-
-	if (in < 0 || in > most || window->size < 1 || window->size > most || window->stride < 1 ||
-	    window->stride > most || window->padding < 0 || window->padding > most ||
-	    window->dilation < 1 || window->dilation > most)
-		return UNKNOWN;
-	reach = window->dilation * (window->size - 1) + 1;
-	room = in + 2 * window->padding - reach;
-	if (room < 0)
-		return UNKNOWN;
-	int64_t out = (room + (window->ceil ? window->stride - 1 : 0)) / window->stride + 1;
-	/* PyTorch omits a window that would begin in the padding after the input. */
-	if (window->ceil && (out - 1) * window->stride >= in + window->padding)
-		out--;
-	return (uint64_t)out;
-}
-
-static bool flops_has_ints(const struct args *args, unsigned first, unsigned count)
-{
-	for (unsigned i = first; i < first + count; i++)
-		if (!flops_is_ints(flops_arg(args, i)) || !flops_arg(args, i)->dims)
-			return false;
-	return true;
-}
-
-/* 2 x batch x places x weight. Places are those of `tensor` [batch, channels, ...]; with one
- * dimension less there is no batch. */
-static uint64_t flops_conv_over(const struct arg *tensor, const struct arg *weight, unsigned places_dims)
-{
-	if (!flops_is_tensor(tensor) || !flops_is_tensor(weight) || tensor->dims < places_dims + 1u ||
-	    tensor->dims > places_dims + 2u)
-		return UNKNOWN;
-	return flops_times(flops_times(2, flops_elements(weight)),
-	                   flops_times(tensor->dims == places_dims + 2u ? flops_dim(tensor, 0) : 1,
-	                               flops_span(tensor, tensor->dims - places_dims, tensor->dims)));
-}
-
-/* PyTorch's: (input, weight, bias, stride, padding, dilation, ...). */
-static uint64_t flops_conv_by_ints(const struct args *args, const struct arg *input, const struct arg *weight)
-{
-	unsigned count = weight->dims - 2u;
-	uint64_t out = 1;
-
-	if (weight->dims < 3 || input->dims < count + 1 || input->dims > count + 2)
-		return UNKNOWN;
-	for (unsigned i = 0; i < count; i++) {
-		struct window window = { flops_size(weight, i + 2), flops_int(flops_arg(args, 3), i),
-			                     flops_int(flops_arg(args, 4), i), flops_int(flops_arg(args, 5), i), false };
-
-		out = flops_times(out, flops_places(flops_size(input, input->dims - count + i), &window));
-	}
-	return flops_times(flops_times(2, flops_elements(weight)),
-	                   flops_times(input->dims == count + 2 ? flops_dim(input, 0) : 1, out));
-}
-
-/* `from`: the argument with PyTorch's flag for transposed; 0: it has none. */
-static uint64_t flops_conv(const struct args *args, const struct rule *rule)
-{
-	const struct arg *input = flops_arg(args, 0), *weight = flops_arg(args, 1);
-
-	if (!flops_is_tensor(input) || !flops_is_tensor(weight))
-		return UNKNOWN;
-	if (flops_has_ints(args, 3, 3)) {
-		if (rule->from && !flops_has_ints(args, rule->from, 1))
-			return UNKNOWN;
-		if (rule->from && flops_int(flops_arg(args, rule->from), 0))
-			return weight->dims < 3 ? UNKNOWN : flops_conv_over(input, weight, weight->dims - 2u);
-		return flops_conv_by_ints(args, input, weight);
-	}
-	for (unsigned i = args->count; !args->aten && i-- > 2;) /* the output is the last tensor */
-		if (flops_is_tensor(flops_arg(args, i)) && flops_arg(args, i)->dims == input->dims && input->dims > 2)
-			return flops_conv_over(flops_arg(args, i), weight, input->dims - 2u);
-	return UNKNOWN;
-}
-
-static uint64_t flops_conv_transpose(const struct args *args, const struct rule *rule)
-{
-	const struct arg *weight = flops_arg(args, 1);
-
-	return weight->dims < 3 ? UNKNOWN : flops_conv_over(flops_arg(args, 0), weight, weight->dims - 2u);
-}
-
-/* PyTorch's: (gradient, input, weight, bias sizes, stride, padding, dilation, transposed,
- * output padding, groups, which gradients are wanted). */
-static uint64_t flops_conv_backward(const struct args *args, const struct rule *rule)
-{
-	const struct arg *weight = flops_arg(args, 2), *wanted = flops_arg(args, 10);
-	uint64_t one;
-
-	if (!flops_is_tensor(weight) || weight->dims < 3 || !flops_has_ints(args, 7, 1) ||
-	    !flops_is_ints(wanted) || wanted->dims < 2)
-		return UNKNOWN;
-	one = flops_conv_over(flops_arg(args, flops_int(flops_arg(args, 7), 0) ? 1 : 0), weight, weight->dims - 2u);
-	return flops_times(one, (uint64_t)(flops_size(wanted, 0) != 0) + (uint64_t)(flops_size(wanted, 1) != 0));
-}
-
-/* (weight, gradient of the output) */
-static uint64_t flops_conv_backward_data(const struct args *args, const struct rule *rule)
-{
-	const struct arg *gradient = flops_arg(args, 1);
-
-	return gradient->dims < 3 ? UNKNOWN : flops_conv_over(gradient, flops_arg(args, 0), gradient->dims - 2u);
-}
-
-/* (input, gradient of the output, ..., gradient of the weight) */
-static uint64_t flops_conv_backward_weights(const struct args *args, const struct rule *rule)
-{
-	const struct arg *gradient = flops_arg(args, 1);
-
-	for (unsigned i = args->count; i-- > 2;) /* grouped weights have one dimension more */
-		if (flops_is_tensor(flops_arg(args, i)) && gradient->dims > 2 && flops_arg(args, i)->dims >= gradient->dims)
-			return flops_conv_over(gradient, flops_arg(args, i), gradient->dims - 2u);
-	return UNKNOWN;
-}
-
-/* Number of elements in a window whose sizes are given as integers. */
-static uint64_t flops_window_area(const struct arg *kernel, unsigned dims)
-{
-	uint64_t area = 1;
-
-	if (!flops_is_ints(kernel) || !kernel->dims)
-		return UNKNOWN;
-	for (unsigned i = 0; i < dims; i++)
-		area = flops_times(area, flops_int(kernel, i) < 1 ? UNKNOWN : (uint64_t)flops_int(kernel, i));
-	return area;
-}
-
-/* PyTorch's: (input, kernel, stride, padding, dilation, ceil mode); an average has no dilation.
- * `each`: number of window dimensions; `from`: the argument with the ceil mode. */
-static uint64_t flops_pool(const struct args *args, const struct rule *rule)
-{
-	const struct arg *input = flops_arg(args, 0), *kernel = flops_arg(args, 1);
-	const struct arg *stride = flops_arg(args, 2), *ceil = flops_arg(args, rule->from);
-	unsigned dims = rule->each;
-	uint64_t out;
-
-	if (!flops_is_tensor(input) || input->dims < dims || !flops_has_ints(args, 1, 1) ||
-	    !flops_has_ints(args, 3, 1) || !flops_is_ints(stride) || (rule->from == 5 && !flops_has_ints(args, 4, 1)))
-		return UNKNOWN;
-	out = flops_span(input, 0, input->dims - dims);
-	for (unsigned i = 0; i < dims; i++) {
-		struct window window = { flops_int(kernel, i), flops_int(stride->dims ? stride : kernel, i),
-			                     flops_int(flops_arg(args, 3), i), 1,
-			                     flops_is_ints(ceil) && ceil->dims && flops_int(ceil, 0) };
-
-		if (rule->from == 5)
-			window.dilation = flops_int(flops_arg(args, 4), i);
-		out = flops_times(out, flops_places(flops_size(input, input->dims - dims + i), &window));
-	}
-	return flops_times(out, flops_window_area(kernel, dims));
-}
-
-/* Plain: (input, output, ...) and the window as a later argument; a global average has no
- * window. */
-static uint64_t flops_plain_pool(const struct args *args, const struct rule *rule)
-{
-	const struct arg *input = flops_arg(args, 0), *output = flops_arg(args, 1);
-
-	if (!flops_is_tensor(input) || !flops_is_tensor(output) || output->dims != input->dims || input->dims < 3)
-		return UNKNOWN;
-	for (unsigned i = 2; i < args->count; i++)
-		if (flops_is_ints(flops_arg(args, i)))
-			return flops_times(flops_elements(output), flops_window_area(flops_arg(args, i), input->dims - 2u));
-	return flops_span(output, 2, output->dims) == 1 ? flops_elements(input) : UNKNOWN;
-}
-
-/* PyTorch's: (gradient, input, kernel, ...); plain, for a global average: (gradient, gradient of
- * the input). */
-static uint64_t flops_avg_pool_backward(const struct args *args, const struct rule *rule)
-{
-	const struct arg *gradient = flops_arg(args, 0), *input = flops_arg(args, 1);
-
-	if (flops_is_ints(flops_arg(args, 2)))
-		return flops_times(flops_elements(gradient), flops_window_area(flops_arg(args, 2), rule->each));
-	if (args->aten || !flops_is_tensor(gradient) || gradient->dims < 3 || flops_span(gradient, 2, gradient->dims) != 1)
-		return UNKNOWN;
-	return flops_elements(input);
-}
-
 /* ---- names --------------------------------------------------------------------------------- */
 
 /* Products of matrices, convolutions and attention. */
 static const struct rule products[] = {
-	{ "conv1d", flops_conv, 0, 0 },
-	{ "conv2d", flops_conv, 0, 0 },
-	{ "conv3d", flops_conv, 0, 0 },
-	{ "convolution", flops_conv, 0, 6 },
-	{ "_convolution", flops_conv, 0, 6 },
-	{ "conv_transpose1d", flops_conv_transpose, 0, 0 },
-	{ "conv_transpose2d", flops_conv_transpose, 0, 0 },
-	{ "conv_transpose3d", flops_conv_transpose, 0, 0 },
-	{ "deconvolution", flops_conv_transpose, 0, 0 },
-	{ "convolution_backward", flops_conv_backward, 0, 0 },
-	{ "convolution_backward_data", flops_conv_backward_data, 0, 0 },
-	{ "convolution_backward_weights", flops_conv_backward_weights, 0, 0 },
+	{ "conv1d", dw_flops_conv, 0, 0 },
+	{ "conv2d", dw_flops_conv, 0, 0 },
+	{ "conv3d", dw_flops_conv, 0, 0 },
+	{ "convolution", dw_flops_conv, 0, 6 },
+	{ "_convolution", dw_flops_conv, 0, 6 },
+	{ "conv_transpose1d", dw_flops_conv_transpose, 0, 0 },
+	{ "conv_transpose2d", dw_flops_conv_transpose, 0, 0 },
+	{ "conv_transpose3d", dw_flops_conv_transpose, 0, 0 },
+	{ "deconvolution", dw_flops_conv_transpose, 0, 0 },
+	{ "convolution_backward", dw_flops_conv_backward, 0, 0 },
+	{ "convolution_backward_data", dw_flops_conv_backward_data, 0, 0 },
+	{ "convolution_backward_weights", dw_flops_conv_backward_weights, 0, 0 },
 
 	{ "mm", flops_matmul, 0, 0 },
 	{ "bmm", flops_matmul, 0, 0 },
@@ -494,9 +222,9 @@ static const struct rule rules[] = {
 	{ "maximum", flops_each_result, 1, 0 },
 	{ "minimum", flops_each_result, 1, 0 },
 	{ "gradient_add", flops_each_result, 1, 0 },
-	{ "addcmul", flops_each, 3, 0 },
-	{ "addcdiv", flops_each, 3, 0 },
-	{ "lerp", flops_each, 3, 0 },
+	{ "addcmul", flops_each_of_three, 3, 0 },
+	{ "addcdiv", flops_each_of_three, 3, 0 },
+	{ "lerp", flops_each_of_three, 3, 0 },
 	{ "neg", flops_each, 1, 0 },
 	{ "abs", flops_each, 1, 0 },
 	{ "sqrt", flops_each, 1, 0 },
@@ -513,6 +241,10 @@ static const struct rule rules[] = {
 	{ "relu_backward", flops_each, 1, 0 },
 	{ "sum", flops_each, 1, 0 },
 	{ "mean", flops_each, 1, 0 },
+	{ "scatter_add", flops_each, 1, 2 },
+	{ "index_add", flops_each, 1, 3 },
+	{ "embedding_dense_backward", flops_each, 1, 0 },
+	{ "scatter", flops_scatter, 0, 0 },
 
 	{ "softmax", flops_each, 5, 0 },
 	{ "soft_max", flops_each, 5, 0 },
@@ -538,22 +270,22 @@ static const struct rule rules[] = {
 	{ "native_group_norm_backward", flops_each, 13, 0 },
 	{ "rms_norm", flops_each, 4, 0 },
 
-	{ "max_pool1d", flops_pool, 1, 5 },
-	{ "max_pool2d", flops_pool, 2, 5 },
-	{ "max_pool3d", flops_pool, 3, 5 },
-	{ "max_pool2d_with_indices", flops_pool, 2, 5 },
-	{ "max_pool3d_with_indices", flops_pool, 3, 5 },
-	{ "avg_pool1d", flops_pool, 1, 4 },
-	{ "avg_pool2d", flops_pool, 2, 4 },
-	{ "avg_pool3d", flops_pool, 3, 4 },
-	{ "max_pool", flops_plain_pool, 0, 0 },
-	{ "average_pool", flops_plain_pool, 0, 0 },
+	{ "max_pool1d", dw_flops_pool, 1, 5 },
+	{ "max_pool2d", dw_flops_pool, 2, 5 },
+	{ "max_pool3d", dw_flops_pool, 3, 5 },
+	{ "max_pool2d_with_indices", dw_flops_pool, 2, 5 },
+	{ "max_pool3d_with_indices", dw_flops_pool, 3, 5 },
+	{ "avg_pool1d", dw_flops_pool, 1, 4 },
+	{ "avg_pool2d", dw_flops_pool, 2, 4 },
+	{ "avg_pool3d", dw_flops_pool, 3, 4 },
+	{ "max_pool", dw_flops_plain_pool, 0, 0 },
+	{ "average_pool", dw_flops_plain_pool, 0, 0 },
 	{ "max_pool2d_with_indices_backward", flops_each, 1, 0 },
 	{ "max_pool3d_with_indices_backward", flops_each, 1, 0 },
 	{ "max_pool_backward", flops_each, 1, 0 },
-	{ "avg_pool2d_backward", flops_avg_pool_backward, 2, 0 },
-	{ "avg_pool3d_backward", flops_avg_pool_backward, 3, 0 },
-	{ "average_pool_backward", flops_avg_pool_backward, 2, 0 },
+	{ "avg_pool2d_backward", dw_flops_avg_pool_backward, 2, 0 },
+	{ "avg_pool3d_backward", dw_flops_avg_pool_backward, 3, 0 },
+	{ "average_pool_backward", dw_flops_avg_pool_backward, 2, 0 },
 	{ "adaptive_avg_pool1d", flops_each, 1, 0 },
 	{ "adaptive_avg_pool2d", flops_each, 1, 0 },
 	{ "adaptive_avg_pool3d", flops_each, 1, 0 },
@@ -575,6 +307,7 @@ static const char *const idle[] = {
 	"copy",
 	"cpy",
 	"detach",
+	"embedding",
 	"empty",
 	"empty_like",
 	"empty_strided",
@@ -671,6 +404,14 @@ struct dw_flops_work dw_flops_given(const struct dw_entry_shapes *shapes)
 	return work;
 }
 
+static bool flops_lacks_memory(const struct args *args)
+{
+	for (unsigned i = 0; i < args->count; i++)
+		if (args->at[i].type == DWELL_DTYPE_NO_MEMORY)
+			return true;
+	return false;
+}
+
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why)
 {
 	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
@@ -689,6 +430,9 @@ uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum d
 		return 0;
 	if (shapes)
 		flops_read_args(&args, shapes);
+	*why = DW_FLOPS_NO_MEMORY;
+	if (rule->formula != flops_nothing && flops_lacks_memory(&args))
+		return 0;
 	flops = rule->formula(&args, rule);
 	*why = flops == UNKNOWN ? DW_FLOPS_NOT_ENOUGH : DW_FLOPS_COUNTED;
 	return flops == UNKNOWN ? 0 : flops;

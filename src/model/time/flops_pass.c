@@ -57,11 +57,6 @@ void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into
 	}
 }
 
-static uint64_t flops_add(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static uint64_t flops_of(uint64_t flops, uint64_t calls)
 {
 	uint64_t product;
@@ -79,10 +74,10 @@ void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallie
 		struct dw_flops_row *row = &sums->rows[model->symbol_row[i]];
 
 		row->calls += tally->calls;
-		row->flops = flops_add(row->flops, flops_of(sums->costs[i].flops, tally->calls));
+		row->flops = dw_flops_add(row->flops, flops_of(sums->costs[i].flops, tally->calls));
 		row->ns += dw_source_span_ns(clock, tally->ticks);
 		if (sums->costs[i].bytes >= 0) {
-			row->bytes = flops_add(row->bytes, flops_of((uint64_t)sums->costs[i].bytes, tally->calls));
+			row->bytes = dw_flops_add(row->bytes, flops_of((uint64_t)sums->costs[i].bytes, tally->calls));
 			row->bytes_ns += dw_source_span_ns(clock, tally->ticks);
 		}
 		row->missed_calls += tally->missed_calls;
@@ -239,8 +234,8 @@ void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 		if (!from->calls && !from->missed_calls)
 			continue;
 		from->symbol = model->row_symbol[row];
-		sum->flops = flops_add(sum->flops, from->flops);
-		sum->bytes = flops_add(sum->bytes, from->bytes);
+		sum->flops = dw_flops_add(sum->flops, from->flops);
+		sum->bytes = dw_flops_add(sum->bytes, from->bytes);
 		sum->bytes_ns += from->bytes_ns;
 		sum->counted_ns += from->ns;
 		sum->missed_ns += from->missed_ns;

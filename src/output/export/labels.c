@@ -6,6 +6,7 @@
 
 #include "export/stacks.h"
 #include "export/timeline.h"
+#include "model/core/shapes.h"
 
 static const char *label_own_category(uint32_t category, char buffer[24])
 {
@@ -49,28 +50,50 @@ static const char *label_type_name(uint8_t dtype)
 		[DWELL_BFLOAT16] = "c10::BFloat16",
 	};
 
-	if (dtype == DWELL_ARG_INTS)
+	if (dtype == DWELL_ARG_INTS || dtype == DWELL_ARG_BOOLS)
 		return "ScalarList";
+	if (dtype == DWELL_ARG_INT || dtype == DWELL_ARG_BOOL)
+		return "Scalar";
 	return dtype < sizeof names / sizeof *names && names[dtype] ? names[dtype] : "";
 }
 
 static const char DIMS[] = "\"Input Dims\":[", TYPES[] = ",\"Input type\":[", VALUES[] = ",\"Concrete Inputs\":[";
 
-static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor, const char *comma)
+static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor)
 {
 	dw_out_text(out, "[");
 	for (unsigned i = 0; i < tensor[1]; i++) {
 		int64_t size;
 
 		memcpy(&size, tensor + 8 + i * 8, sizeof size);
-		dw_out_text(out, i ? comma : "");
+		dw_out_text(out, i ? "," : "");
 		dw_out_i64(out, size);
 	}
 	dw_out_text(out, "]");
 }
 
-/* Writes one of an operator's lists, with an item for each argument. An argument that is a list of
- * integers has a value and no dimensions. */
+/* Writes integers as PyTorch writes them: 2, [2, 1], True, [True, False]. */
+static void label_put_values(struct dw_writer_out *out, const uint8_t *argument)
+{
+	uint8_t type = dw_shapes_type(argument);
+	bool list = type == DWELL_ARG_INTS || type == DWELL_ARG_BOOLS;
+
+	dw_out_text(out, list ? "[" : "");
+	for (unsigned i = 0; i < (list ? argument[1] : argument[1] > 0); i++) {
+		int64_t value;
+
+		memcpy(&value, argument + 8 + i * 8, sizeof value);
+		dw_out_text(out, i ? ", " : "");
+		if (type == DWELL_ARG_INT || type == DWELL_ARG_INTS)
+			dw_out_i64(out, value);
+		else
+			dw_out_text(out, value ? "True" : "False");
+	}
+	dw_out_text(out, list ? "]" : "");
+}
+
+/* Writes one of an operator's lists, with an item for each argument. An argument of integers has a value and no
+ * dimensions. */
 static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes, const char *key)
 {
 	const uint8_t *tensor = shapes->tensors; /* their size was checked when the trace was read */
@@ -83,15 +106,15 @@ static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shap
 			continue;
 		dw_out_text(out, put++ ? "," : "");
 		if (key == DIMS && !ints) {
-			label_put_sizes(out, tensor, ",");
+			label_put_sizes(out, tensor);
 		} else if (key == DIMS) {
 			dw_out_text(out, "[]");
 		} else if (key == TYPES) {
-			dw_out_string(out, label_type_name(tensor[0]));
+			dw_out_string(out, label_type_name(dw_shapes_type(tensor)));
 		} else {
 			dw_out_text(out, "\"");
 			if (ints)
-				label_put_sizes(out, tensor, ", ");
+				label_put_values(out, tensor);
 			dw_out_text(out, "\"");
 		}
 	}

@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "model/time/calls.h"
+#include "model/time/flops.h"
 #include "views/device.h"
 #include "views/places.h"
 
@@ -49,7 +50,7 @@ static size_t calls_choose_columns(struct filling *filling, const struct dw_grou
 		  DW_COLUMN("device_bytes", "self device memory", BYTES, INT) },
 		{ DEVICE_TOTAL_BYTES, calls->has_device_memory,
 		  DW_COLUMN("device_total_bytes", "device memory", BYTES, INT) },
-		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", NONE, REAL) },
+		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", COUNT, INT) },
 		{ INPUT_SHAPES, group->shapes,
 		  DW_COLUMN("input_shapes", "input shapes", NONE, TEXT, .data_only = true) },
 		{ STACK, group->stack_frames > 0,
@@ -132,7 +133,7 @@ static void calls_put_row(struct filling *filling, const struct dw_call_row *fro
 		dw_cell_int(&row[at[DEVICE_TOTAL_BYTES]], from->device_total_bytes);
 	}
 	if (at[FLOPS] >= 0 && from->flops)
-		dw_cell_real(&row[at[FLOPS]], (double)from->flops);
+		dw_cell_int(&row[at[FLOPS]], dw_flops_shown(from->flops));
 	if (device)
 		dw_view_device_cells(&row[filling->own], device);
 	if (at[CATEGORY] >= 0)

@@ -47,6 +47,7 @@ static const char *flops_why_uncounted(enum dw_flops_why reason)
 {
 	switch (reason) {
 	case DW_FLOPS_NO_SHAPES: return "shapes not recorded";
+	case DW_FLOPS_NO_MEMORY: return "tensors without elements";
 	case DW_FLOPS_NOT_ENOUGH: return "arguments do not say";
 	default: return "no formula";
 	}
@@ -96,12 +97,12 @@ static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const
 	double speed = flops_per_second(from->flops, from->ns);
 
 	DW_TABLE_FILL(table, row, DW_STRING(name), DW_INT(from->calls),
-	              DW_INT(from->flops > INT64_MAX ? INT64_MAX : from->flops), DW_REAL((double)from->flops / 1e9),
+	              DW_INT(dw_flops_shown(from->flops)), DW_REAL((double)from->flops / 1e9),
 	              DW_PART(from->flops, all), DW_INT(from->ns), from->ns ? DW_REAL(speed / 1e9) : DW_EMPTY);
 	if (peak > 0 && from->ns)
 		row[COUNTED_COLUMNS - 1] = DW_REAL(speed / peak);
 	if (bytes && from->bytes_ns)
-		DW_TABLE_FILL(table, row + bytes, DW_INT(from->bytes > INT64_MAX ? INT64_MAX : from->bytes),
+		DW_TABLE_FILL(table, row + bytes, DW_INT(dw_flops_shown(from->bytes)),
 		              DW_REAL(flops_per_second(from->bytes, from->bytes_ns) / 1e9));
 }
 

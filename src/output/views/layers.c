@@ -122,7 +122,7 @@ static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
 		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)own->device_events);
 	}
 	if (layers->has_flops)
-		dw_cell_int(&row[FLOPS], (int64_t)all->flops);
+		dw_cell_int(&row[FLOPS], dw_flops_shown(all->flops));
 	if (layers->has_memory) {
 		dw_cell_int(&row[SELF_BYTES], own->bytes);
 		dw_cell_int(&row[BYTES], all->bytes);

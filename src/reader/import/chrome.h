@@ -35,7 +35,7 @@
 #define CHROME_ARGS(X)                                                                     \
 	X(EXTERNAL_ID, "External id") X(CORRELATION, "correlation")                            \
 	X(SEQUENCE, "Sequence number") X(FORWARD_THREAD, "Fwd thread id")                      \
-	X(DIMS, "Input Dims") X(TYPES, "Input type")                                           \
+	X(DIMS, "Input Dims") X(TYPES, "Input type") X(VALUES, "Concrete Inputs")              \
 	X(DEVICE, "device") X(STREAM, "stream") X(CONTEXT, "context") X(BYTES, "bytes")        \
 	X(GRID, "grid") X(BLOCK, "block") X(REGISTERS, "registers per thread")                 \
 	X(SHARED, "shared memory") X(SYNC_KIND, "cuda_sync_kind")                              \
@@ -148,8 +148,8 @@ struct chrome_op {
 };
 
 struct chrome_shapes {
-	const char *bytes; /* the texts of "Input Dims" and "Input type", one behind the other */
-	uint32_t dims_length, types_length;
+	const char *bytes; /* the texts of "Input Dims", "Input type" and "Concrete Inputs", one behind the other */
+	uint32_t lengths[3];
 	uint32_t id;
 };
 

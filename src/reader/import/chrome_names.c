@@ -10,6 +10,7 @@
 
 #include "base/foreign.h"
 #include "base/grow.h"
+#include "format/arguments.h"
 #include "import/chrome.h"
 
 #define MOST_TEXTS ((size_t)1 << 20)
@@ -184,7 +185,8 @@ struct shapes_reader {
 	struct dwell_tensor tensors[MOST_TENSORS];
 	int64_t sizes[MOST_SIZES];
 	uint32_t count, size_count;
-	const char *types; /* in "Input type"; NULL: it ended */
+	const char *types;  /* in "Input type"; NULL: it ended */
+	const char *values; /* the same in "Concrete Inputs" */
 };
 
 static uint8_t chrome_shapes_type_of(const struct dw_json_string *name)
@@ -210,23 +212,70 @@ static uint8_t chrome_shapes_type_of(const struct dw_json_string *name)
 	return DWELL_DTYPE_NONE;
 }
 
-/* The type of the next argument. A list of tensors has no type of its own. */
-static uint8_t chrome_shapes_next_type(struct shapes_reader *reader, bool *list)
+/* The next text of a list; an empty one where it has ended. */
+static struct dw_json_string chrome_shapes_next_text(struct shapes_reader *reader, const char **list)
 {
-	struct dw_json_string name = { "", 0, false };
-	const char *at = reader->types ? dw_json_space(reader->types) : NULL;
+	struct dw_json_string text = { "", 0, false };
+	const char *at = *list ? dw_json_space(*list) : NULL;
 
-	*list = false;
 	if (!at || *at != '"')
-		return DWELL_DTYPE_NONE;
-	at = dw_json_read_string(&reader->json, at, &name);
+		return text;
+	at = dw_json_read_string(&reader->json, at, &text);
 	if (at) {
 		at = dw_json_space(at);
 		at = *at == ',' ? at + 1 : NULL;
 	}
-	reader->types = at;
-	*list = DW_JSON_IS(&name, "TensorList");
-	return chrome_shapes_type_of(&name);
+	*list = at;
+	return text;
+}
+
+/* Reads an integer, True or False. Returns the place behind it; NULL: there is none. */
+static const char *chrome_shapes_read_integer(const char *at, const char *end, int64_t *integer, bool *truth)
+{
+	bool minus = at < end && *at == '-';
+	const char *first = at += minus;
+	int64_t sum = 0;
+
+	*truth = end - at >= 4 && (memcmp(at, "True", 4) == 0 || (end - at >= 5 && memcmp(at, "False", 5) == 0));
+	if (*truth && !minus) {
+		*integer = *at == 'T';
+		return at + (*at == 'T' ? 4 : 5);
+	}
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *at - '0', &sum))
+			return NULL;
+	*integer = minus ? -sum : sum;
+	return at > first ? at : NULL;
+}
+
+/* Reads "2", "[2, 1]", "True" or "[True, False]", as PyTorch writes arguments that are no tensors. False: the argument
+ * is something else. */
+static bool chrome_shapes_read_values(struct shapes_reader *reader, const struct dw_json_string *text)
+{
+	const char *at = text->at, *end = text->at + text->length;
+	struct dwell_tensor *argument = &reader->tensors[reader->count];
+	bool list = at < end && *at == '[', truth = false, first_truth = false;
+	uint32_t count = 0;
+
+	for (at += list; at < end && *at != ']'; count++) {
+		if (count == MOST_DIMENSIONS || reader->size_count + count == MOST_SIZES ||
+		    !(at = chrome_shapes_read_integer(at, end, &reader->sizes[reader->size_count + count], &truth)) ||
+		    (count && truth != first_truth))
+			return false;
+		first_truth = truth;
+		while (list && at < end && (*at == ',' || *at == ' '))
+			at++;
+		if (!list && (at < end))
+			return false;
+	}
+	if (list ? end - at != 1 : count != 1)
+		return false;
+	*argument = (struct dwell_tensor){ reader->sizes + reader->size_count, (uint8_t)count,
+		                               list ? (first_truth ? DWELL_ARG_BOOLS : DWELL_ARG_INTS)
+		                                    : (first_truth ? DWELL_ARG_BOOL : DWELL_ARG_INT) };
+	reader->size_count += count;
+	reader->count++;
+	return true;
 }
 
 /* Reads "[2, 3]" as the sizes of a tensor; NULL if it is no list of integers. */
@@ -270,15 +319,18 @@ static const char *chrome_shapes_read_object(struct shapes_reader *reader, const
 	return at && *at == '}' ? at + 1 : NULL;
 }
 
-/* Reads an argument: the sizes of a tensor, or a list of such. */
+/* Reads an argument: the sizes of a tensor, or a list of such, or integers, whose sizes are an empty list. */
 static const char *chrome_shapes_read_argument(struct shapes_reader *reader, const char *at)
 {
-	bool list;
-	uint8_t type = chrome_shapes_next_type(reader, &list);
+	struct dw_json_string name = chrome_shapes_next_text(reader, &reader->types);
+	struct dw_json_string value = chrome_shapes_next_text(reader, &reader->values);
+	uint8_t type = chrome_shapes_type_of(&name);
 	const char *inside = dw_json_space(at + 1);
 
 	if (*at != '[' || reader->count == MOST_TENSORS)
 		return NULL;
+	if (*inside == ']' && value.length && type == DWELL_DTYPE_NONE && chrome_shapes_read_values(reader, &value))
+		return inside + 1;
 	if (*inside != '[')
 		return chrome_shapes_read_sizes(reader, at, type);
 	while (*inside == '[' && reader->count < MOST_TENSORS) {
@@ -292,11 +344,15 @@ static const char *chrome_shapes_read_argument(struct shapes_reader *reader, con
 	return *inside == ']' ? inside + 1 : NULL;
 }
 
-static uint32_t chrome_shapes_write(struct chrome *chrome, const struct chrome_value *dims,
-                                    const struct chrome_value *types)
+/* The texts of an event that say its shapes; length 0: it has none of that name. */
+struct shapes_texts {
+	struct dw_json_string lists[3]; /* dims, types, values */
+};
+
+static uint32_t chrome_shapes_write(struct chrome *chrome, const struct shapes_texts *texts)
 {
 	struct shapes_reader *reader = calloc(1, sizeof *reader);
-	const char *at = dw_json_space(dims->text.at + 1);
+	const char *at = dw_json_space(texts->lists[0].at + 1);
 	uint32_t id = 0;
 
 	if (!reader) {
@@ -304,8 +360,8 @@ static uint32_t chrome_shapes_write(struct chrome *chrome, const struct chrome_v
 		return 0;
 	}
 	reader->json = (struct dw_json){ .end = chrome->json.end, .last = true };
-	if (types)
-		reader->types = types->text.at + 1;
+	reader->types = texts->lists[1].length ? texts->lists[1].at + 1 : NULL;
+	reader->values = texts->lists[2].length ? texts->lists[2].at + 1 : NULL;
 	while (at && (*at == '[' || *at == '{')) {
 		at = *at == '{' ? chrome_shapes_read_object(reader, at) : chrome_shapes_read_argument(reader, at);
 		if (!at)
@@ -322,49 +378,76 @@ static uint32_t chrome_shapes_write(struct chrome *chrome, const struct chrome_v
 	return id;
 }
 
+/* Integers count only for operators whose FLOPs need them, as in what dwell records itself. */
+static struct shapes_texts chrome_shapes_texts(const struct chrome_event *event)
+{
+	static const enum chrome_arg args[] = { CHROME_DIMS, CHROME_TYPES, CHROME_VALUES };
+	struct shapes_texts texts = { { { "", 0, false }, { "", 0, false }, { "", 0, false } } };
+	unsigned count =
+		chrome_has(event, CHROME_VALUES) && dw_operator_has_integers(event->name.at, event->name.length) ? 3 : 2;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct chrome_value *value = &event->values[args[i]];
+
+		if (chrome_has(event, args[i]) && value->kind == CHROME_OTHER && *value->text.at == '[')
+			texts.lists[i] = value->text;
+	}
+	return texts;
+}
+
+static bool chrome_shapes_are(const struct chrome_shapes *shapes, const struct shapes_texts *texts)
+{
+	const char *at = shapes->bytes;
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (shapes->lengths[i] != texts->lists[i].length || memcmp(at, texts->lists[i].at, shapes->lengths[i]) != 0)
+			return false;
+		at += shapes->lengths[i];
+	}
+	return true;
+}
+
+/* Keeps the texts and writes their shapes. */
+static uint32_t chrome_shapes_add(struct chrome *chrome, const struct shapes_texts *texts, uint32_t hash)
+{
+	struct chrome_names *names = &chrome->names;
+	size_t bytes = (size_t)texts->lists[0].length + texts->lists[1].length + texts->lists[2].length;
+	char *copy = dw_arena_alloc(&names->arena, bytes + 1);
+	struct chrome_shapes *shapes = DW_GROW(&names->shapes, &names->shapes_capacity, names->shapes_count);
+
+	if (!copy || !shapes || !dw_map_add(&names->shapes_by_bytes, hash, (uint32_t)names->shapes_count)) {
+		chrome->failed = true;
+		return 0;
+	}
+	names->shapes_count++;
+	names->bytes += bytes;
+	*shapes = (struct chrome_shapes){ .bytes = copy };
+	for (unsigned i = 0; i < 3; i++) {
+		shapes->lengths[i] = texts->lists[i].length;
+		memcpy(copy, texts->lists[i].at, texts->lists[i].length);
+		copy += texts->lists[i].length;
+	}
+	return shapes->id = chrome_shapes_write(chrome, texts);
+}
+
 uint32_t chrome_shapes_of(struct chrome *chrome, const struct chrome_event *event)
 {
-	const struct chrome_value *dims = &event->values[CHROME_DIMS], *types = NULL;
+	const struct shapes_texts texts = chrome_shapes_texts(event);
 	struct chrome_names *names = &chrome->names;
-	struct chrome_shapes *shapes;
-	uint32_t types_length = 0, hash, found;
-	char *copy;
+	uint64_t sum = names->seed;
+	uint32_t hash, found;
 
-	if (!chrome_has(event, CHROME_DIMS) || dims->kind != CHROME_OTHER || *dims->text.at != '[')
+	if (!texts.lists[0].length)
 		return 0;
-	if (chrome_has(event, CHROME_TYPES) && event->values[CHROME_TYPES].kind == CHROME_OTHER &&
-	    *event->values[CHROME_TYPES].text.at == '[') {
-		types = &event->values[CHROME_TYPES];
-		types_length = types->text.length;
-	}
-	hash = (uint32_t)chrome_hash(types ? chrome_hash(names->seed, types->text.at, types_length)
-	                                   : names->seed,
-	                             dims->text.at, dims->text.length);
-	found = DW_MAP_FIND(&names->shapes_by_bytes, hash, i,
-	                    names->shapes[i].dims_length == dims->text.length &&
-	                        names->shapes[i].types_length == types_length &&
-	                        memcmp(names->shapes[i].bytes, dims->text.at, dims->text.length) == 0 &&
-	                        (!types || memcmp(names->shapes[i].bytes + dims->text.length,
-	                                          types->text.at, types_length) == 0));
+	for (unsigned i = 3; i-- > 0;)
+		sum = texts.lists[i].length ? chrome_hash(sum, texts.lists[i].at, texts.lists[i].length) : sum;
+	hash = (uint32_t)sum;
+	found = DW_MAP_FIND(&names->shapes_by_bytes, hash, i, chrome_shapes_are(&names->shapes[i], &texts));
 	if (found != DW_MAP_NONE)
 		return names->shapes[found].id;
 	if (names->shapes_count >= MOST_SHAPES || names->bytes > MOST_TEXT_BYTES) {
 		chrome_count(chrome, &chrome->names_dropped);
 		return 0;
 	}
-	copy = dw_arena_alloc(&names->arena, (size_t)dims->text.length + types_length + 1);
-	shapes = DW_GROW(&names->shapes, &names->shapes_capacity, names->shapes_count);
-	if (!copy || !shapes ||
-	    !dw_map_add(&names->shapes_by_bytes, hash, (uint32_t)names->shapes_count)) {
-		chrome->failed = true;
-		return 0;
-	}
-	memcpy(copy, dims->text.at, dims->text.length);
-	if (types)
-		memcpy(copy + dims->text.length, types->text.at, types_length);
-	names->shapes_count++;
-	names->bytes += dims->text.length + types_length;
-	*shapes = (struct chrome_shapes){ copy, dims->text.length, types_length,
-		chrome_shapes_write(chrome, dims, types) };
-	return names->shapes[names->shapes_count - 1].id;
+	return chrome_shapes_add(chrome, &texts, hash);
 }

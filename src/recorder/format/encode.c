@@ -1,4 +1,5 @@
 /* Building a trace in memory; see encode.h. */
+#include "format/arguments.h"
 #include "format/encode.h"
 
 #include <stdio.h>
@@ -285,8 +286,7 @@ uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_
 	for (uint32_t i = 0; i < count; i++) {
 		size_t sizes = (size_t)tensors[i].dimensions * 8;
 
-		at[0] = tensors[i].dtype;
-		at[1] = tensors[i].dimensions;
+		dw_argument_put((char *)at, &tensors[i]);
 		if (sizes)
 			memcpy(at + 8, tensors[i].sizes, sizes);
 		at += 8 + sizes;

@@ -452,6 +452,9 @@ struct dw_entry_shapes {
 	struct dw_entry entry;
 	uint8_t tensors[];
 };
+/* Flags of DWELL_ARG_INTS: a single value, not a list; truth values, not integers. */
+#define DW_ARGUMENT_SINGLE 1u
+#define DW_ARGUMENT_TRUTH 2u
 
 /* id: its own; aux: MODULE, or 0 for a frame that is known by the name `function` */
 struct dw_entry_frame {

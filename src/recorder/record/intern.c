@@ -8,6 +8,7 @@
  * stored stay valid. Two threads that intern the same content at the same time may get two ids;
  * readers merge entries by content.
  */
+#include "format/arguments.h"
 #include "record/record.h"
 
 #include <string.h>
@@ -235,9 +236,7 @@ uint32_t dw_intern_shapes_work(const struct dwell_tensor *tensors, unsigned coun
 
 		if (at + 8 + sizes > sizeof image.room)
 			break; /* more arguments than any operator has: the first ones are stored */
-		memset(image.room + at, 0, 8);
-		image.room[at] = (char)tensor->dtype;
-		image.room[at + 1] = (char)tensor->dimensions;
+		dw_argument_put(image.room + at, tensor);
 		if (sizes)
 			memcpy(image.room + at + 8, tensor->sizes, sizes);
 		at += 8 + sizes;

@@ -163,18 +163,21 @@ TEST(a_range_says_where_it_was_called_from)
 
 TEST(integers_that_are_no_tensor_are_concrete_inputs)
 {
-	static const int64_t sizes[] = { 2, 3 };
-	struct dwell_tensor tensors[] = { { sizes, 2, DWELL_FLOAT32 }, { sizes, 2, DWELL_ARG_INTS } };
+	static const int64_t sizes[] = { 2, 3 }, truths[] = { 1, 0 };
+	struct dwell_tensor tensors[] = { { sizes, 2, DWELL_FLOAT32 },   { sizes, 2, DWELL_ARG_INTS },
+		                              { sizes, 1, DWELL_ARG_INT },   { truths, 2, DWELL_ARG_BOOLS },
+		                              { truths, 1, DWELL_ARG_BOOL }, { NULL, 0, DWELL_ARG_INTS } };
 
 	made_init(&made);
-	uint32_t shapes = dw_encode_shapes(&made.process, tensors, 2);
+	uint32_t shapes = dw_encode_shapes(&made.process, tensors, 6);
 	uint32_t op = dw_encode_op(&made.process, DWELL_CATEGORY_OPERATOR, "conv", NULL, shapes, NULL, 0);
 
 	dw_encode_begin(&made.stream, 1000, op);
 	dw_encode_end(&made.stream, 2000);
 	const char *text = export();
-	CHECK_HAS(text, "\"Input Dims\":[[2,3],[]],\"Input type\":[\"float\",\"ScalarList\"],"
-	                "\"Concrete Inputs\":[\"\",\"[2, 3]\"]");
+	CHECK_HAS(text, "\"Input Dims\":[[2,3],[],[],[],[],[]],"
+	                "\"Input type\":[\"float\",\"ScalarList\",\"Scalar\",\"ScalarList\",\"Scalar\",\"ScalarList\"],"
+	                "\"Concrete Inputs\":[\"\",\"[2, 3]\",\"2\",\"[True, False]\",\"True\",\"[]\"]");
 	end();
 }
 

@@ -1,5 +1,6 @@
 /* Chrome traces: Kineto's variants, other writers, and broken files. */
 #include "made.h"
+#include "model/core/shapes.h"
 
 static struct made made;
 
@@ -178,6 +179,56 @@ TEST(shapes_and_types_of_arguments)
 		CHECK_EQ(shapes->tensors[24], DWELL_DTYPE_NONE);
 	}
 	made_close(&made);
+}
+
+/* The arguments of an operator as text, by its types and values. */
+static const char *arguments_of(const char *name, const char *values)
+{
+	static char text[256];
+	const struct dw_entry_shapes *shapes;
+	char *found;
+
+	snprintf(text, sizeof text,
+	         "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"args\":"
+	         "{\"Input Dims\":[[2,3],[]],\"Input type\":[\"float\",\"\"],\"Concrete Inputs\":%s}}]",
+	         name, values);
+	found_in(text);
+	shapes = symbol_of(name)->shapes;
+	found = shapes ? dw_shapes_text(shapes, DW_SHAPES_FOR_PEOPLE) : NULL;
+	snprintf(text, sizeof text, "%s%s", found ? found : "none",
+	         shapes && shapes->tensors[24] == DWELL_ARG_INTS ? shapes->tensors[26] & 2 ? " truth"
+	                                                           : shapes->tensors[26]   ? " one"
+	                                                                                   : " list"
+	                                                         : "");
+	free(found);
+	made_close(&made);
+	return text;
+}
+
+TEST(integers_of_operators_whose_flops_need_them)
+{
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[2, -1]\"]"), "float32[2,3], (2,-1) list");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[]\"]"), "float32[2,3], () list");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"7\"]"), "float32[2,3], (7) one");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"False\"]"), "float32[2,3], (0) truth");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[True, False]\"]"), "float32[2,3], (1,0) truth");
+	/* Another operator's are new ones at each call. */
+	CHECK_STR(arguments_of("aten::select", "[\"\",\"7\"]"), "float32[2,3], -");
+	/* What is no integer. */
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"1.\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"1e-05\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"same\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"-\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[1, True]\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[1, 2\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"[1, [2]]\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[\"\",\"9223372036854775808\"]"), "float32[2,3], -");
+	/* Not for each argument, or no list. */
+	CHECK_STR(arguments_of("aten::conv2d", "[\"[1]\"]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "[1,2]"), "float32[2,3], -");
+	CHECK_STR(arguments_of("aten::conv2d", "7"), "float32[2,3], -");
 }
 
 static int find_backward(void *context, const struct dw_event *event)

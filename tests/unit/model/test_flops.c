@@ -1,4 +1,5 @@
 /* FLOPs: numbers computed by hand from the definitions, or quoted from a source. */
+#include "format/arguments.h"
 #include "made.h"
 #include "model/time/flops.h"
 
@@ -8,7 +9,7 @@
 static struct made made;
 
 /*
- * Arguments as text: "2x3x5" a tensor, "." a scalar tensor, "[3,3]" integers, "-" neither;
+ * Arguments as text: "2x3x5" a tensor, "." a scalar tensor, "[3,3]" integers, "-" neither, "?2x3" a tensor without elements;
  * blanks between.
  */
 static unsigned parse(const char *text, struct dwell_tensor *tensors, int64_t (*sizes)[8])
@@ -23,7 +24,9 @@ static unsigned parse(const char *text, struct dwell_tensor *tensors, int64_t (*
 			tensor->dtype = DWELL_DTYPE_NONE;
 		if (*text == '[')
 			tensor->dtype = DWELL_ARG_INTS;
-		text += *text == '-' || *text == '[' || *text == '.';
+		if (*text == '?')
+			tensor->dtype = DWELL_DTYPE_NO_MEMORY;
+		text += *text == '-' || *text == '[' || *text == '.' || *text == '?';
 		while (*text && *text != ' ') {
 			if (*text == 'x' || *text == ',' || *text == ']')
 				text++;
@@ -37,7 +40,7 @@ static unsigned parse(const char *text, struct dwell_tensor *tensors, int64_t (*
 	return count;
 }
 
-/* -1 no formula, -2 no shapes, -3 not enough. */
+/* -1 no formula, -2 no shapes, -3 not enough, -4 a tensor without elements. */
 static int64_t flops(const char *name, const char *arguments)
 {
 	_Alignas(8) char room[2048];
@@ -223,6 +226,79 @@ TEST(what_is_not_known_is_not_counted)
 	CHECK_EQ(flops("aten::scaled_dot_product_attention", "8 8 8"), -3);
 }
 
+TEST(a_tensor_without_elements_computes_nothing)
+{
+	CHECK_EQ(flops("aten::mm", "?4x5 5x6"), -4);
+	CHECK_EQ(flops("aten::mm", "4x5 ?5x6"), -4);
+	CHECK_EQ(flops("aten::add", "? 5x6"), -4);
+	CHECK_EQ(flops("aten::view", "?4x10 [40]"), 0);
+	CHECK_EQ(flops("aten::my_kernel", "?4x10"), -1);
+	CHECK_EQ(flops("aten::mm", "0x5 5x6"), 0);
+}
+
+/* Integers of another number or kind than the signature has. */
+TEST(integers_that_do_not_fit)
+{
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1] [0] [1] [1]"), 2 * 4 * 9);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1,1,1] [0] [1] [1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [] [0] [1] [1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - - [0] [1] [1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1] [0] [1] -"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1] [0] [1] [0]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1] [0] [1] [1,1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [-1] [0] [1] [1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x1x4x4 1x1x3x3 - [1] [-1] [1] [1]"), -3);
+	CHECK_EQ(flops("aten::conv2d", "1x2x4x4 1x1x3x3 - [1] [0] [1] [1]"), -3); /* two channels for one */
+	CHECK_EQ(flops("aten::convolution", "1x1x4x4 1x1x3x3 - [1] [0] [1] - [0] [1]"), -3);
+	CHECK_EQ(flops("aten::convolution", "1x1x4x4 1x1x3x3 - [1] [0] [1] [] [0] [1]"), -3);
+	CHECK_EQ(flops("aten::convolution_backward", "1x1x2x2 1x1x4x4 1x1x3x3 - [1] [0] [1] [0] [0] [1] [1,1]"), -3);
+	CHECK_EQ(flops("aten::convolution_backward", "1x1x2x2 1x1x4x4 1x1x3x3 - [1] [0] [1] [] [0] [1] [1,1,1]"), -3);
+	CHECK_EQ(flops("aten::max_pool2d", "1x1x4x4 [2] - [0] [1] [0]"), 16); /* no stride: the window's */
+	CHECK_EQ(flops("aten::max_pool2d", "1x1x4x4 [2] [2,2,2] [0] [1] [0]"), -3);
+	CHECK_EQ(flops("aten::max_pool2d", "1x1x4x4 [] [2] [0] [1] [0]"), -3);
+	CHECK_EQ(flops("aten::max_pool2d", "1x1x4x4 [2] [2] [0] [1] -"), -3);
+	CHECK_EQ(flops("aten::max_pool2d", "1x1x4x4 2x2 [2] [0] [1] [0]"), -3);
+	CHECK_EQ(flops("aten::avg_pool2d_backward", "1x1x2x2 1x1x4x4 [2,2,2]"), -3);
+	CHECK_EQ(flops("aten::native_batch_norm", "2x3x4x4 3 3 3 3 [1,0] - -"), -3);
+	CHECK_EQ(flops("aten::conv2d", "0x1x4x4 1x1x3x3 - [1] [0] [1] [1]"), 0); /* an empty batch */
+}
+
+/* Every operator whose integers are recorded has a formula that needs them. */
+TEST(operators_with_integers)
+{
+	static const char *const names[] = {
+#define X(name) "aten::" name,
+		DW_OPERATORS_WITH_INTEGERS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		CHECK(dw_operator_has_integers(names[i], strlen(names[i])));
+		CHECK_EQ(flops(names[i], "1x1x4x4x4 1x1x3x3x3 1x1x3x3x3"), -3);
+	}
+	CHECK(!dw_operator_has_integers("aten::conv2", 11));
+	CHECK(!dw_operator_has_integers("aten::conv2d_", 13));
+	CHECK(!dw_operator_has_integers("conv2d", 6));
+	CHECK(!dw_operator_has_integers("", 0));
+}
+
+TEST(what_moves_and_what_adds)
+{
+	CHECK_EQ(flops("aten::embedding", "10x4 3"), 0);
+	CHECK_EQ(flops("aten::embedding_dense_backward", "3x4 3 - - -"), 12);
+	CHECK_EQ(flops("aten::scatter_", "3x5 - 2x5 2x5"), 0);
+	CHECK_EQ(flops("aten::scatter_", "3x5 - 2x5 2x5 -"), -3); /* with a reduction */
+	CHECK_EQ(flops("aten::scatter_add_", "3x5 - 2x5 2x5"), 10);
+	CHECK_EQ(flops("aten::index_add_", "3x5 - 2 2x5 -"), 10);
+	CHECK_EQ(flops("aten::addcmul", "5 3x1 1x5 -"), 45); /* broadcast to 3 x 5 */
+	CHECK_EQ(flops("aten::lerp", "5 5 -"), 15);
+	CHECK_EQ(flops("aten::addcdiv", "5 3 5"), -3);
+	CHECK_EQ(flops("aten::addcdiv", "- 3 5"), -3);
+	CHECK_EQ(flops("aten::linear", "4x8 3x7"), -3);
+	CHECK_EQ(flops("aten::scaled_dot_product_attention", "2x3x10x8 2x3x20x7 2x3x20x16"), -3);
+	CHECK_EQ(flops("aten::scaled_dot_product_attention", "2x3x10x8 2x3x20x8 2x3x19x16"), -3);
+}
+
 /* ---- the sums ------------------------------------------------------------------------------ */
 
 static uint32_t shaped(const char *name, const char *arguments)
@@ -310,6 +386,32 @@ TEST(shapes_of_one_name_add_up)
 	CHECK_EQ(sum->rows[0].missed_calls, 10);
 	CHECK_EQ(sum->rows[0].missed_ns, 50);
 	CHECK_EQ(sum->rows[0].why, DW_FLOPS_NO_SHAPES);
+	made_close(&made);
+}
+
+/* Numbers that no double holds. */
+TEST(sums_are_exact_and_saturate)
+{
+	int64_t given[2] = { 9007199254740993, -1 }, most[2] = { INT64_MAX, -1 };
+	struct dwell_tensor work = { given, 2, DWELL_ARG_WORK }, large = { most, 2, DWELL_ARG_WORK };
+
+	made_init(&made);
+	uint32_t own = dw_encode_op(&made.process, OP, "mine", NULL, dw_encode_shapes(&made.process, &work, 1), NULL, 0);
+	uint32_t huge = dw_encode_op(&made.process, OP, "huge", NULL, dw_encode_shapes(&made.process, &large, 1), NULL, 0);
+
+	for (uint64_t i = 0; i < 3; i++) {
+		begin(1000 + i * 100, own);
+		end(1010 + i * 100);
+		begin(1020 + i * 100, huge);
+		end(1030 + i * 100);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_flops_sum *sum = dw_model_flops(made.model, &made.error);
+	REQUIRE(sum && sum->count == 2);
+	CHECK(row(sum, "mine")->flops == 3u * 9007199254740993u);
+	CHECK(row(sum, "huge")->flops == UINT64_MAX);
+	CHECK(sum->flops == UINT64_MAX);
+	CHECK_EQ(dw_flops_shown(sum->flops), INT64_MAX);
 	made_close(&made);
 }
 

@@ -40,6 +40,25 @@ TEST(shapes_are_part_of_the_content)
 	session_end();
 }
 
+TEST(kinds_of_integers_are_part_of_the_content)
+{
+	static const uint8_t kinds[] = { DWELL_ARG_INTS, DWELL_ARG_INT, DWELL_ARG_BOOLS, DWELL_ARG_BOOL,
+		                             DWELL_DTYPE_NO_MEMORY };
+	int64_t one[] = { 1 };
+	uint32_t ids[5];
+
+	REQUIRE(session_begin(0));
+	for (unsigned i = 0; i < 5; i++) {
+		struct dwell_tensor argument = { one, 1, kinds[i] };
+
+		ids[i] = dw_intern_shapes(&argument, 1);
+		for (unsigned j = 0; j < i; j++)
+			CHECK(ids[i] != ids[j]);
+		CHECK_EQ(dw_intern_shapes(&argument, 1), ids[i]);
+	}
+	session_end();
+}
+
 TEST(more_tensors_than_have_room_are_left_out)
 {
 	int64_t sizes[64] = { 1 };
