@@ -107,6 +107,37 @@ int main()
     }
 }
 """
+# Functions of which the compiler puts parts apart: loops of OpenMP, an unlikely part, what follows an early return; and copies.
+PARTS = """
+#include <stdio.h>
+#include <stdlib.h>
+static float all[4096];
+__attribute__((noinline)) void layer(float by)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 4096; i++) all[i] = all[i] * by + 1;
+}
+__attribute__((noinline)) void step(float by)
+{
+    layer(by); layer(by);
+#pragma omp parallel for
+    for (int i = 0; i < 4096; i++) all[i] += 1;
+#pragma omp parallel for
+    for (int i = 0; i < 4096; i++) all[i] *= 2;
+}
+static __attribute__((noinline)) float copied(float by, int way) { for (int i = 0; i < 99; i++) all[i] += way ? by : 1; return all[7]; }
+__attribute__((cold, noinline)) void fail(float value) { printf("%f\\n", value); exit(3); }
+__attribute__((noinline, noclone)) int unlikely(int i)
+{
+    if (i == -1) { all[3] *= all[9]; fail(all[8]); }
+    return i * 3 + (int)all[1];
+}
+volatile int sink;
+int main(int count, char **words)
+{
+    for (int i = 0; i < 20; i++) { step(0.5f); sink = copied(i, 1); sink = unlikely(sink); }
+}
+"""
 dwell, program = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
@@ -154,6 +185,16 @@ class Entry(unittest.TestCase):
         subprocess.run([compiler, "-O2", "-x", "c++" if compiler == "g++" else "c", "-", "-o", path, *options], input=text,
                        text=True, check=True)
         return path
+
+    def test_parts_that_the_compiler_put_apart_are_no_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            parts = self.build(folder, "parts", PARTS, "-fopenmp")
+            names = subprocess.run(["nm", parts], capture_output=True, text=True, check=True).stdout
+            self.assertIn("step._omp_fn.0", names)
+            self.assertIn("copied.constprop.0", names)
+            self.assertIn("unlikely.cold", names)
+            for function, count in (("layer", 40), ("copied", 20), ("unlikely", 20)):
+                self.assertEqual(self.steps(function, "", program=parts)[0], count, function)
 
     def test_a_thread_that_looks_holds_up_no_other(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,9 @@ static unsigned entry_rank(const char *symbol, const char *name, const char *pla
 	bool is = entry_is(symbol, name) || (clear && entry_is(clear, name));
 
 	free(clear);
-	return dw_symbol_is_part(symbol) ? 0 : is ? 3 : dw_symbol_name(symbol, own) ? dw_symbol_matches(own, plain) : 0;
+	if (dw_symbol_is_part(symbol)) /* a part that the user names itself is a function of its own */
+		return strcmp(symbol, name) == 0 ? 3 : 0;
+	return is ? 3 : dw_symbol_name(symbol, own) ? dw_symbol_matches(own, plain) : 0;
 }
 
 /* Whether both are copies that the compiler made of one function. */

@@ -157,10 +157,21 @@ static inline unsigned dw_symbol_matches(const char *name, const char *wanted)
 	return end == length ? 2 : length - end > 2 && name[length - end - 1] == ':' && name[length - end - 2] == ':';
 }
 
-/* Whether the symbol is a part of a function that the compiler put apart. */
+/*
+ * Whether the symbol is a part of a function that the compiler put apart: its unlikely or last part, a loop of OpenMP or of
+ * automatic threads, a piece of a coroutine, or what chooses one of its variants. A call of a part is no call of the function.
+ * A copy (".constprop.0", ".isra.0", ".lto_priv.0", ".avx2") is the whole function.
+ */
 static inline bool dw_symbol_is_part(const char *symbol)
 {
-	return strstr(symbol, ".cold") || strstr(symbol, ".part.");
+	static const char *const marks[] = { ".cold", ".part.", "._omp_fn.", "._omp_cpyfn.", ".omp_outlined", ".omp_par", "._loopfn.",
+		                                 ".extracted", ".resolver", ".actor", ".resume", ".destroy", ".cleanup" };
+	size_t coroutine = 4, count = sizeof marks / sizeof *marks - (strncmp(symbol, "_Z", 2) == 0 ? 0 : coroutine);
+
+	for (size_t i = 0; i < count; i++)
+		if (strstr(symbol, marks[i]))
+			return true;
+	return false;
 }
 
 /* What the user wrote, as the names above are: without "(anonymous namespace)::". */

@@ -71,4 +71,18 @@ TEST(a_name_matches_as_a_whole_or_at_its_end)
 	CHECK_STR(plain, "a::f");
 }
 
+TEST(parts_that_the_compiler_put_apart_are_no_copies)
+{
+	static const char *const parts[] = { "f.cold", "f.cold.12", "f.part.0", "f.constprop.0.cold", "f._omp_fn.0", "f.omp_outlined",
+		"f.omp_outlined_debug__.1", ".omp_outlined.", "f..omp_par", "f._loopfn.2", "f.resolver", "_Z1fv.actor", "_Z1fv.destroy",
+		"f.isra.0.part.1" };
+	static const char *const copies[] = { "f", "f.constprop.0", "f.isra.0", "f.constprop.0.isra.0", "f.lto_priv.3", "f.llvm.123",
+		"f.avx2.0", "f.default.1", "inner.0", "partial", "cold", "main.resume", "f.__uniq.42" };
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		CHECK(dw_symbol_is_part(parts[i]));
+	for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+		CHECK(!dw_symbol_is_part(copies[i]));
+}
+
 CHECK_MAIN
