@@ -138,6 +138,93 @@ int main(int count, char **words)
     for (int i = 0; i < 20; i++) { step(0.5f); sink = copied(i, 1); sink = unlikely(sink); }
 }
 """
+REFUSED = """
+#define FUNCTION(name, code) __asm__(".globl " #name "\\n.type " #name ", @function\\n" #name ": " code "\\n.size " #name ", . - " #name); \\
+    int name(int)
+FUNCTION(to_begin, "lea (%rdi,%rdi), %eax; dec %edi; jg to_begin; ret; nop; nop; nop; nop; nop");
+FUNCTION(traps, "test %edi, %edi; ud2; nop; nop; nop; nop");
+int main(void) { return to_begin(3) != 2; }
+"""
+# Functions that begin with other instructions than a push: of vectors, with an address, a jump; and short ones.
+BEGINS = """
+#include <stdlib.h>
+volatile float sink = 1;
+volatile int all[8] = { 1 };
+__attribute__((noipa, target("avx"))) void vectors(float a, float b) { float c = a * b; for (int i = 0; i < 1000; i++) sink = c + i; }
+__attribute__((noipa)) void scalars(float a, float b) { float c = a * b; for (int i = 0; i < 1000; i++) sink = c + i; }
+__attribute__((noipa)) int relative(void) { return all[2] + all[3]; }
+__attribute__((noipa)) int jumps(int i) { if (!i) return 1; for (int k = 0; k < i; k++) all[k & 7] += k; return all[3]; }
+__attribute__((noipa)) int tail(int i) { return jumps(i); }
+__attribute__((noipa)) int tiny(void) { return 3; }
+__attribute__((noipa)) void nothing(void) { }
+__attribute__((noipa)) int recurses(int i) { int below = i > 0 ? recurses(i - 1) : 0; all[1] = below; return below + 1; }
+int main(int count, char **words)
+{
+    for (int i = 0; i < 20; i++) {
+        if (__builtin_cpu_supports("avx"))
+            vectors(i, 2);
+        scalars(i, 2);
+        if (tail(i % 3) != (i % 3 ? all[3] : 1) || tiny() != 3 || recurses(2) != 3 || relative() != all[2] + all[3])
+            return 1;
+        nothing();
+    }
+    return 0;
+}
+"""
+THREADS = """
+#include <pthread.h>
+#include <unistd.h>
+#include <setjmp.h>
+static volatile int waits = 1, sum;
+static void *rest(void *all) { while (waits) usleep(1000); return all; }
+static pthread_t early;
+__attribute__((constructor)) static void begin(void) { pthread_create(&early, NULL, rest, NULL); usleep(20000); }
+__attribute__((noipa)) int step(int i) { sum += i; return sum; }
+static jmp_buf back;
+__attribute__((noipa)) void leaves(int i) { sum += i; longjmp(back, 1); }
+__attribute__((noipa)) void stays(void) { sum++; for (volatile int i = 0; i < 1000; i++); _exit(0); }
+static void *calls(void *all) { for (int i = 0; i < 10; i++) step(i); return all; }
+int main(void)
+{
+    pthread_t all[1000];
+    for (volatile int i = 0; i < 20; i++) { step(i); if (!setjmp(back)) leaves(i); }
+    for (int i = 0; i < 1000; i++) if (pthread_create(&all[i], NULL, calls, NULL)) all[i] = 0;
+    for (int i = 0; i < 1000; i++) if (all[i]) pthread_join(all[i], NULL);
+    waits = 0;
+    pthread_join(early, NULL);
+    stays();
+}
+"""
+TEMPLATES = """
+#include <stdexcept>
+#include <vector>
+volatile float sink;
+namespace net {
+template <class T, int N> struct Trainer {
+    std::vector<T> all = std::vector<T>(N);
+    __attribute__((noinline)) void one_step(int i) { for (auto &e : all) e = e * T(.5) + i; sink = all[0]; }
+    template <class U> __attribute__((noinline)) U typed_step(U i) { for (auto &e : all) e = e * T(.25) + i; sink = all[0]; return i; }
+};
+}
+template <class A> struct Deep { };
+template <class A> __attribute__((noinline)) void both(A by) { for (int i = 0; i < 99; i++) sink = sink + by; }
+template <class A> __attribute__((noinline)) void deep(A *by) { for (int i = 0; i < 99; i++) sink = sink + (by == nullptr); }
+struct Op { __attribute__((noinline)) float operator()(float x) { for (int i = 0; i < 99; i++) x = x * .5f + 1; return x; } };
+struct Virtual { virtual ~Virtual() {} virtual __attribute__((noinline)) void step(int i) { for (int k = 0; k < 99; k++) sink = sink + i; } };
+__attribute__((noinline)) void throws(int i) { sink = i; if (i >= 0) throw std::runtime_error("no"); }
+DEEP
+int main()
+{
+    net::Trainer<float, 20000> trainer;
+    Op op;
+    Virtual *other = new Virtual;
+    auto lambda = [&](int i) __attribute__((noinline)) { for (int k = 0; k < 99; k++) sink = sink + i; };
+    for (int i = 0; i < 12; i++) {
+        trainer.one_step(i); trainer.typed_step<double>(i); both(1.0f); both(2.0); deep((Long *)nullptr); sink = op(i); other->step(i); lambda(i);
+        try { throws(i); } catch (const std::exception &) { }
+    }
+}
+"""
 dwell, program = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
@@ -169,6 +256,7 @@ class Entry(unittest.TestCase):
     def test_the_first_instruction_may_be_a_call(self):
         self.assertEqual(self.steps("first_calls", "args")[0], 20)
         self.assertIn(self.steps("loops_to_call", "args")[0], (0, 20))  # 0: it jumps back to its first call
+        self.assertEqual(self.steps("first_jumps", "args")[0], 20)
 
     def test_jumps_out_of_the_function(self):
         self.assertEqual(self.steps("train_step", "jump")[0], 20)
@@ -193,7 +281,7 @@ class Entry(unittest.TestCase):
             self.assertIn("step._omp_fn.0", names)
             self.assertIn("copied.constprop.0", names)
             self.assertIn("unlikely.cold", names)
-            for function, count in (("layer", 40), ("copied", 20), ("unlikely", 20)):
+            for function, count in (("step", 20), ("layer", 40), ("copied", 20), ("unlikely", 20)):
                 self.assertEqual(self.steps(function, "", program=parts)[0], count, function)
 
     def test_a_thread_that_looks_holds_up_no_other(self):
@@ -216,7 +304,7 @@ class Entry(unittest.TestCase):
             subprocess.run(["strip", library], check=True)
             self.assertEqual(self.steps("library_step", "", program=linked)[0], 12)
             count, text = self.steps("hidden_step", "", program=linked)
-            self.assertIn("--step-on hidden_step: no function of this name is in the symbol table of the program or of a library", text)
+            self.assertIn("--step-on hidden_step: no function of this name is in the symbol table of a program that ran", text)
             # Its end is not seen, so nobody knows whether another thread is in the library.
             count, text = self.steps("library_step", "libsteps.so threads", program=folders)
             self.assertEqual(count, 0)
@@ -228,13 +316,82 @@ class Entry(unittest.TestCase):
                              "engine::(anonymous namespace)::inner_step", "Net::train", "train", "engine::Net::train(double)",
                              "engine::templated", "engine::same", "other::same(double)"):
                 self.assertEqual(self.steps(function, "", program=cpp)[0], 12, function)
-            self.assertIn("several functions of the program have this name: engine::same(double), other::same(double)",
-                          self.steps("same", "", program=cpp)[1])
+            self.assertIn("several functions have this name: engine::same(double) = _ZN6engine4sameEd (cpp), other::same(double) = "
+                          "_ZN5other4sameEd (cpp); give the whole name, or FILE:NAME", self.steps("same", "", program=cpp)[1])
             self.assertIn("a similar one of the program is engine::inner_step", self.steps("inner_stop", "", program=cpp)[1])
 
+    def test_names_of_templates_members_and_lambdas(self):
+        with tempfile.TemporaryDirectory() as folder:
+            long_name = "using L0 = Deep<int>;\n" + "".join(f"using L{i} = Deep<L{i - 1}>;\n" for i in range(1, 400)) + "using Long = L399;"
+            cpp = self.build(folder, "templates", TEMPLATES.replace("DEEP", long_name), compiler="g++")
+            for function in ("one_step", "net::Trainer::one_step", "Trainer<float, 20000>::one_step", "Trainer<float,20000>::one_step(int)",
+                             "typed_step", "typed_step<double>", "both<float>", "void both<double>(double)", "deep", "Op::operator()",
+                             "Virtual::step", "main::{lambda(int)#1}::operator()", "throws(int)", "_Z4bothIfEvT_", "templates:throws",
+                             "_ZN7Virtual4stepEi"):
+                self.assertEqual(self.steps(function, "", program=cpp)[0], 12, function)
+            text = self.steps("both", "", program=cpp)[1]
+            self.assertIn("several functions have this name: void both<", text)
+            self.assertIn("void both<double>(double) (templates)", text)
+
+    def test_functions_may_begin_with_any_instruction(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options in ((), ("-fcf-protection",), ("-O3", "-fno-pie", "-no-pie"), ("-Os",)):
+                begins = self.build(folder, "begins", BEGINS, *options)
+                # Without alignment nothing may follow a function that is shorter than a jump.
+                for function in ("scalars", "relative", "jumps", "tiny") + (("tail", "nothing") if "-Os" not in options else ()):
+                    self.assertEqual(self.steps(function, "", program=begins)[0], 20, (function, options))
+                self.assertIn(self.steps("vectors", "", program=begins)[0], (0, 20))
+                self.assertEqual(self.steps("recurses", "", program=begins)[0], 60, options)
+
+    def test_threads_before_main_and_a_thousand_later(self):
+        with tempfile.TemporaryDirectory() as folder:
+            threads = self.build(folder, "threads", THREADS, "-pthread")
+            self.assertEqual(self.steps("step", "", program=threads)[0], 20)
+            self.assertEqual(self.steps("leaves", "", program=threads)[0], 20)
+            self.assertEqual(self.steps("stays", "", program=threads)[0], 1)
+
+    def test_whoever_starts_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begins = self.build(folder, "begins", BEGINS)
+            for launcher in ("timeout 60", "env A=1", "nice -n 1", "setsid -w", "sh -c $0", "python3 -c import\tos,sys;os.execv(sys.argv[1],sys.argv[1:])",
+                             "timeout 60 env A=1 nice sh -c $0"):
+                words = [word.replace("\t", " ") for word in launcher.split(" ")]
+                self.assertEqual(self.steps("scalars", begins, *words[:-1], program=words[-1])[0], 20, launcher)
+
+    def test_two_functions_of_one_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("one", "two"):
+                self.build(folder, f"lib{name}.so", LIBRARY.replace("library_step", f"{name}_step"), "-shared", "-fPIC")
+            both = self.build(folder, "both", MAIN.replace("double library_step", "double two_step(double); double one_step")
+                              .replace("step = library_step", "step = one_step").replace("step(i)", "step(i) + two_step(i)"), "-pthread",
+                              "-L" + folder, "-Wl,-rpath," + folder, "-lone", "-ltwo")
+            count, text = self.steps("hidden_step", "", program=both)
+            self.assertEqual(count, 0)
+            self.assertIn("several functions have this name: hidden_step (libone.so, <stdin>), hidden_step (libtwo.so, <stdin>); give the whole name, or FILE:NAME", text)
+            count, text = self.steps("libtwo.so:hidden_step", "", program=both)
+            self.assertEqual(count, 12)
+            self.assertIn(f"--step-on libtwo.so:hidden_step: steps are calls of the function in {folder}/libtwo.so", text)
+            # A function of libc that no program is linked to any more.
+            self.assertIn("--step-on step: no function of this name", self.steps("step", "", program=both)[1])
+
+    def test_stripped_and_static_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begins = self.build(folder, "begins", BEGINS, "-s")
+            self.assertIn("--step-on scalars: no function of this name", self.steps("scalars", "", program=begins)[1])
+            begins = self.build(folder, "begins", BEGINS, "-s", "-rdynamic")
+            self.assertEqual(self.steps("scalars", "", program=begins)[0], 20)
+            begins = self.build(folder, "begins", BEGINS, "-static")
+            self.assertIn("has this function, and loaded no library of dwell (it may be static)", self.steps("scalars", "", program=begins)[1])
+
     def test_refusals_have_a_reason(self):
-        for function, reason in (("first_jumps", "its first instructions cannot be moved"),
-                                 ("no_such_function", "no function of this name"), ("main_loop", "no function of this name")):
+        with tempfile.TemporaryDirectory() as folder:
+            refused = self.build(folder, "refused", REFUSED)
+            for function, reason in (("to_begin", "a jump of the function leads to its first instructions"),
+                                     ("traps", "one of its first instructions is a trap or a system call")):
+                count, text = self.steps(function, "", program=refused)
+                self.assertEqual(count, 0)
+                self.assertIn(f"--step-on {function}: {refused}: {reason}; name a function that it calls or that calls it", text)
+        for function, reason in (("no_such_function", "no function of this name"), ("main_loop", "no function of this name")):
             count, text = self.steps(function, "args")
             self.assertEqual(count, 0)
             self.assertIn(f"--step-on {function}: {reason}", text)
