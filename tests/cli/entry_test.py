@@ -195,6 +195,55 @@ int main(void)
     stays();
 }
 """
+# All registers of vectors have what they had, and those that were not in use are not.
+REGISTERS = r"""
+#include <cpuid.h>
+#include <stdint.h>
+#include <string.h>
+__asm__(".globl step\n.type step, @function\nstep: nopl 64(%rax,%rax)\n ret\n.size step, . - step");
+void step(void);
+static uint8_t before[32 * 64 + 64] __attribute__((aligned(64))), after[sizeof before] __attribute__((aligned(64)));
+#define EACH(op, kind, numbers, base, way) ".irp r," numbers "\n" op " " way(kind, base) "\n.endr\n"
+#define IN(kind, base) #base "+64*\\r(%0), %%" #kind "\\r"
+#define OUT(kind, base) "%%" #kind "\\r, " #base "+64*\\r(%1)"
+#define N16 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
+#define N32 N16 ",16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
+static int check(int bytes)
+{
+    memset(after, 0, sizeof after);
+    if (bytes == 64)
+        __asm__ volatile(EACH("vmovups", zmm, N32, 0, IN) "kmovq 2048(%0), %%k1\nkmovq 2056(%0), %%k7\ncall step\n"
+                         EACH("vmovups", zmm, N32, 0, OUT) "kmovq %%k1, 2048(%1)\nkmovq %%k7, 2056(%1)\nvzeroupper" : : "r"(before), "r"(after) : "memory");
+    else if (bytes == 32)
+        __asm__ volatile(EACH("vmovups", ymm, N16, 0, IN) "call step\n" EACH("vmovups", ymm, N16, 0, OUT) "vzeroupper" : : "r"(before), "r"(after) : "memory");
+    else
+        __asm__ volatile(EACH("movaps", xmm, N16, 0, IN) "call step\n" EACH("movaps", xmm, N16, 0, OUT) : : "r"(before), "r"(after) : "memory");
+    for (int i = 0; i < (bytes == 64 ? 32 : 16); i++)
+        if (memcmp(before + 64 * i, after + 64 * i, bytes))
+            return 1;
+    return bytes == 64 && memcmp(before + 2048, after + 2048, 16);
+}
+static uint32_t in_use(void) { uint32_t a, d; __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(1)); return a; }
+int main(void)
+{
+    uint32_t a, b, c, d, used;
+    int wrong = 0;
+    for (unsigned i = 0; i < sizeof before; i++) before[i] = i * 7 + i / 64;
+    for (int i = 0; i < 4; i++) {
+        wrong |= check(16);
+        if (__builtin_cpu_supports("avx2")) wrong |= check(32);
+        if (__builtin_cpu_supports("avx512bw")) wrong |= check(64);
+        if (__builtin_cpu_supports("avx2") && __get_cpuid_count(0xd, 1, &a, &b, &c, &d) && a & 4) {
+            __asm__ volatile("vzeroall");
+            used = in_use();
+            step();
+            wrong |= (in_use() & ~used & 0x44) != 0;
+        } else
+            step();
+    }
+    return wrong;
+}
+"""
 TEMPLATES = """
 #include <stdexcept>
 #include <vector>
@@ -342,6 +391,22 @@ class Entry(unittest.TestCase):
                     self.assertEqual(self.steps(function, "", program=begins)[0], 20, (function, options))
                 self.assertIn(self.steps("vectors", "", program=begins)[0], (0, 20))
                 self.assertEqual(self.steps("recurses", "", program=begins)[0], 60, options)
+
+    def test_the_cost_of_steps_is_in_the_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            calls = self.build(folder, "calls", "volatile int all; __attribute__((noipa)) void step(int i) { all = i; }\n"
+                               "int main(void) { for (int i = 0; i < 5000; i++) step(i); }")
+            trace = os.path.join(folder, "t.dwell")
+            subprocess.run([dwell, "run", "-o", trace, "--sample", "off", "--step-on", "step", calls], check=True, timeout=60)
+            report = subprocess.run([dwell, "report", trace, "--format", "json"], capture_output=True, check=True, timeout=60)
+            table = json.loads(report.stdout)["views"][0]
+            names = [column["name"] for column in table["columns"]]
+            self.assertGreater(table["rows"][0][names.index("cost_share")], 0.02)
+
+    def test_all_registers_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            registers = self.build(folder, "registers", REGISTERS)
+            self.assertGreaterEqual(self.steps("step", "", program=registers)[0], 8)
 
     def test_threads_before_main_and_a_thousand_later(self):
         with tempfile.TemporaryDirectory() as folder:
