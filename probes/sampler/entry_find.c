@@ -87,7 +87,7 @@ static void find_take_parts(const struct dl_phdr_info *info, struct dws_move_fil
 
 static bool find_is_changed(const struct find_file *file, const Elf64_Sym *symbol)
 {
-	uint64_t bytes = symbol->st_size < DWS_INSTRUCTION_MOST ? symbol->st_size : DWS_INSTRUCTION_MOST;
+	uint64_t bytes = symbol->st_size < DW_INSTRUCTION_MOST ? symbol->st_size : DW_INSTRUCTION_MOST;
 
 	for (unsigned i = 0; i < file->info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &file->info->dlpi_phdr[i];

@@ -27,10 +27,10 @@ static const struct dws_move_part *move_part(const struct dws_move_file *file, c
 	return NULL;
 }
 
-static bool move_has_target(const struct dws_instruction *instruction)
+static bool move_has_target(const struct dw_instruction *instruction)
 {
-	return instruction->kind == DWS_JUMP || instruction->kind == DWS_BRANCH || instruction->kind == DWS_LOOP ||
-	       instruction->kind == DWS_CALL;
+	return instruction->kind == DW_X86_JUMP || instruction->kind == DW_X86_BRANCH || instruction->kind == DW_X86_LOOP ||
+	       instruction->kind == DW_X86_CALL;
 }
 
 /* Whether something that is not moved and leads to this address is in the way. */
@@ -85,16 +85,16 @@ static bool move_table_hits(const struct dws_move *move, const struct dws_move_f
 /* What could be jump tables of the function are the addresses that it loads and the tables that it jumps by. */
 static bool move_tables_hit(const struct dws_move *move, const struct dws_move_file *file, const uint8_t *end)
 {
-	struct dws_instruction next;
+	struct dw_instruction next;
 	bool hits = false;
 
-	for (const uint8_t *at = move->code; !hits && at < end && dws_instruction_read(at, (unsigned)(end - at), &next);
+	for (const uint8_t *at = move->code; !hits && at < end && dw_instruction_read(at, (unsigned)(end - at), &next);
 	     at += next.bytes) {
 		uint32_t address;
 
 		if (next.distance_at && at[next.opcode] == 0x8d) {
 			hits = move_table_hits(move, file, at + next.bytes + next.distance, false);
-		} else if (next.kind == DWS_JUMP_INDIRECT && at[next.opcode + 1] == 0x24 && (at[next.opcode + 2] & 7) == 5) {
+		} else if (next.kind == DW_X86_JUMP_INDIRECT && at[next.opcode + 1] == 0x24 && (at[next.opcode + 2] & 7) == 5) {
 			memcpy(&address, at + next.opcode + 3, sizeof address);
 			hits = move_table_hits(move, file, (const uint8_t *)(uintptr_t)address, true);
 		}
@@ -106,13 +106,13 @@ static bool move_tables_hit(const struct dws_move *move, const struct dws_move_f
 static bool move_function_hits(const struct dws_move *move, const struct dws_move_file *file, const uint8_t *end)
 {
 	const uint8_t *at = move->code + move->bytes;
-	struct dws_instruction next;
+	struct dw_instruction next;
 	bool switches = false;
 
-	for (; at < end && dws_instruction_read(at, (unsigned)(end - at), &next); at += next.bytes) {
-		if (move_has_target(&next) && next.kind != DWS_CALL && move_is_hit(move, at + next.bytes + next.distance, true))
+	for (; at < end && dw_instruction_read(at, (unsigned)(end - at), &next); at += next.bytes) {
+		if (move_has_target(&next) && next.kind != DW_X86_CALL && move_is_hit(move, at + next.bytes + next.distance, true))
 			return true;
-		switches |= next.kind == DWS_JUMP_INDIRECT;
+		switches |= next.kind == DW_X86_JUMP_INDIRECT;
 	}
 	return at < end ? true : switches && move_tables_hit(move, file, end);
 }
@@ -132,9 +132,9 @@ static bool move_is_hit_anywhere(const struct dws_move *move, const struct dws_m
 static uint64_t move_gap(const uint8_t *end, const uint8_t *limit)
 {
 	const uint8_t *at = end;
-	struct dws_instruction next;
+	struct dw_instruction next;
 
-	while (at < limit && ((uintptr_t)at & 15) && dws_instruction_read(at, (unsigned)(limit - at), &next)) {
+	while (at < limit && ((uintptr_t)at & 15) && dw_instruction_read(at, (unsigned)(limit - at), &next)) {
 		bool empty = (at[next.opcode] == 0x90 && !next.opcode) || at[next.opcode] == 0xcc ||
 		             (at[next.opcode] == 0x0f && at[next.opcode + 1] == 0x1f) ||
 		             (next.bytes == 2 && at[0] == 0x66 && at[1] == 0x90);
@@ -151,17 +151,17 @@ static const char *move_read(struct dws_move *move, const uint8_t *end)
 {
 	while (move->bytes < DWS_MOVE_JUMP) {
 		const uint8_t *at = move->code + move->bytes;
-		struct dws_instruction *next = &move->all[move->count];
+		struct dw_instruction *next = &move->all[move->count];
 
 		if (at >= end)
 			return "it is shorter than a jump";
-		if (!dws_instruction_read(at, end - at > 64 ? 64 : (unsigned)(end - at), next))
+		if (!dw_instruction_read(at, end - at > 64 ? 64 : (unsigned)(end - at), next))
 			return "one of its first instructions is not known";
-		if (next->kind == DWS_SPECIAL && *at != 0xcc)
+		if (next->kind == DW_X86_SPECIAL && *at != 0xcc)
 			return "one of its first instructions is a trap or a system call";
 		move->bytes += next->bytes;
 		move->count++;
-		if (next->kind == DWS_CALL || next->kind == DWS_CALL_INDIRECT) {
+		if (next->kind == DW_X86_CALL || next->kind == DW_X86_CALL_INDIRECT) {
 			move->pushes_return = true;
 			if (next->on_stack || move->bytes < DWS_MOVE_JUMP)
 				return "one of its first instructions calls a function by an address in memory";
@@ -205,18 +205,18 @@ struct copy {
 	bool far;                                 /* a distance does not fit */
 };
 
-static unsigned move_size(const struct dws_instruction *instruction)
+static unsigned move_size(const struct dw_instruction *instruction)
 {
 	switch (instruction->kind) {
-	case DWS_BRANCH:
+	case DW_X86_BRANCH:
 		return 6;
-	case DWS_JUMP:
+	case DW_X86_JUMP:
 		return 5;
-	case DWS_LOOP:
+	case DW_X86_LOOP:
 		return instruction->bytes + 7;
-	case DWS_CALL:
+	case DW_X86_CALL:
 		return 11;
-	case DWS_CALL_INDIRECT:
+	case DW_X86_CALL_INDIRECT:
 		return instruction->bytes + 6;
 	default:
 		return instruction->bytes;
@@ -258,40 +258,40 @@ static const uint8_t *copy_target(const struct copy *copy, const uint8_t *target
 	return target;
 }
 
-static void copy_instruction(struct copy *copy, const uint8_t *from, const struct dws_instruction *instruction)
+static void copy_instruction(struct copy *copy, const uint8_t *from, const struct dw_instruction *instruction)
 {
 	const uint8_t *target = from + instruction->bytes + instruction->distance;
 	uint8_t *first = copy->at;
 	unsigned opcode = instruction->opcode;
 
 	switch (instruction->kind) {
-	case DWS_BRANCH:
+	case DW_X86_BRANCH:
 		copy_put(copy,
 		         (const uint8_t[]){ 0x0f, (uint8_t)(0x80 | (from[from[opcode] == 0x0f ? opcode + 1 : opcode] & 15)) },
 		         2);
 		copy_put_distance(copy, 0, copy_target(copy, target));
 		return;
-	case DWS_LOOP: /* over a jump that is over a jump */
+	case DW_X86_LOOP: /* over a jump that is over a jump */
 		copy_put(copy, from, instruction->bytes - 1);
 		copy_put(copy, (const uint8_t[]){ 2, 0xeb, 5 }, 3);
 		break;
-	case DWS_CALL:
+	case DW_X86_CALL:
 		copy_put_with(copy, 0x35, 1); /* push */
 		break;
-	case DWS_CALL_INDIRECT:
+	case DW_X86_CALL_INDIRECT:
 		copy_put_with(copy, 0x35, 1);
 		first = copy->at;
 		break;
 	default:
 		break;
 	}
-	if (instruction->kind == DWS_LOOP || instruction->kind == DWS_CALL || instruction->kind == DWS_JUMP) {
+	if (instruction->kind == DW_X86_LOOP || instruction->kind == DW_X86_CALL || instruction->kind == DW_X86_JUMP) {
 		copy_put(copy, (const uint8_t[]){ 0xe9 }, 1);
-		copy_put_distance(copy, 0, instruction->kind == DWS_CALL ? target : copy_target(copy, target));
+		copy_put_distance(copy, 0, instruction->kind == DW_X86_CALL ? target : copy_target(copy, target));
 		return;
 	}
 	copy_put(copy, from, instruction->bytes);
-	if (instruction->kind == DWS_CALL_INDIRECT)
+	if (instruction->kind == DW_X86_CALL_INDIRECT)
 		first[opcode + 1] = (uint8_t)((first[opcode + 1] & 0xc7) | 0x20); /* jmp */
 	if (instruction->distance_at) {
 		copy->at = first + instruction->distance_at;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "instruction.h"
+#include "base/instruction.h"
 
 #define DWS_MOVE_JUMP 5u   /* bytes of the jump */
 #define DWS_MOVE_COPY 128u /* bytes that a copy takes at most */
@@ -26,7 +26,7 @@ struct dws_move {
 	const uint8_t *code; /* the function; or behind its endbr64, which stays where it is */
 	unsigned bytes;      /* of the instructions that are moved */
 	unsigned count;
-	struct dws_instruction all[DWS_MOVE_JUMP];
+	struct dw_instruction all[DWS_MOVE_JUMP];
 	bool pushes_return; /* the copy stores a return address that it does not call with; a shadow stack has none */
 };
 

@@ -273,6 +273,33 @@ def candidates(folder):
         check(f"{name} makes steps", re.search(r"^[\d,]+ steps in", text, re.M), text)
 
 
+CALLED_ONCE = """
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+volatile double sink;
+__attribute__((noinline)) double kernel(const std::vector<double> &a, double k) { double s = 0; for (double x : a) s += x * k; return s; }
+__attribute__((noinline)) void layer(std::vector<double> &a) { sink = kernel(a, 1.5); sink = kernel(a, 2.5); }
+__attribute__((noinline)) void train_step(std::vector<double> &a, int i) { layer(a); layer(a); a[i % a.size()] += i; }
+__attribute__((noinline)) void load(std::vector<double> &a) { for (int i = 0; i < 200000; i++) { char b[64]; int p, q; snprintf(b, 64, "%d %d", i, i); sscanf(b, "%d %d", &p, &q); a.push_back(p + q); } }
+__attribute__((noinline)) void train(std::vector<double> &a) { for (int i = 0; i < 1500; i++) train_step(a, i); }
+__attribute__((noinline)) void run_all() { std::vector<double> a; load(a); train(a); }
+int main() { std::thread thread(run_all); thread.join(); }
+"""
+
+
+def called_once(folder):
+    """What is called once is not offered for --step-on: what starts a thread, and what has the loop."""
+    program, trace = os.path.join(folder, "once"), os.path.join(folder, "once.dwell")
+    if subprocess.run(["g++", "-x", "c++", "-O2", "-g", "-pthread", "-", "-o", program], input=CALLED_ONCE, text=True).returncode:
+        return
+    subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, check=True)
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    check("functions that are called often are offered", "these functions may be one: train_step, layer\n" in text, text)
+
+
 STEPS_OF_PYTHON = """
 import hashlib, sys, threading
 from other import Learner
@@ -545,6 +572,7 @@ def main():
         team(folder)
         workers(folder)
         candidates(folder)
+        called_once(folder)
         made_code(folder)
         kinds_of_code(folder)
         unknown(folder)

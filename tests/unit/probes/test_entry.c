@@ -8,14 +8,14 @@
 
 /* ---- one instruction ---------------------------------------------------------------------------- */
 
-static struct dws_instruction read_one(const char *bytes, size_t count)
+static struct dw_instruction read_one(const char *bytes, size_t count)
 {
-	struct dws_instruction got;
+	struct dw_instruction got;
 	uint8_t code[32];
 
 	memset(code, 0x90, sizeof code);
 	memcpy(code, bytes, count);
-	if (!dws_instruction_read(code, sizeof code, &got))
+	if (!dw_instruction_read(code, sizeof code, &got))
 		got.bytes = 0;
 	return got;
 }
@@ -47,23 +47,23 @@ TEST(each_kind_of_encoding_has_its_length)
 
 TEST(what_depends_on_the_place_is_found)
 {
-	struct dws_instruction got = READ("\x48\xc7\x05\x10\x00\x00\x00\x07\x00\x00\x00"); /* movq $7,16(%rip) */
+	struct dw_instruction got = READ("\x48\xc7\x05\x10\x00\x00\x00\x07\x00\x00\x00"); /* movq $7,16(%rip) */
 
 	CHECK_EQ(got.distance_at, 3);
 	CHECK_EQ(got.distance, 16);
 	CHECK_EQ(got.bytes, 11);
-	CHECK_EQ(READ("\x7e\xf0").kind, DWS_BRANCH);
+	CHECK_EQ(READ("\x7e\xf0").kind, DW_X86_BRANCH);
 	CHECK_EQ(READ("\x7e\xf0").distance, -16);
-	CHECK_EQ(READ("\x0f\x84\x01\x00\x00\x00").kind, DWS_BRANCH);
-	CHECK_EQ(READ("\xeb\x01").kind, DWS_JUMP);
-	CHECK_EQ(READ("\xe3\x01").kind, DWS_LOOP);
-	CHECK_EQ(READ("\xe8\x01\x00\x00\x00").kind, DWS_CALL);
-	CHECK_EQ(READ("\xff\x15\x01\x00\x00\x00").kind, DWS_CALL_INDIRECT);
-	CHECK_EQ(READ("\xff\xe0").kind, DWS_JUMP_INDIRECT);
+	CHECK_EQ(READ("\x0f\x84\x01\x00\x00\x00").kind, DW_X86_BRANCH);
+	CHECK_EQ(READ("\xeb\x01").kind, DW_X86_JUMP);
+	CHECK_EQ(READ("\xe3\x01").kind, DW_X86_LOOP);
+	CHECK_EQ(READ("\xe8\x01\x00\x00\x00").kind, DW_X86_CALL);
+	CHECK_EQ(READ("\xff\x15\x01\x00\x00\x00").kind, DW_X86_CALL_INDIRECT);
+	CHECK_EQ(READ("\xff\xe0").kind, DW_X86_JUMP_INDIRECT);
 	CHECK(READ("\xff\x54\x24\x08").on_stack);
-	CHECK_EQ(READ("\xc3").kind, DWS_RETURN);
-	CHECK_EQ(READ("\x0f\x05").kind, DWS_SPECIAL);
-	CHECK_EQ(READ("\x0f\x0b").kind, DWS_SPECIAL);
+	CHECK_EQ(READ("\xc3").kind, DW_X86_RETURN);
+	CHECK_EQ(READ("\x0f\x05").kind, DW_X86_SPECIAL);
+	CHECK_EQ(READ("\x0f\x0b").kind, DW_X86_SPECIAL);
 }
 
 TEST(what_is_not_known_has_no_length)
@@ -75,7 +75,7 @@ TEST(what_is_not_known_has_no_length)
 	CHECK_EQ(READ("\x8f\xe8\x78\xc2\xec\x0e").bytes, 0); /* XOP */
 	CHECK_EQ(READ("\x67\x8b\x05\x01\x02\x03\x04").bytes, 0);
 	CHECK(
-		!dws_instruction_read((const uint8_t *)"\x48\x81\xec\x88", 4, &(struct dws_instruction){ 0 })); /* it is cut */
+		!dw_instruction_read((const uint8_t *)"\x48\x81\xec\x88", 4, &(struct dw_instruction){ 0 })); /* it is cut */
 }
 
 /* ---- the choice --------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
  *   p  it is a prefix   R  REX   V  VEX or EVEX       2  the opcode is longer     -  there is no such instruction
  * 32 bits are 16 after the prefix 66.
  */
-#include "instruction.h"
+#include "base/instruction.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static char instruction_read_opcode(struct reader *reader)
 	return reader->map == 2 ? 'm' : 'B';
 }
 
-static void instruction_read_operand(struct reader *reader, struct dws_instruction *to)
+static void instruction_read_operand(struct reader *reader, struct dw_instruction *to)
 {
 	uint8_t form = instruction_next(reader), mod = form >> 6, base = form & 7;
 
@@ -146,7 +146,7 @@ static unsigned instruction_constant(const struct reader *reader, char follows)
 }
 
 /* False: what follows is no such instruction, or one that is not known. */
-static bool instruction_classify(const struct reader *reader, struct dws_instruction *to)
+static bool instruction_classify(const struct reader *reader, struct dw_instruction *to)
 {
 	uint8_t opcode = reader->opcode, more = reader->operand >> 3 & 7;
 
@@ -154,38 +154,38 @@ static bool instruction_classify(const struct reader *reader, struct dws_instruc
 		return true;
 	if (reader->map == 1) {
 		if ((opcode & 0xf0) == 0x80)
-			to->kind = DWS_BRANCH;
+			to->kind = DW_X86_BRANCH;
 		else if (opcode == 0x05 || opcode == 0x07 || opcode == 0x0b || opcode == 0x34 || opcode == 0x35 ||
 		         opcode == 0xb9 || opcode == 0xff)
-			to->kind = DWS_SPECIAL;
+			to->kind = DW_X86_SPECIAL;
 		return true;
 	}
 	if ((opcode & 0xf0) == 0x70)
-		to->kind = DWS_BRANCH;
+		to->kind = DW_X86_BRANCH;
 	else if ((opcode & 0xfc) == 0xe0)
-		to->kind = DWS_LOOP;
+		to->kind = DW_X86_LOOP;
 	else if (opcode == 0xe9 || opcode == 0xeb)
-		to->kind = DWS_JUMP;
+		to->kind = DW_X86_JUMP;
 	else if (opcode == 0xe8)
-		to->kind = DWS_CALL;
+		to->kind = DW_X86_CALL;
 	else if (opcode == 0xc2 || opcode == 0xc3 || opcode == 0xca || opcode == 0xcb || opcode == 0xcf)
-		to->kind = DWS_RETURN;
+		to->kind = DW_X86_RETURN;
 	else if (opcode == 0xcc || opcode == 0xcd || opcode == 0xf1 || opcode == 0xf4)
-		to->kind = DWS_SPECIAL;
+		to->kind = DW_X86_SPECIAL;
 	else if (opcode == 0xff && (more == 2 || more == 4))
-		to->kind = more == 2 ? DWS_CALL_INDIRECT : DWS_JUMP_INDIRECT;
+		to->kind = more == 2 ? DW_X86_CALL_INDIRECT : DW_X86_JUMP_INDIRECT;
 	/* Far calls; XOP; transactions: what ends them is relative to them. */
 	return !(opcode == 0xff && (more == 3 || more == 5 || more == 7)) && !(opcode == 0x8f && more) &&
 	       !((opcode == 0xc6 || opcode == 0xc7) && more);
 }
 
-bool dws_instruction_read(const uint8_t *code, unsigned size, struct dws_instruction *to)
+bool dw_instruction_read(const uint8_t *code, unsigned size, struct dw_instruction *to)
 {
-	struct reader reader = { .code = code, .size = size < DWS_INSTRUCTION_MOST ? size : DWS_INSTRUCTION_MOST };
+	struct reader reader = { .code = code, .size = size < DW_INSTRUCTION_MOST ? size : DW_INSTRUCTION_MOST };
 	unsigned constant;
 	char follows;
 
-	*to = (struct dws_instruction){ 0 };
+	*to = (struct dw_instruction){ 0 };
 	instruction_read_prefixes(&reader);
 	to->opcode = reader.at;
 	follows = instruction_read_opcode(&reader);
