@@ -142,9 +142,10 @@ static void find_take(const struct find_file *file, unsigned rank, const char *n
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-static const void *find_part(const struct find_file *file, uint64_t offset, uint64_t bytes)
+/* A part of the file at an offset that is a multiple of `align`, or NULL. */
+static const void *find_part(const struct find_file *file, uint64_t offset, uint64_t bytes, unsigned align)
 {
-	return offset <= file->bytes && bytes <= file->bytes - offset && offset % 2 == 0 ? file->map + offset : NULL;
+	return offset <= file->bytes && bytes <= file->bytes - offset && offset % align == 0 ? file->map + offset : NULL;
 }
 
 static void find_compare(const struct find_file *file, const char *name, const Elf64_Sym *symbol)
@@ -166,8 +167,8 @@ static void find_compare(const struct find_file *file, const char *name, const E
 static void find_search_table(struct find_file *file, const Elf64_Shdr *table, const Elf64_Shdr *strings,
                               const uint16_t *versions)
 {
-	const Elf64_Sym *symbols = find_part(file, table->sh_offset, table->sh_size);
-	const char *names = find_part(file, strings->sh_offset, strings->sh_size);
+	const Elf64_Sym *symbols = find_part(file, table->sh_offset, table->sh_size, 8);
+	const char *names = find_part(file, strings->sh_offset, strings->sh_size, 1);
 	bool is_named = false;
 
 	if (!symbols || !names || !strings->sh_size || names[strings->sh_size - 1])
@@ -190,19 +191,19 @@ static void find_search_table(struct find_file *file, const Elf64_Shdr *table, c
 /* The full symbol table; if the file is stripped, its table of exported functions. */
 static void find_search(struct find_file *file)
 {
-	const Elf64_Ehdr *head = find_part(file, 0, sizeof *head);
+	const Elf64_Ehdr *head = find_part(file, 0, sizeof *head, 8);
 	const Elf64_Shdr *all, *table = NULL;
 	const uint16_t *versions = NULL;
 
 	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof *all)
 		return;
-	all = find_part(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all);
+	all = find_part(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all, 8);
 	for (unsigned i = 0; all && i < head->e_shnum; i++)
 		if (all[i].sh_type == SHT_SYMTAB || (all[i].sh_type == SHT_DYNSYM && !table))
 			table = &all[i];
 	for (unsigned i = 0; table && table->sh_type == SHT_DYNSYM && i < head->e_shnum; i++)
 		if (all[i].sh_type == SHT_GNU_versym && all[i].sh_size / 2 >= table->sh_size / sizeof(Elf64_Sym))
-			versions = find_part(file, all[i].sh_offset, all[i].sh_size);
+			versions = find_part(file, all[i].sh_offset, all[i].sh_size, 2);
 	if (table && table->sh_link < head->e_shnum)
 		find_search_table(file, table, &all[table->sh_link], versions);
 }

@@ -8,6 +8,7 @@ The last line is "N passed, N failed, N skipped".
 import json
 import os
 import platform
+import struct
 import subprocess
 import sys
 import tempfile
@@ -340,6 +341,21 @@ class Entry(unittest.TestCase):
             held = self.build(folder, "held", HELD, "-D_GNU_SOURCE", "-rdynamic", "-pthread", "-ldl")
             self.assertEqual(self.steps("library_step", f"{first} {library}", program=held)[0], 12)
 
+    def move_names(self, path):
+        """Puts the names of symbols to an odd offset, as tools do that change libraries."""
+        with open(path, "r+b") as file:
+            data = bytearray(file.read())
+            begin, (size, count) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<HH", data, 58)
+            sections = [list(struct.unpack_from("<IIQQQQIIQQ", data, begin + i * size)) for i in range(count)]
+            names = next(section[6] for section in sections if section[1] == 2)
+            _, _, _, _, offset, length, *_ = sections[names]
+            data += bytes(1 - len(data) % 2)
+            struct.pack_into("<Q", data, begin + names * size + 24, len(data))
+            self.assertEqual(len(data) % 2, 1)
+            data += data[offset:offset + length]
+            file.seek(0)
+            file.write(data)
+
     def test_functions_of_libraries(self):
         with tempfile.TemporaryDirectory() as folder:
             library = self.build(folder, "libsteps.so", LIBRARY, "-shared", "-fPIC")
@@ -349,6 +365,8 @@ class Entry(unittest.TestCase):
                 self.assertEqual(self.steps(function, "", program=linked)[0], 12, function)
                 self.assertEqual(self.steps(function, library, program=late)[0], 12, function)
                 self.assertEqual(self.steps(function, library + " threads", program=late)[0], 12, function)
+            self.move_names(library)
+            self.assertEqual(self.steps("hidden_step", "", program=linked)[0], 12)
             folders = self.build(folder, "folders", MAIN, "-DLATE", "-pthread", "-ldl", "-Wl,-rpath," + folder)
             subprocess.run(["strip", library], check=True)
             self.assertEqual(self.steps("library_step", "", program=linked)[0], 12)
