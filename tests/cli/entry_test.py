@@ -196,6 +196,33 @@ int main(void)
     stays();
 }
 """
+# Changes the first instruction of the program's step() before main(), as tools do that patch code.
+PATCHES = """
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+static void other(void) { }
+__attribute__((constructor)) static void change(void)
+{
+    unsigned char *step = dlsym(RTLD_DEFAULT, "step"), jump[12] = { 0x48, 0xb8 };
+    void (*to)(void) = other;
+    memcpy(jump + 2, &to, 8);
+    memcpy(jump + 10, "\\xff\\xe0", 2);
+    mprotect((void *)((unsigned long)step & ~4095ul), 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+    memcpy(step, jump, sizeof jump);
+}
+"""
+PATCHED = """
+volatile int sum;
+void step(int i) { sum += i; sum *= 3; sum += i; }
+int main(void) { void (*volatile call)(int) = step; for (int i = 0; i < 20; i++) call(i); return sum; }
+"""
+# Memory that was writable may not become executable in the program that it executes. 1: this kernel cannot.
+NO_CODE = """
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int count, char **words) { return prctl(65, 1, 0, 0, 0) ? 0 : execv(words[1], words + 1); }
+"""
 # All registers of vectors have what they had, and those that were not in use are not.
 REGISTERS = r"""
 #include <cpuid.h>
@@ -474,6 +501,15 @@ class Entry(unittest.TestCase):
                 count, text = self.steps(function, "", program=refused)
                 self.assertEqual(count, 0)
                 self.assertIn(f"--step-on {function}: {refused}: {reason}; name a function that it calls or that calls it", text)
+            self.build(folder, "libpatches.so", PATCHES, "-shared", "-fPIC", "-D_GNU_SOURCE")
+            patched = self.build(folder, "patched", PATCHED, "-rdynamic", "-L" + folder, "-Wl,-rpath," + folder, "-Wl,--no-as-needed", "-lpatches")
+            count, text = self.steps("step", "", program=patched)
+            self.assertEqual(count, 0)
+            self.assertIn(f"--step-on step: {patched}: its code is not that of the file: a debugger or another tool has changed it; name", text)
+            begins, no_code = self.build(folder, "begins", BEGINS), self.build(folder, "no_code", NO_CODE)
+            count, text = self.steps("scalars", begins, program=no_code)
+            self.assertEqual(count, 0)
+            self.assertRegex(text, f"--step-on scalars: ({begins}: the system does not permit code to be changed .*; name|no function)")
         for function, reason in (("no_such_function", "no function of this name"), ("main_loop", "no function of this name")):
             count, text = self.steps(function, "args")
             self.assertEqual(count, 0)
