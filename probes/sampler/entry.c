@@ -333,7 +333,9 @@ static void entry_look(bool is_certain)
 	if (!looked_for.count)
 		return;
 	is_alone = entry_is_alone();
-	if (!is_certain && !is_alone)
+	if (looked_for.is_no_begin)
+		problem = "no function begins there by the unwind table";
+	else if (!is_certain && !is_alone)
 		problem =
 			"it was loaded by a dlopen() that looks in the folders of its caller (RUNPATH), while other threads run";
 	for (unsigned i = 0; i < looked_for.count && !problem && !looked_for.several; i++)
@@ -365,19 +367,33 @@ static bool entry_is_python(void)
 	return slash && strncmp(slash + 1, "python", 6) == 0;
 }
 
-/* DWELL_STEP_ENTRY: the function, as the user named it: NAME or FILE:NAME. */
-__attribute__((constructor)) static void entry_begin(void)
+/* NAME, FILE:NAME or FILE+0xADDRESS, as the user wrote it. */
+static void entry_name(const char *text)
 {
-	const char *text = getenv("DWELL_STEP_ENTRY"), *colon;
+	const char *colon, *plus;
 
-	if (!text || !*text || !getenv("DWELL_TRACE") || entry_is_python())
-		return;
 	looked_for.name = looked_for.file = strdup(text); /* the program may change its environment */
-	colon = looked_for.name ? strchr(looked_for.name, ':') : NULL;
+	if (!looked_for.name)
+		return;
+	colon = strchr(looked_for.name, ':');
+	plus = strstr(looked_for.name, "+0x");
 	if (colon && colon[1] && colon[1] != ':') {
 		looked_for.file_bytes = (unsigned)(colon - looked_for.file);
 		looked_for.name = colon + 1;
+	} else if (plus && plus > looked_for.name) {
+		looked_for.address = strtoull(plus + 3, NULL, 16);
+		looked_for.file_bytes = (unsigned)(plus - looked_for.file);
 	}
+}
+
+/* DWELL_STEP_ENTRY: the function. */
+__attribute__((constructor)) static void entry_begin(void)
+{
+	const char *text = getenv("DWELL_STEP_ENTRY");
+
+	if (!text || !*text || !getenv("DWELL_TRACE") || entry_is_python())
+		return;
+	entry_name(text);
 	if (looked_for.name)
 		entry_look(true);
 }

@@ -19,6 +19,7 @@
 
 #include "base/demangle_rust.h"
 #include "format/symbol_match.h"
+#include "sampler.h"
 
 #define SEARCHED 1024u /* libraries that are remembered; later ones are searched again */
 #define WORD_BYTES 256u
@@ -224,7 +225,11 @@ static void find_map(struct find_file *file, const char *path)
 	file->map = map;
 	file->bytes = (uint64_t)status.st_size;
 	file->is_named = !file->found->file_bytes || find_is_file(file->found, file->path);
-	find_search(file);
+	if (!file->found->address)
+		find_search(file);
+	else if (file->is_named)
+		find_take(file, DW_SYMBOL_EXACT, file->found->name,
+		          &(Elf64_Sym){ .st_value = file->found->address, .st_size = DW_INSTRUCTION_MOST });
 	munmap(map, file->bytes);
 }
 
@@ -268,4 +273,8 @@ static int find_look(struct dl_phdr_info *info, size_t size, void *data)
 void dws_find(struct dws_found *found)
 {
 	dl_iterate_phdr(find_look, found);
+	if (!found->address || found->count != 1)
+		return;
+	found->at[0].size = dws_cfi_function((uintptr_t)found->at[0].code);
+	found->is_no_begin = !found->at[0].size;
 }

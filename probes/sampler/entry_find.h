@@ -14,12 +14,14 @@ struct dws_found {
 	const char *file;    /* "libnet.so", "engine" or "train.c", of file_bytes bytes */
 	unsigned file_bytes; /* 0: any */
 	const char *name;
+	uint64_t address; /* in the file, in place of a name; 0: none */
 
 	unsigned rank;   /* of the best match until now, by dw_symbol_rank() */
 	char *symbol;    /* the first one of this rank */
 	char path[1024]; /* and its file */
 	bool is_program;
 	bool several;     /* different functions match equally well, or there are too many copies */
+	bool is_no_begin; /* at the address */
 	char others[400]; /* their names */
 	unsigned count;
 	struct dws_copy { /* of the function, by the compiler */

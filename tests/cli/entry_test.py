@@ -8,6 +8,7 @@ The last line is "N passed, N failed, N skipped".
 import json
 import os
 import platform
+import re
 import struct
 import subprocess
 import sys
@@ -486,7 +487,12 @@ class Entry(unittest.TestCase):
 
     def test_stripped_and_static_programs(self):
         with tempfile.TemporaryDirectory() as folder:
-            begins = self.build(folder, "begins", BEGINS, "-s")
+            begins = self.build(folder, "begins", BEGINS)
+            symbols = subprocess.run(["nm", begins], capture_output=True, text=True, check=True).stdout
+            at = int(re.search(r"^([0-9a-f]+) T scalars$", symbols, re.M).group(1), 16)
+            subprocess.run(["strip", begins], check=True)
+            self.assertEqual(self.steps(f"begins+{at:#x}", "", program=begins)[0], 20)
+            self.assertIn(f"{begins}: no function begins there by the unwind table", self.steps(f"begins+{at + 4:#x}", "", program=begins)[1])
             self.assertIn("--step-on scalars: no function of this name", self.steps("scalars", "", program=begins)[1])
             begins = self.build(folder, "begins", BEGINS, "-s", "-rdynamic")
             self.assertEqual(self.steps("scalars", "", program=begins)[0], 20)

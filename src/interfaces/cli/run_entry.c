@@ -81,6 +81,6 @@ const char *dw_run_set_entry(const char *program, const char *name)
 	else
 		snprintf(problem, sizeof problem, "no function of this name is in the symbol table of a program that ran or of a library that it "
 		         "loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
-		         "dwell report --view hot lists functions that were called", *near ? "; a similar one of the program is " : "", near);
+		         "dwell report --view hot lists functions that were called; those of a stripped file may be given as it names them, FILE+0xADDRESS", *near ? "; a similar one of the program is " : "", near);
 	return problem;
 }
