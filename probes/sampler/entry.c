@@ -288,10 +288,10 @@ static const char *entry_write(const struct dws_move *move, bool is_alone)
 }
 
 /* Returns why steps cannot begin there, or NULL. */
-static const char *entry_patch(const struct dws_copy *copy, bool is_alone)
+static const char *entry_patch(const struct dws_move_file *file, const struct dws_copy *copy, bool is_alone)
 {
 	struct dws_move move;
-	const char *problem = dws_move_choose(&move, &copy->file, copy->code, copy->size);
+	const char *problem = dws_move_choose(&move, file, copy->code, copy->size);
 
 	if (copy->is_changed)
 		return "its code is not that of the file: a debugger or another tool has changed it";
@@ -308,41 +308,51 @@ static const char *entry_patch(const struct dws_copy *copy, bool is_alone)
 
 #define REMEDY "name a function that it calls or that calls it, or mark steps with DWELL_STEP()"
 
-static struct dws_found looked_for; /* no name: nothing, or no more */
+/* What the user named. No name: nothing. */
+static const char *wanted, *wanted_file;
+static unsigned wanted_file_bytes;
+static uint64_t wanted_address;
+static int is_found; /* atomic; a thread has found it */
 
-static void entry_note(const char *problem)
+static void entry_note(const struct dws_found *found, const char *problem)
 {
 	static char text[2048] = "there";
 
-	if (looked_for.several)
-		snprintf(text, sizeof text, "several functions have this name: %s; give the whole name, or FILE:NAME",
-		         looked_for.others);
+	if (found->several)
+		snprintf(text, sizeof text, "several functions have this name: %s; give the whole name, or FILE:NAME", found->others);
 	else if (problem)
-		snprintf(text, sizeof text, "%s: %s; " REMEDY, looked_for.path, problem);
-	else if (!looked_for.is_program)
-		dwell_meta(DW_KEY_NATIVE_STEP_ON_FILE, looked_for.path);
+		snprintf(text, sizeof text, "%s: %s; " REMEDY, found->path, problem);
+	else if (!found->is_program)
+		dwell_meta(DW_KEY_NATIVE_STEP_ON_FILE, found->path);
 	dwell_meta(DW_KEY_NATIVE_STEP_ON, text);
 }
 
-static void entry_look(bool is_certain)
+static void entry_use(const struct dws_found *found, bool is_certain)
 {
 	const char *problem = NULL;
-	bool is_alone;
+	bool is_alone = entry_is_alone();
 
-	dws_find(&looked_for);
-	if (!looked_for.count)
-		return;
-	is_alone = entry_is_alone();
-	if (looked_for.is_no_begin)
+	if (found->is_no_begin)
 		problem = "no function begins there by the unwind table";
 	else if (!is_certain && !is_alone)
-		problem =
-			"it was loaded by a dlopen() that looks in the folders of its caller (RUNPATH), while other threads run";
-	for (unsigned i = 0; i < looked_for.count && !problem && !looked_for.several; i++)
-		problem = entry_patch(&looked_for.at[i], is_alone);
-	refused = problem || looked_for.several;
-	entry_note(problem);
-	looked_for.name = NULL;
+		problem = "it was loaded by a dlopen() that looks in the folders of its caller (RUNPATH), while other threads run";
+	for (unsigned i = 0; i < found->count && !problem && !found->several; i++)
+		problem = entry_patch(&found->parts, &found->at[i], is_alone);
+	refused = problem || found->several;
+	entry_note(found, problem);
+}
+
+/* Several threads may be here at once: each looks in libraries of its own. */
+static void entry_look(bool is_certain)
+{
+	struct dws_found found = { .file = wanted_file, .file_bytes = wanted_file_bytes, .name = wanted, .address = wanted_address };
+
+	if (__atomic_load_n(&is_found, __ATOMIC_RELAXED))
+		return;
+	dws_find(&found);
+	if (found.count && !__atomic_exchange_n(&is_found, 1, __ATOMIC_ACQ_REL))
+		entry_use(&found, is_certain);
+	free(found.symbol);
 }
 
 /* Called after the program has loaded libraries (probes/python/attach.c). `is_certain`: no others were loaded since the
@@ -351,7 +361,7 @@ __attribute__((visibility("default"))) void dws_entry_loaded(bool is_certain);
 
 void dws_entry_loaded(bool is_certain)
 {
-	if (looked_for.name)
+	if (wanted)
 		entry_look(is_certain);
 }
 
@@ -372,17 +382,17 @@ static void entry_name(const char *text)
 {
 	const char *colon, *plus;
 
-	looked_for.name = looked_for.file = strdup(text); /* the program may change its environment */
-	if (!looked_for.name)
+	wanted = wanted_file = strdup(text); /* the program may change its environment */
+	if (!wanted)
 		return;
-	colon = strchr(looked_for.name, ':');
-	plus = strstr(looked_for.name, "+0x");
+	colon = strchr(wanted, ':');
+	plus = strstr(wanted, "+0x");
 	if (colon && colon[1] && colon[1] != ':') {
-		looked_for.file_bytes = (unsigned)(colon - looked_for.file);
-		looked_for.name = colon + 1;
-	} else if (plus && plus > looked_for.name) {
-		looked_for.address = strtoull(plus + 3, NULL, 16);
-		looked_for.file_bytes = (unsigned)(plus - looked_for.file);
+		wanted_file_bytes = (unsigned)(colon - wanted_file);
+		wanted = colon + 1;
+	} else if (plus && plus > wanted) {
+		wanted_address = strtoull(plus + 3, NULL, 16);
+		wanted_file_bytes = (unsigned)(plus - wanted_file);
 	}
 }
 
@@ -394,7 +404,7 @@ __attribute__((constructor)) static void entry_begin(void)
 	if (!text || !*text || !getenv("DWELL_TRACE") || entry_is_python())
 		return;
 	entry_name(text);
-	if (looked_for.name)
+	if (wanted)
 		entry_look(true);
 }
 #endif

@@ -77,6 +77,7 @@ static void find_add_other(struct dws_found *found, const struct find_file *file
 
 static void find_take_parts(const struct dl_phdr_info *info, struct dws_move_file *to)
 {
+	to->count = 0;
 	for (unsigned i = 0; i < info->dlpi_phnum && to->count < DWS_MOVE_PARTS; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
@@ -126,6 +127,7 @@ static void find_take(const struct find_file *file, unsigned rank, const char *n
 		found->others[0] = '\0';
 		snprintf(found->path, sizeof found->path, "%s", file->path);
 		found->is_program = !file->info->dlpi_name || !*file->info->dlpi_name;
+		find_take_parts(file->info, &found->parts);
 	}
 	for (unsigned i = 0; i < found->count; i++)
 		if (found->at[i].code == code)
@@ -134,11 +136,8 @@ static void find_take(const struct find_file *file, unsigned rank, const char *n
 		return;
 	find_add_other(found, file, name);
 	found->several |= found->count == DWS_FIND_COPIES || (found->count && !find_is_copy(found, file, name));
-	if (!found->several) {
-		found->at[found->count] =
-			(struct dws_copy){ .code = code, .size = symbol->st_size, .is_changed = find_is_changed(file, symbol) };
-		find_take_parts(file->info, &found->at[found->count++].file);
-	}
+	if (!found->several)
+		found->at[found->count++] = (struct dws_copy){ code, symbol->st_size, find_is_changed(file, symbol) };
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -211,6 +210,7 @@ static void find_search(struct find_file *file)
 
 static void find_map(struct find_file *file, const char *path)
 {
+	const Elf64_Sym there = { .st_value = file->found->address, .st_size = DW_INSTRUCTION_MOST };
 	struct stat status;
 	void *map = MAP_FAILED;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -228,38 +228,48 @@ static void find_map(struct find_file *file, const char *path)
 	if (!file->found->address)
 		find_search(file);
 	else if (file->is_named)
-		find_take(file, DW_SYMBOL_EXACT, file->found->name,
-		          &(Elf64_Sym){ .st_value = file->found->address, .st_size = DW_INSTRUCTION_MOST });
+		find_take(file, DW_SYMBOL_EXACT, file->found->name, &there);
 	munmap(map, file->bytes);
+}
+
+/* Whether a file was looked at before. Two threads may load libraries at once, and none waits: then a file may be looked at
+ * twice. */
+static bool find_is_known(uintptr_t base, const char *path)
+{
+	static struct {
+		uintptr_t base, name;
+	} known[SEARCHED];
+	static unsigned count;
+	uintptr_t name = 0;
+	unsigned most;
+
+	for (const char *at = path; *at; at++)
+		name = name * 31 + (uint8_t)*at;
+	most = __atomic_load_n(&count, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < most && i < SEARCHED; i++)
+		if (__atomic_load_n(&known[i].base, __ATOMIC_RELAXED) == base && __atomic_load_n(&known[i].name, __ATOMIC_RELAXED) == name)
+			return true;
+	if (most < SEARCHED) {
+		most = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&known[most % SEARCHED].base, base, __ATOMIC_RELAXED);
+		__atomic_store_n(&known[most % SEARCHED].name, name, __ATOMIC_RELAXED);
+	}
+	return false;
 }
 
 static int find_look(struct dl_phdr_info *info, size_t size, void *data)
 {
-	static struct {
-		uintptr_t base;
-		uint32_t name;
-	} searched[SEARCHED];
-	static unsigned count;
-	struct find_file file = { .found = data, .info = info, .path = info->dlpi_name };
-	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-	bool is_program = !info->dlpi_name || !*info->dlpi_name;
-	uint32_t name = 0;
+	struct find_file file = { .found = data, .info = info, .path = info->dlpi_name ? info->dlpi_name : "" };
+	const char *slash = strrchr(file.path, '/');
+	bool is_program = !*file.path;
 	char own[1024];
 	ssize_t length;
 
 	(void)size;
-	for (const char *at = info->dlpi_name; at && *at; at++)
-		name = name * 31 + (uint8_t)*at;
-	if (!is_program &&
-	    (!slash || strncmp(slash + 1, "libdwell", 8) == 0 || (file.found->count && file.found->is_program)))
+	if (!is_program && (!slash || strncmp(slash + 1, "libdwell", 8) == 0 || (file.found->count && file.found->is_program)))
 		return 0;
-	for (unsigned i = 0; i < count; i++)
-		if (searched[i].base == info->dlpi_addr && searched[i].name == name)
-			return 0;
-	if (count < SEARCHED) {
-		searched[count].base = info->dlpi_addr;
-		searched[count++].name = name;
-	}
+	if (find_is_known(info->dlpi_addr, file.path))
+		return 0;
 	if (is_program) {
 		length = readlink("/proc/self/exe", own, sizeof own - 1);
 		own[length > 0 ? length : 0] = '\0';

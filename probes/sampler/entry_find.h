@@ -23,17 +23,17 @@ struct dws_found {
 	bool several;     /* different functions match equally well, or there are too many copies */
 	bool is_no_begin; /* at the address */
 	char others[400]; /* their names */
+	struct dws_move_file parts; /* of that file */
 	unsigned count;
 	struct dws_copy { /* of the function, by the compiler */
 		uint8_t *code;
 		uint64_t size;
 		bool is_changed; /* its first bytes are not those of the file */
-		struct dws_move_file file;
 	} at[DWS_FIND_COPIES];
 };
 
-/* Looks in the program, and if it has no such function in libraries that were loaded since the last call. Adds to what
- * was found. */
+/* Looks in the program, and if it has no such function in its libraries; in each file once, whoever asks. The caller frees
+ * found->symbol. */
 void dws_find(struct dws_found *found);
 
 #endif
