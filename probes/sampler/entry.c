@@ -283,7 +283,7 @@ static const char *entry_write(const struct dws_move *move, bool is_alone)
 		memcpy(code, jump, sizeof jump);
 	else
 		entry_replace(code, jump);
-	mprotect((void *)first, end - first, PROT_READ | PROT_EXEC);
+	mprotect((void *)first, end - first, PROT_READ | PROT_EXEC | (move->is_writable ? PROT_WRITE : 0));
 	return NULL;
 }
 

@@ -83,7 +83,7 @@ static void find_take_parts(const struct dl_phdr_info *info, struct dws_move_fil
 
 		if (part->p_type == PT_LOAD && part->p_flags & PF_R)
 			to->parts[to->count++] = (struct dws_move_part){ (const uint8_t *)(info->dlpi_addr + part->p_vaddr),
-				                                             part->p_filesz, (part->p_flags & PF_X) != 0 };
+				                                             part->p_filesz, (part->p_flags & PF_X) != 0, (part->p_flags & PF_W) != 0 };
 	}
 }
 

@@ -180,6 +180,7 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 	*move = (struct dws_move){ .code = code };
 	if (!part || !part->executable || size > part->bytes - (uint64_t)(code - part->code))
 		return "its symbol is outside the code of the file";
+	move->is_writable = part->writable;
 	limit = part->code + part->bytes;
 	end = code + size;
 	if (*code == 0xcc)

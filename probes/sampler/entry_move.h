@@ -18,7 +18,7 @@ struct dws_move_file {
 	struct dws_move_part {
 		const uint8_t *code;
 		uint64_t bytes;
-		bool executable;
+		bool executable, writable;
 	} parts[DWS_MOVE_PARTS];
 };
 
@@ -27,6 +27,7 @@ struct dws_move {
 	unsigned bytes;      /* of the instructions that are moved */
 	unsigned count;
 	struct dw_instruction all[DWS_MOVE_JUMP];
+	bool is_writable;    /* the program may write to this code */
 	bool pushes_return; /* the copy stores a return address that it does not call with; a shadow stack has none */
 };
 

@@ -469,6 +469,21 @@ class Entry(unittest.TestCase):
                 words = [word.replace("\t", " ") for word in launcher.split(" ")]
                 self.assertEqual(self.steps("scalars", begins, *words[:-1], program=words[-1])[0], 20, launcher)
 
+    def test_code_that_the_program_writes_to_stays_writable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            writes = self.build(folder, "writes", PATCHED.replace("return sum;", "*((volatile char *)step + 20) = *((char *)step + 20); return sum != 0 ? 0 : 1;")
+                                .replace("sum *= 3", "sum *= 5"))
+            with open(writes, "r+b") as file:
+                data = bytearray(file.read())
+                begin, (size, count) = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<HH", data, 54)
+                for at in range(begin, begin + size * count, size):
+                    kind, flags = struct.unpack_from("<II", data, at)
+                    if kind == 1 and flags & 1:
+                        struct.pack_into("<I", data, at + 4, 7)
+                file.seek(0)
+                file.write(data)
+            self.assertEqual(self.steps("step", "", program=writes)[0], 20)
+
     def test_two_functions_of_one_name(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("one", "two"):

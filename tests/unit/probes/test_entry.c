@@ -86,7 +86,7 @@ static struct dws_move move;
 /* A function of `size` bytes at text + 64, between bytes that are no jumps. */
 static const char *choose(const char *bytes, size_t count, size_t size)
 {
-	const struct dws_move_file file = { 1, { { text, sizeof text, true } } };
+	const struct dws_move_file file = { 1, { { text, sizeof text, true, false } } };
 
 	memcpy(text + 64, bytes, count);
 	return dws_move_choose(&move, &file, text + 64, size);
@@ -190,7 +190,7 @@ extern uint8_t twice[], pointer[];
 
 static void check_copy(const uint8_t *code, const uint8_t *end)
 {
-	struct dws_move_file file = { 1, { { code - 64, (uint64_t)(end - code) + 96, true } } };
+	struct dws_move_file file = { 1, { { code - 64, (uint64_t)(end - code) + 96, true, false } } };
 	uint8_t *page = mmap((void *)(((uintptr_t)code & ~(uintptr_t)0xffff) - 0x1000000), 4096,
 	                     PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct dws_move one;
