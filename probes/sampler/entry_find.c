@@ -22,7 +22,6 @@
 #include "sampler.h"
 
 #define SEARCHED 1024u /* libraries that are remembered; later ones are searched again */
-#define WORD_BYTES 256u
 #define HIDDEN 0x8000u /* a version of a symbol for programs that were linked long ago */
 
 struct find_file {
@@ -33,7 +32,7 @@ struct find_file {
 	uint64_t bytes;
 	const char *source; /* of local symbols */
 	bool is_named;      /* the user named this file, or none */
-	char word[WORD_BYTES];
+	struct dw_symbol_last last;
 };
 
 /* ---- names ------------------------------------------------------------------------------------- */
@@ -154,7 +153,7 @@ static void find_compare(const struct find_file *file, const char *name, const E
 	char *clear;
 	unsigned rank;
 
-	if (!strstr(name, file->word) || (version && version[1] != '@'))
+	if (!dw_symbol_may_match(name, &file->last) || (version && version[1] != '@'))
 		return;
 	clear = strncmp(file->found->name, "_Z", 2) == 0 ? NULL : find_demangle(name);
 	rank = dw_symbol_rank(name, clear, file->found->name);
@@ -275,7 +274,7 @@ static int find_look(struct dl_phdr_info *info, size_t size, void *data)
 		own[length > 0 ? length : 0] = '\0';
 		file.path = own;
 	}
-	dw_symbol_last_word(file.found->name, file.word, sizeof file.word);
+	dw_symbol_last_word(file.found->name, &file.last);
 	find_map(&file, is_program ? "/proc/self/exe" : info->dlpi_name);
 	return 0;
 }

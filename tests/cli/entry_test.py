@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -468,6 +469,9 @@ class Entry(unittest.TestCase):
                              "timeout 60 env A=1 nice sh -c $0"):
                 words = [word.replace("\t", " ") for word in launcher.split(" ")]
                 self.assertEqual(self.steps("scalars", begins, *words[:-1], program=words[-1])[0], 20, launcher)
+            if shutil.which("mpirun"):
+                os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+                self.assertEqual(self.steps("scalars", begins, "mpirun", "-n", "3", program="env")[0], 60)
 
     def test_code_that_the_program_writes_to_stays_writable(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -22,13 +22,13 @@
 /* Whether the program's file has it. */
 static bool entry_is_there(struct dw_elf_symbols *elf, const char *name)
 {
-	char word[256];
+	struct dw_symbol_last last;
 	bool is = false;
 
-	dw_symbol_last_word(name, word, sizeof word);
+	dw_symbol_last_word(name, &last);
 	for (size_t i = 0; i < elf->count && !is; i++) {
 		const char *symbol = dw_elf_name(elf, &elf->functions[i]);
-		char *clear = strstr(symbol, word) ? dw_demangle(symbol) : NULL;
+		char *clear = dw_symbol_may_match(symbol, &last) ? dw_demangle(symbol) : NULL;
 
 		is = elf->functions[i].sized && dw_symbol_rank(symbol, clear, name) > 0;
 		free(clear);

@@ -199,26 +199,43 @@ static inline unsigned dw_symbol_rank(const char *symbol, const char *clear, con
 	return want.count == own.count ? DW_SYMBOL_WHOLE : DW_SYMBOL_END;
 }
 
-/* The last word of what the user wrote: a mangled name that has it not is no match. In a copy of `size` bytes. */
-static inline void dw_symbol_last_word(const char *wanted, char *to, size_t size)
+/* The last word of what the user wrote. */
+struct dw_symbol_last {
+	char plain[240];
+	char mangled[256]; /* with its length before it; both "": there is none, as in an operator */
+};
+
+static inline void dw_symbol_last_word(const char *wanted, struct dw_symbol_last *last)
 {
 	struct dw_symbol_parts want;
 	const char *at = "";
-	size_t bytes = 0;
+	size_t bytes = 0, digits = 0;
 
 	if (strncmp(wanted, "_Z", 2) != 0 && strncmp(wanted, "_R", 2) != 0) {
 		dw_symbol_divide(wanted, &want);
 		if (want.count)
 			at = want.all[want.count - 1].at;
 		at += *at == '~';
-		while (bytes + 1 < size && ((at[bytes] >= '0' && at[bytes] <= '9') || at[bytes] == '_' ||
-		                            (at[bytes] >= 'a' && at[bytes] <= 'z') || (at[bytes] >= 'A' && at[bytes] <= 'Z')))
+		while (bytes < sizeof last->plain && ((at[bytes] >= '0' && at[bytes] <= '9') || at[bytes] == '_' ||
+		                                      (at[bytes] >= 'a' && at[bytes] <= 'z') || (at[bytes] >= 'A' && at[bytes] <= 'Z')))
 			bytes++;
-		if (dw_symbol_is_operator(at))
+		if (dw_symbol_is_operator(at) || bytes == sizeof last->plain)
 			bytes = 0;
 	}
-	memcpy(to, at, bytes);
-	to[bytes] = '\0';
+	memcpy(last->plain, at, bytes);
+	last->plain[bytes] = '\0';
+	for (size_t left = bytes; left; left /= 10)
+		digits++;
+	for (size_t left = bytes, i = digits; left; left /= 10)
+		last->mangled[--i] = (char)('0' + left % 10);
+	memcpy(last->mangled + digits, at, bytes);
+	last->mangled[digits + bytes] = '\0';
+}
+
+/* False: the symbol is none of that name, so that it need not be demangled. */
+static inline bool dw_symbol_may_match(const char *symbol, const struct dw_symbol_last *last)
+{
+	return strstr(symbol, strncmp(symbol, "_Z", 2) == 0 ? last->mangled : last->plain) != NULL;
 }
 
 #endif

@@ -150,18 +150,32 @@ TEST(names_have_any_length)
 	CHECK_EQ(rank("_ZX", clear, wanted), 0);
 }
 
-TEST(the_last_word_is_in_the_symbol)
+static const char *last_of(const char *wanted)
 {
-	char word[64];
+	static struct dw_symbol_last last;
 
-	dw_symbol_last_word("a::b<c::d>::f<e>(g::h)", word, sizeof word);
-	CHECK_STR(word, "f");
-	dw_symbol_last_word("Net::~Net", word, sizeof word);
-	CHECK_STR(word, "Net");
-	dw_symbol_last_word("A::operator()", word, sizeof word);
-	CHECK_STR(word, "");
-	dw_symbol_last_word("_ZN1aE", word, sizeof word);
-	CHECK_STR(word, "");
+	dw_symbol_last_word(wanted, &last);
+	return last.mangled;
+}
+
+TEST(symbols_without_the_last_word_need_not_be_demangled)
+{
+	struct dw_symbol_last last;
+	char name[600];
+
+	CHECK_STR(last_of("a::b<c::d>::f<e>(g::h)"), "1f");
+	CHECK_STR(last_of("Net::~Net"), "3Net");
+	CHECK_STR(last_of("train_one_step_of_all"), "21train_one_step_of_all");
+	CHECK_STR(last_of("A::operator()"), "");
+	CHECK_STR(last_of("_ZN1aE"), "");
+	memset(name, 'a', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	CHECK_STR(last_of(name), "");
+	dw_symbol_last_word("a::step", &last);
+	CHECK(dw_symbol_may_match("step.constprop.0", &last));
+	CHECK(dw_symbol_may_match("_ZN1a4stepEv", &last));
+	CHECK(!dw_symbol_may_match("_ZN1a6stepupEv", &last));
+	CHECK(dw_symbol_may_match("_RNvCs1_3run4step", &last));
 }
 
 TEST(marks_of_copies_and_versions_are_no_part_of_the_base)
