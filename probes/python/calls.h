@@ -122,6 +122,8 @@ bool dwp_calls_profiled(void);
 /* Sets the profile function of new threads, by a function that a thread calls at its first event, and watches for
  * other profilers from then on. Called once. */
 void dwp_slot_begin(dwp_tracer *tracer, PyMethodDef *start_thread);
+/* Whether it was called. */
+bool dwp_slot_is_taken(void);
 /* Sets it in the calling thread, or in all threads that have none. */
 void dwp_slot_take_here(void);
 void dwp_slot_take_all(void);

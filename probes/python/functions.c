@@ -87,6 +87,8 @@ static int functions_on_event(PyObject *self, PyFrameObject *frame, int what, Py
 	struct dwp_calls *calls = dwp_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
 
+	if (DWELL_UNLIKELY(dwp_first_watching))
+		dwp_first_on_event(self, frame, what, argument);
 	if (!calls && !(calls = dwp_calls_create()))
 		return 0;
 	if (DWELL_UNLIKELY(calls->missed))

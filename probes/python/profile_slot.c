@@ -159,6 +159,11 @@ static int slot_on_audit(const char *event, PyObject *arguments, void *data)
 	return 0;
 }
 
+bool dwp_slot_is_taken(void)
+{
+	return ours != NULL;
+}
+
 void dwp_slot_begin(dwp_tracer *tracer, PyMethodDef *start_thread)
 {
 	int (*add_hook)(int (*hook)(const char *event, PyObject *arguments, void *data), void *data) = NULL;

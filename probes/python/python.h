@@ -95,6 +95,16 @@ void dwp_step_on_look(void);
 /* Begins to look for the function, until it is found or the interpreter ends. Does nothing without --step-on. */
 void dwp_step_on_watch(void);
 
+/* ---- step_on_first ----------------------------------------------------------------------- */
+
+/* Calls look() at the first call of a function of this name in the main thread, and when the code that defines it has run. It
+ * returns whether the function was found now; *ends: no other one is looked for. If so at a call, the hook is called around
+ * that call. Before the script begins. */
+void dwp_first_watch(const char *name, bool (*look)(bool *ends), const struct dwp_hook *hook);
+/* Where functions are recorded by a profile function: it passes each event on while this is true. */
+extern bool dwp_first_watching;
+int dwp_first_on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *result);
+
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwp_collector_attach(void);

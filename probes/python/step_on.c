@@ -7,9 +7,9 @@
  *   - the class of a module, or its path in the model. Its calls begin steps.
  *   - the class of an optimizer. Its step() ends steps.
  * It is known which of these applies when something of that name exists. A function exists only after
- * the script has run its definition. So the function is looked up again at each call that PyTorch's
- * loop.c or data.c hooks. A program may use no PyTorch: therefore a thread looks it up every few
- * milliseconds, too. All functions need the interpreter's lock.
+ * the script has run its definition. So the function is looked up at its first call in the main thread (step_on_first.c),
+ * and at each call that PyTorch's loop.c or data.c hooks. It may be called by other threads, or while another profiler runs:
+ * therefore a thread looks it up every few milliseconds, too. All functions need the interpreter's lock.
  */
 #include "format/keys.h"
 #include "python.h"
@@ -315,12 +315,24 @@ static PyObject *step_on_end(PyObject *self, PyObject *arguments)
 
 static PyMethodDef end = { "dwp_step_on_end", step_on_end, METH_NOARGS, NULL };
 
+/* A method of an installed module is the one unless the script still defines one of its name. */
+static bool step_on_look_first(bool *ends)
+{
+	bool known = function_found || seen, method = method_found;
+
+	if (!known)
+		step_on_look(true);
+	*ends = function_found || seen;
+	return !known && (function_found || (method_found && !method));
+}
+
 void dwp_step_on_watch(void)
 {
 	sigset_t all, before;
 
 	if (!dwp_step_on_given() || !dwp_python_at_exit(&end))
 		return;
+	dwp_first_watch(step_name, step_on_look_first, &function_hook);
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_BLOCK, &all, &before);

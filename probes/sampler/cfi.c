@@ -432,28 +432,54 @@ static bool cfi_take_common(struct table *table, uintptr_t entry)
 	return !reader.bad;
 }
 
+/* Reads the entry up to what is said of the function's frames. *bytes: of its code. */
+static bool cfi_open_function(struct table *table, struct reader *reader, uintptr_t entry, uint64_t *bytes)
+{
+	uint32_t common;
+	unsigned encoded;
+
+	if (reader->bad)
+		return false;
+	common = (uint32_t)cfi_take(reader, 4);
+	if (!common || !cfi_take_common(table, entry + 4 - common) || table->is_signal)
+		return false;
+	encoded = cfi_encoded_bytes(table->encoding);
+	if (!encoded)
+		return false;
+	cfi_take(reader, encoded);
+	*bytes = cfi_take(reader, encoded);
+	return !reader->bad;
+}
+
 static bool cfi_take_function(struct table *table, uintptr_t entry, uintptr_t start)
 {
 	uint8_t copy[ENTRY_BYTES];
 	struct reader reader = cfi_open(entry, copy, sizeof copy, table->lasts);
-	uint32_t common;
-	unsigned bytes;
+	uint64_t bytes;
 
-	if (reader.bad)
-		return false;
-	common = (uint32_t)cfi_take(&reader, 4);
-	if (!common || !cfi_take_common(table, entry + 4 - common) || table->is_signal)
-		return false;
-	bytes = cfi_encoded_bytes(table->encoding);
-	if (!bytes)
-		return false;
-	cfi_take(&reader, bytes);
-	if (table->pc - start >= cfi_take(&reader, bytes))
+	if (!cfi_open_function(table, &reader, entry, &bytes) || table->pc - start >= bytes)
 		return false; /* between two functions */
 	reader.at += cfi_take_uleb(&reader); /* where the language's own data lie */
 	table->location = start;
 	cfi_execute(table, &reader, true);
 	return !reader.bad;
+}
+
+uint64_t dws_cfi_function(uintptr_t pc)
+{
+	struct table table = { .pc = pc, .lasts = true };
+	uint8_t copy[ENTRY_BYTES];
+	uintptr_t start = 0, entry;
+	struct reader reader;
+	uint64_t bytes;
+
+	if (!find_object)
+		*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	entry = cfi_find_entry(pc, &start, true);
+	if (!entry || start != pc)
+		return 0;
+	reader = cfi_open(entry, copy, sizeof copy, true);
+	return cfi_open_function(&table, &reader, entry, &bytes) ? bytes : 0;
 }
 
 struct dws_rule dws_cfi_find(uintptr_t pc)

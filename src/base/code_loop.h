@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dw_code_loop { DW_CODE_OTHER, DW_CODE_SPINS, DW_CODE_MOVES }; /* traces have these numbers */
+/* Traces have these numbers. DW_CODE_REPEATS: any other loop, also one with calls (code_repeats.h). */
+enum dw_code_loop { DW_CODE_OTHER, DW_CODE_SPINS, DW_CODE_MOVES, DW_CODE_REPEATS };
 
 #define DW_CODE_LOOP 256u /* bytes of the longest loop: as many are wanted before the place and behind it */
 

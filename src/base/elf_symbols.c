@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "base/code_repeats.h"
 #include "base/free.h"
 #include "base/order.h"
 
@@ -361,9 +362,26 @@ static const char *elf_unwind_table(const struct dw_elf_symbols *elf, uint32_t *
 	           ? (const char *)at + 12 : NULL;
 }
 
+/* Whether the place is in a loop of the function that contains it by a symbol with a size. */
+static bool elf_repeats(const struct dw_elf_symbols *elf, const Elf64_Phdr *part, uint64_t offset)
+{
+	size_t count = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
+
+	for (size_t i = count; i > 0 && count - i < MOST_BACK; i--) {
+		const struct dw_elf_function *function = &elf->functions[i - 1];
+
+		if (function->sized && offset < function->end && function->start >= part->p_vaddr &&
+		    function->end <= part->p_vaddr + part->p_filesz)
+			return dw_code_repeats((const uint8_t *)elf->map + part->p_offset + (function->start - part->p_vaddr),
+			                       function->end - function->start, offset - function->start);
+	}
+	return false;
+}
+
 enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *elf, uint64_t offset)
 {
 	uint8_t code[3 * DW_CODE_LOOP] = { 0 };
+	enum dw_code_loop loop;
 	uint64_t before, behind;
 	Elf64_Phdr part;
 
@@ -373,7 +391,8 @@ enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *elf, uint64_t offset)
 	before = offset - part.p_vaddr < DW_CODE_LOOP ? offset - part.p_vaddr : DW_CODE_LOOP;
 	behind = part.p_vaddr + part.p_filesz - offset < sizeof code - before ? part.p_vaddr + part.p_filesz - offset : sizeof code - before;
 	memcpy(code, elf->map + part.p_offset + (offset - before - part.p_vaddr), before + behind);
-	return dw_code_loop(code, sizeof code, before);
+	loop = dw_code_loop(code, sizeof code, before);
+	return loop == DW_CODE_OTHER && elf_repeats(elf, &part, offset) ? DW_CODE_REPEATS : loop;
 }
 
 #define LARGEST_FUNCTION (1u << 20) /* bytes; farther from the begin of one, code is in none */

@@ -186,7 +186,7 @@ static bool run_say(const char *trace, const char *step_on)
 
 	if (dw_source_open(&source, &trace, 1, &error) != 0)
 		return false;
-	if (step_on && dw_view_step_on(source, text, sizeof text)) /* no step was made, for example because of a typing error */
+	if (step_on && dw_view_step_on(source, text, sizeof text))
 		dw_say("%s", text);
 	dw_injected_say(source);
 	dw_lacks_say(source);

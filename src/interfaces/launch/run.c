@@ -277,14 +277,13 @@ static void run_note_before(const struct dw_run_request *request, const struct d
 		dw_run_note_perf();
 }
 
-/* Finds the function at which steps begin, or stores why it cannot. The program itself says what comes of it. */
+/* Passes the name on to the processes. Each says itself what comes of it. */
 static void run_set_step(const struct dw_executable *executable, const char *step_on)
 {
 	const char *problem = dw_run_set_entry(executable, step_on);
 
-	if (!problem || *problem)
-		dwell_meta(DW_KEY_NATIVE_STEP_ON,
-		           problem ? problem : "the program has this function, and loaded no library of dwell (it may be static)");
+	if (problem)
+		dwell_meta(DW_KEY_NATIVE_STEP_ON, problem);
 }
 
 /* Creates the trace and makes it this process's session. */

@@ -1,9 +1,4 @@
-/*
- * Finds the function of `dwell run --step-on FUNCTION` in the program's file; see run_entry.h.
- *
- * A name of C++ may be given mangled, or as it is in the source, with or without parameters; and without namespaces and
- * classes, if one function has it then.
- */
+/* What a user is told of `dwell run --step-on FUNCTION`, if no process has the function; see run_entry.h. */
 #include "launch/run_entry.h"
 
 #include <limits.h>
@@ -15,94 +10,40 @@
 #include "base/demangle.h"
 #include "base/elf_symbols.h"
 #include "base/nearest.h"
-#include "format/symbol_name.h"
+#include "format/symbol_match.h"
 #include "program/executable.h"
 
-/* Whether `name` is the whole of the symbol, or all before its parameters or before a mark of the compiler, as
- * ".constprop.0". */
-static bool entry_is(const char *symbol, const char *name)
+#ifdef __x86_64__
+#define STEPS_NATIVE true
+#else
+#define STEPS_NATIVE false
+#endif
+
+/* Whether the program's file has it. */
+static bool entry_is_there(struct dw_elf_symbols *elf, const char *name)
 {
-	size_t length = strlen(name);
+	struct dw_symbol_last last;
+	bool is = false;
 
-	return strncmp(symbol, name, length) == 0 &&
-	       (symbol[length] == '\0' || symbol[length] == '(' || symbol[length] == '.');
-}
+	dw_symbol_last_word(name, &last);
+	for (size_t i = 0; i < elf->count && !is; i++) {
+		const char *symbol = dw_elf_name(elf, &elf->functions[i]);
+		char *clear = dw_symbol_may_match(symbol, &last) ? dw_demangle(symbol) : NULL;
 
-/* How well a symbol fits: 3: the name is given as it is in the source or mangled; else as dw_symbol_matches(). */
-static unsigned entry_rank(const char *symbol, const char *name, const char *plain)
-{
-	char *clear = symbol[0] == '_' ? dw_demangle(symbol) : NULL, own[DW_SYMBOL_NAME_BYTES];
-	bool is = entry_is(symbol, name) || (clear && entry_is(clear, name));
-
-	free(clear);
-	return dw_symbol_is_part(symbol) ? 0 : is ? 3 : dw_symbol_name(symbol, own) ? dw_symbol_matches(own, plain) : 0;
-}
-
-/* Whether both are copies that the compiler made of one function. */
-static bool entry_is_copy(const char *a, const char *b)
-{
-	size_t length = strcspn(a, ".");
-
-	return length == strcspn(b, ".") && strncmp(a, b, length) == 0;
-}
-
-struct entry {
-	const char *name;                   /* as the user wrote it */
-	char plain[DW_SYMBOL_NAME_BYTES];   /* and without parameters */
-	unsigned rank;
-	const char *symbol;                 /* the first one of this rank */
-	bool several;
-	char places[512];                   /* "4011f0 2b ..." of the copies */
-	int used;
-	char others[300];                   /* the names, if there are several */
-};
-
-static void entry_add_other(struct entry *entry, const char *symbol)
-{
-	char *clear = dw_demangle(symbol);
-	size_t used = strlen(entry->others);
-
-	if (used < sizeof entry->others / 2)
-		snprintf(entry->others + used, sizeof entry->others - used, "%s%.140s", used ? ", " : "", clear ? clear : symbol);
-	free(clear);
-}
-
-static void entry_find(struct entry *entry, struct dw_elf_symbols *elf)
-{
-	uint64_t start = 0;
-
-	for (size_t i = 0; i < elf->count; i++) {
-		const struct dw_elf_function *next = &elf->functions[i];
-		const char *symbol = dw_elf_name(elf, next);
-		unsigned rank = entry_rank(symbol, entry->name, entry->plain);
-
-		if (!rank || rank < entry->rank || (entry->symbol && rank == entry->rank && start == next->start))
-			continue;
-		if (rank > entry->rank) {
-			entry->rank = rank;
-			entry->symbol = symbol;
-			entry->several = false;
-			entry->used = 0;
-			entry->others[0] = '\0';
-		}
-		if (entry->used > 400 || !entry_is_copy(entry->symbol, symbol))
-			entry->several = true;
-		else
-			entry->used += snprintf(entry->places + entry->used, sizeof entry->places - (size_t)entry->used, "%llx %llx ",
-			                        (unsigned long long)next->start, (unsigned long long)(next->end - next->start));
-		entry_add_other(entry, symbol);
-		start = next->start;
+		is = elf->functions[i].sized && dw_symbol_rank(symbol, clear, name) > 0;
+		free(clear);
 	}
+	return is;
 }
 
 /* The function of the program with the nearest name, in `to`; "" if none is near. */
-static void entry_find_near(const struct entry *entry, struct dw_elf_symbols *elf, char to[DW_SYMBOL_NAME_BYTES])
+static void entry_find_near(const char *wanted, struct dw_elf_symbols *elf, char to[DW_SYMBOL_NAME_BYTES])
 {
 	char name[DW_SYMBOL_NAME_BYTES], *tail;
 	struct dw_nearest nearest;
 
 	to[0] = '\0';
-	dw_nearest_init(&nearest, entry->plain);
+	dw_nearest_init(&nearest, wanted);
 	for (size_t i = 0; i < elf->count; i++) {
 		unsigned before = nearest.distance;
 		bool had = nearest.best != NULL;
@@ -120,39 +61,25 @@ static void entry_find_near(const struct entry *entry, struct dw_elf_symbols *el
 
 const char *dw_run_set_entry(const struct dw_executable *executable, const char *name)
 {
-	static char problem[1024];
-	char path[PATH_MAX], text[PATH_MAX + DW_SYMBOL_NAME_BYTES + 8], near[DW_SYMBOL_NAME_BYTES];
-	struct entry entry = { .name = name };
+	static char problem[PATH_MAX + 1024];
+	const char *colon = strchr(name, ':'), *function = colon && colon[1] && colon[1] != ':' ? colon + 1 : name;
+	char path[PATH_MAX], near[DW_SYMBOL_NAME_BYTES] = "";
 	struct dw_elf_symbols elf;
+	bool is_there;
 
-	unsetenv("DWELL_STEP_ENTRY");
-	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) ||
-	    dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
-		return "";
-	dw_symbol_plain(name, entry.plain);
-	entry.plain[strcspn(entry.plain, "(<")] = '\0';
-	entry_find(&entry, &elf);
-	problem[0] = '\0';
-	text[0] = '\0';
-	if (!entry.rank) {
-		entry_find_near(&entry, &elf, near);
-		snprintf(problem, sizeof problem, "no function of this name is in the symbol table of the program or of a library that it "
-		         "loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s",
-		         *near ? "; a similar one of the program is " : "", near);
-		if (*entry.plain && !strpbrk(entry.plain, " /"))
-			snprintf(text, sizeof text, "?%s %s", entry.plain, path);
-	} else if (entry.several) {
-		snprintf(problem, sizeof problem, "several functions of the program have this name: %s", entry.others);
-	} else {
-		snprintf(text, sizeof text, "%s%s", entry.places, path);
-	}
+	setenv("DWELL_STEP_ENTRY", name, 1);
+	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) || dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
+		return NULL;
+	is_there = entry_is_there(&elf, function);
+	if (!is_there)
+		entry_find_near(function, &elf, near);
 	dw_elf_close(&elf);
-#ifdef __x86_64__
-	if (*text)
-		setenv("DWELL_STEP_ENTRY", text, 1);
-#else
-	if (entry.rank && !entry.several)
-		snprintf(problem, sizeof problem, "steps at functions of native programs are on x86-64 only");
-#endif
-	return *problem ? problem : NULL;
+	if (is_there)
+		snprintf(problem, sizeof problem, "%s has this function, and %s: dwell attach samples it, and DWELL_STEP() in its source marks steps",
+		         path, STEPS_NATIVE ? "loaded no library of dwell (it may be static)" : "steps at native functions are on x86-64 only");
+	else
+		snprintf(problem, sizeof problem, "no function of this name is in the symbol table of a program that ran or of a library that it "
+		         "loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
+		         "dwell report --view hot lists functions that were called; those of a stripped file may be given as it names them, FILE+0xADDRESS", *near ? "; a similar one of the program is " : "", near);
+	return problem;
 }

@@ -6,6 +6,7 @@
  *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
+ *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
  *   - calls of libc that may wait, which the sampler measures, each as a range;
  *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
  */
@@ -113,7 +114,8 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_flat *flat = dw_model_flat(overview->inside, UINT32_MAX, error);
 	double recorded_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_RECORDED_NS),
-	       reduced_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_REDUCED_NS);
+	       reduced_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_REDUCED_NS),
+	       step_ns = dw_view_meta_number(overview->source, DW_KEY_NATIVE_STEP_NS);
 	double count = (double)steps->recorded_count, ns, whole_ns;
 
 	if (!flat || !steps->recorded_count || !steps->recorded_ns)
@@ -123,6 +125,8 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 	else
 		ns = (double)flat->ranges * range_ns + cost_torch_ns(overview->source, overview->inside, range_ns, error);
 	ns += cost_own_ranges(overview->inside, error);
+	if (step_ns > 0)
+		ns += step_ns * count;
 	if (cost_has_cupti(overview->source))
 		overview->cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_steps(overview, error);
 	ns += overview->cupti_ns;

@@ -178,19 +178,71 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 	dw_hot_reset(&held);
 }
 
-/* Whether the function is of a library, an interpreter or a framework, or calls the program: none of them is an iteration. */
+/* Whether the function is of a library, an interpreter or a framework, also by its name alone, or calls the program: none of them
+ * is an iteration. */
 static bool hot_is_machinery(const struct dw_hot_row *row)
 {
 	const char *from = row->module ? row->module : row->file;
 	enum dw_library_role role = dw_library_role_of(from);
 	unsigned calls = DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(DEVICE);
 
-	return role != DW_LIBRARY_OWN || !dw_hot_is_function(row) || dw_code_is_nameless(row->name) ||
+	return role != DW_LIBRARY_OWN || !dw_code_is_own(role, row->name) || !dw_hot_is_function(row) || dw_code_is_nameless(row->name) ||
+	       dw_activity_of(NULL, row->name, false) != DW_ACTIVITY_UNKNOWN ||
 	       dw_activity_in(dw_activity_of(from, row->name, true), calls);
 }
 
-/* Whether the function is called somewhere. --step-on finds no function that is inlined everywhere. */
-static bool hot_is_called(struct dw_model *model, const char *name)
+enum hot_calls { HOT_INLINED, HOT_ONCE, HOT_OFTEN };
+
+/* How often the function is called, as far as it can be seen. --step-on finds no function that is inlined everywhere. It is
+ * called often if one of its callers is in a loop. */
+static enum hot_calls hot_calls_of(struct dw_model *model, const char *name)
+{
+	const struct dw_samples *samples = dw_model_samples(model, NULL);
+	enum hot_calls calls = HOT_INLINED;
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_stack stack = dw_sample_stack_of(dw_model_source(model), &samples->rows[i]);
+		bool inside = false;
+
+		for (uint32_t at = 0; at < stack.count; at++) {
+			const struct dw_source_frame *frame = dw_sample_stack_at(&stack, at);
+
+			if (inside && frame && frame->loop == DW_CODE_REPEATS)
+				return HOT_OFTEN;
+			inside |= frame && frame->count && strcmp(frame->functions[frame->count - 1].name, name) == 0;
+		}
+		if (inside)
+			calls = HOT_ONCE;
+	}
+	return calls;
+}
+
+/* Whether `outer` calls `inner`, also by way of others, in one stack with both. */
+static bool hot_is_caller(struct dw_model *model, const char *outer, const char *inner)
+{
+	const struct dw_samples *samples = dw_model_samples(model, NULL);
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_stack stack = dw_sample_stack_of(dw_model_source(model), &samples->rows[i]);
+		bool inside = false, outside = false;
+
+		for (uint32_t at = 0; at < stack.count; at++) {
+			const struct dw_source_frame *frame = dw_sample_stack_at(&stack, at);
+			const char *name = frame && frame->count ? frame->functions[frame->count - 1].name : "";
+
+			if (inside && strcmp(name, outer) == 0)
+				return true;
+			outside |= strcmp(name, outer) == 0;
+			inside |= strcmp(name, inner) == 0;
+		}
+		if (inside && outside)
+			return false;
+	}
+	return false;
+}
+
+/* Whether the trace says which callers are in a loop: older ones, and those of code without symbols, do not. */
+static bool hot_knows_loops(struct dw_model *model)
 {
 	const struct dw_samples *samples = dw_model_samples(model, NULL);
 
@@ -200,7 +252,7 @@ static bool hot_is_called(struct dw_model *model, const char *name)
 		for (uint32_t at = 0; at < stack.count; at++) {
 			const struct dw_source_frame *frame = dw_sample_stack_at(&stack, at);
 
-			if (frame && frame->count && strcmp(frame->functions[frame->count - 1].name, name) == 0)
+			if (frame && frame->loop == DW_CODE_REPEATS)
 				return true;
 		}
 	}
@@ -228,6 +280,7 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
+	enum hot_calls least = ask.by || !hot_knows_loops(model) ? HOT_ONCE : HOT_OFTEN; /* loops of Python are not known */
 	struct dw_hot hot = { .rows = NULL };
 	const struct dw_hot_row *method;
 	unsigned found = 0;
@@ -242,11 +295,13 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 
 		for (size_t i = 0; i < hot.count; i++)
 			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && (ask.by || hot.rows[i].self * 2 <= hot.rows[i].total) &&
-			    (!most || hot.rows[i].total > most->total) && !hot_is_machinery(&hot.rows[i]))
+			    !hot_is_machinery(&hot.rows[i]) &&
+			    (!most || hot.rows[i].total > most->total ||
+			     (hot.rows[i].total == most->total && hot_is_caller(model, hot.rows[i].name, most->name))))
 				most = &hot.rows[i];
 		if (!most)
 			break;
-		if (hot_is_called(model, most->name))
+		if (hot_calls_of(model, most->name) >= least)
 			used += (size_t)snprintf(to + used, size - used, "%s%.80s", found++ ? ", " : "", hot_short_name(most->name, name));
 		most->total = 0;
 	}

@@ -1,11 +1,13 @@
 /*
- * The warning about a `dwell run --step-on NAME` that made no step.
+ * What is said about a `dwell run --step-on NAME`: that it made no step, and why; or in which library the function is.
  *
  * The runner stores NAME in the trace, and the probes store whether they found it. The
- * overview shows the warning, and the command does when a run has ended.
+ * overview shows it, and the command does when a run has ended.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "format/keys.h"
 #include "views/common.h"
 
@@ -32,19 +34,44 @@ static bool step_on_made_steps(const struct dw_source *source)
 	return false;
 }
 
+/* Writes a text with mangled names in it: before each is what it is in the source. */
+static void step_on_demangle(char *to, size_t size, const char *text)
+{
+	char word[1024], *clear;
+	size_t used = 0, bytes;
+
+	for (to[0] = '\0'; *text && used < size; text += bytes) {
+		bytes = strcspn(text, " ");
+		snprintf(word, sizeof word, "%.*s", (int)bytes, text);
+		clear = dw_demangle(word);
+		bytes += strspn(text + bytes, " ");
+		used += (size_t)snprintf(to + used, size - used, "%s%s%.*s", clear ? clear : "", clear ? " = " : "", (int)bytes,
+		                         text);
+		free(clear);
+	}
+}
+
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 {
 	const char *name = step_on_find_fact(source, DW_KEY_STEP_ON);
 	const char *state = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON);
 	const char *native = step_on_find_fact(source, DW_KEY_NATIVE_STEP_ON);
 	const char *candidates = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON_CANDIDATES);
+	const char *file = step_on_find_fact(source, DW_KEY_NATIVE_STEP_ON_FILE);
+	char why[1024];
 
-	if (!name || step_on_made_steps(source))
+	if (!name)
 		return false;
-	if (state || (native && strcmp(native, "there") == 0))
-		snprintf(text, size, "--step-on %s: it is there, and was never called", name);
-	else if (native)
-		snprintf(text, size, "--step-on %s: %s", name, native);
+	if (step_on_made_steps(source)) {
+		snprintf(text, size, "--step-on %s: steps are calls of the function in %s", name, file ? file : "");
+		return file != NULL;
+	}
+	step_on_demangle(why, sizeof why, native ? native : "");
+	if (state || strcmp(why, "there") == 0)
+		snprintf(text, size, "--step-on %s: it is there%s%s, and was never called", name, file ? ", in " : "",
+		         file ? file : "");
+	else if (*why)
+		snprintf(text, size, "--step-on %s: %s", name, why);
 	else if (!dw_view_is_python(source) && !step_on_find_fact(source, DW_KEY_TORCH_VERSION))
 		snprintf(text, size, "--step-on %s: no range of ITT or NVTX has this name", name);
 	else

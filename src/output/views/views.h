@@ -66,7 +66,7 @@ const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
                 const struct dwell_view_options *options, struct dwell_table **table, struct dwell_error *error);
 
-/* Writes a warning about a --step-on that made no step; returns false if no warning is needed. */
+/* Writes why a --step-on made no step, or which library its function is in; returns false if nothing is to be said. */
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
 #define VIEW(name) extern const struct dw_view dw_view_##name;

@@ -43,6 +43,8 @@
 #define DW_KEY_ONNX_NODES "onnxruntime.nodes"      /* text: how nodes are recorded, and what that costs */
 #define DW_KEY_ONNX_FILES "onnxruntime.files"      /* text: how the names of files with its nodes begin */
 #define DW_KEY_NATIVE_STEP_ON "native.step_on"     /* text: "steps": calls of this function were steps; "there"; or why not */
+#define DW_KEY_NATIVE_STEP_ON_FILE "native.step_on.file" /* text: the library that has this function; absent: the program */
+#define DW_KEY_NATIVE_STEP_NS "native.step_ns"     /* JSON: what the begin of a step there costs */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
 /* ---- metadata of samples ---------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /*
- * Names of functions as they are in the source, without a demangler: for `dwell run --step-on FUNCTION`, in the command
- * and in the program itself.
+ * Names of functions as they are in the source, without a demangler: for `dwell run --step-on FUNCTION`; see
+ * symbol_match.h.
  *
- * Of C++ and of Rust's older scheme. Without parameters, template arguments and anonymous namespaces: users do not type them.
+ * Of C++ and of Rust's older scheme. Without parameters, template arguments and anonymous namespaces: users do not type
+ * them.
  */
 #ifndef DW_FORMAT_SYMBOL_NAME_H
 #define DW_FORMAT_SYMBOL_NAME_H
@@ -56,7 +57,8 @@ static inline bool dw_symbol_take_word(struct dw_symbol_writer *writer)
 	if (bytes == 12 && memcmp(word, "_GLOBAL__N_1", bytes) == 0)
 		return true;
 	/* Rust: the hash behind the name */
-	if (bytes == 17 && word[0] == 'h' && strspn(word + 1, "0123456789abcdef") >= 16 && *writer->at == 'E' && writer->used)
+	if (bytes == 17 && word[0] == 'h' && strspn(word + 1, "0123456789abcdef") >= 16 && *writer->at == 'E' &&
+	    writer->used)
 		return true;
 	return dw_symbol_put(writer, word, bytes);
 }
@@ -134,10 +136,11 @@ static inline bool dw_symbol_name(const char *symbol, char to[DW_SYMBOL_NAME_BYT
 			char name[DW_SYMBOL_NAME_BYTES];
 
 			while (class > to && class[-1] != ':')
-				class--;
+				class --;
 			name[0] = '~';
 			memcpy(name + 1, class, strlen(class) + 1);
-			if (strlen(name) + 3 >= DW_SYMBOL_NAME_BYTES - writer.used || !dw_symbol_put(&writer, name + (c == 'C'), strlen(name + (c == 'C'))))
+			if (strlen(name) + 3 >= DW_SYMBOL_NAME_BYTES - writer.used ||
+			    !dw_symbol_put(&writer, name + (c == 'C'), strlen(name + (c == 'C'))))
 				return false;
 			writer.at += 2;
 		} else {
@@ -147,35 +150,22 @@ static inline bool dw_symbol_name(const char *symbol, char to[DW_SYMBOL_NAME_BYT
 	return writer.used && (!nested || *writer.at == 'E');
 }
 
-/* What the user wrote of a name: 2: the whole, 1: its end behind a "::", 0: nothing. */
-static inline unsigned dw_symbol_matches(const char *name, const char *wanted)
-{
-	size_t length = strlen(name), end = strlen(wanted);
-
-	if (end > length || !end || strcmp(name + length - end, wanted) != 0)
-		return 0;
-	return end == length ? 2 : length - end > 2 && name[length - end - 1] == ':' && name[length - end - 2] == ':';
-}
-
-/* Whether the symbol is a part of a function that the compiler put apart. */
+/*
+ * Whether the symbol is a part of a function that the compiler put apart: its unlikely or last part, a loop of OpenMP
+ * or of automatic threads, a piece of a coroutine, or what chooses one of its variants. A call of a part is no call of
+ * the function. A copy (".constprop.0", ".isra.0", ".lto_priv.0", ".avx2") is the whole function.
+ */
 static inline bool dw_symbol_is_part(const char *symbol)
 {
-	return strstr(symbol, ".cold") || strstr(symbol, ".part.");
-}
+	static const char *const marks[] = { ".cold",    ".part.",    "._omp_fn.",  "._omp_cpyfn.", ".omp_outlined",
+		                                 ".omp_par", "._loopfn.", ".extracted", ".resolver",    ".actor",
+		                                 ".resume",  ".destroy",  ".cleanup" };
+	size_t coroutine = 4, count = sizeof marks / sizeof *marks - (strncmp(symbol, "_Z", 2) == 0 ? 0 : coroutine);
 
-/* What the user wrote, as the names above are: without "(anonymous namespace)::". */
-static inline void dw_symbol_plain(const char *wanted, char to[DW_SYMBOL_NAME_BYTES])
-{
-	static const char anonymous[] = "(anonymous namespace)::";
-	size_t used = 0;
-
-	while (*wanted && used + 1 < DW_SYMBOL_NAME_BYTES) {
-		if (strncmp(wanted, anonymous, sizeof anonymous - 1) == 0)
-			wanted += sizeof anonymous - 1;
-		else
-			to[used++] = *wanted++;
-	}
-	to[used] = '\0';
+	for (size_t i = 0; i < count; i++)
+		if (strstr(symbol, marks[i]))
+			return true;
+	return false;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "../check.h"
 
 #include "base/code_loop.h"
+#include "base/code_repeats.h"
 
 #if defined(__x86_64__)
 
@@ -168,5 +169,26 @@ TEST(a_loop_that_stores_what_it_loads_moves)
 }
 
 #endif
+
+TEST(a_place_repeats_if_a_jump_leads_back_over_it)
+{
+#if defined(__x86_64__)
+	/* push; 1: call; dec %ebx; jne 1b; call; pop; ret */
+	static const uint8_t code[] = { 0x53, 0xe8, 1, 2, 3, 4, 0xff, 0xcb, 0x75, 0xf7, 0xe8, 1, 2, 3, 4, 0x5b, 0xc3 };
+	const size_t before = 0, inside = 5, behind = 14;
+#elif defined(__aarch64__)
+	/* stp; 1: bl; subs; b.ne 1b; bl; ldp; ret */
+	static const uint32_t words[] = { 0xa9bf7bfd, 0x94000010, 0x71000673, 0x54ffffc1, 0x94000010, 0xa8c17bfd, 0xd65f03c0 };
+	const uint8_t *code = (const uint8_t *)words;
+	const size_t before = 0, inside = 4, behind = 16;
+#endif
+#if defined(__x86_64__) || defined(__aarch64__)
+	size_t bytes = behind + 3;
+
+	CHECK(!dw_code_repeats(code, bytes, before));
+	CHECK(dw_code_repeats(code, bytes, inside));
+	CHECK(!dw_code_repeats(code, bytes, behind));
+#endif
+}
 
 CHECK_MAIN
