@@ -103,7 +103,7 @@ for i in range(40): # what a closure runs before backward is no update, as in Li
         return loss
     optimizer.step(closure)
 """),
-    ("idle", "idle for", """
+    ("sleeping", "sleeps for", """
 for i in range(20): # long beside the start: what waits for a CPU there counts in the whole run
     optimizer.zero_grad()
     loss = net(torch.ones(4, 64)).sum()
