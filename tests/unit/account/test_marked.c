@@ -430,18 +430,21 @@ TEST(a_loop_with_one_step)
 
 #define NAMES 10000
 
+/* While another thread works, for which the thread waits in each of the ranges. */
 TEST(ten_thousand_names)
 {
 	const struct dw_account *of;
 	char name[32];
 
-	begin_run(0, 0);
+	begin_run(0, 1);
 	for (unsigned i = 0; i < 40; i++) {
 		begin_step();
 		for (unsigned n = 0; n < NAMES / 40; n++) {
 			snprintf(name, sizeof name, "part %u", i * (NAMES / 40) + n);
 			enter(made_op(&made, DWELL_CATEGORY_ZONE, name));
+			other_works(0, 2, "help");
 			runs(1, NULL, "work");
+			waits(1, "pthread_join", "work");
 			leave();
 		}
 		end_step();
@@ -449,8 +452,10 @@ TEST(ten_thousand_names)
 	of = account();
 	REQUIRE(of);
 	check_sums(of);
+	CHECK_NEAR(ms_of(of, DW_SHARE_NAMED, -1, -1), 2 * NAMES, 0.1);
 	CHECK_NEAR(ms_of(of, DW_SHARE_NAMED, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN), NAMES, 0.1);
-	CHECK_NEAR(ms_of_range(of, "part 4711", -1, -1), 1, 1e-6);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1) > NAMES / 3);
+	CHECK_NEAR(ms_of_range(of, "part 4711", -1, -1), 2, 1e-6);
 	made_close(&made);
 }
 
