@@ -30,6 +30,19 @@ static bool cells_rests(const struct dw_rule_case *at)
 	return at->facts->account->known && at->verdict->share.value >= RESTS;
 }
 
+#define CELLS_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
+
+/* Threads that share work wait for each other at its end. Where there are more of them than CPUs, this says nothing of their work. */
+static bool cells_have_cpus(const struct dw_rule_case *at)
+{
+	double waits = at->verdict->share.value;
+
+	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
+		return waits > CELLS_OF_CROWD * dw_case_crowded(at);
+	return !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
+}
+
 /* Work comes after all causes: no one knows how much of it can go. */
 static bool cells_is_work(const struct dw_rule_case *at)
 {
@@ -61,6 +74,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("waiting-thread", CAUSE, "Does the thread wait for threads that have more work, or wait?", WAITS(DOES(THREAD) | DOES(BARRIER))),
+		.applies = cells_have_cpus,
 		.statement = "Waiting for other threads {takes} {share} {of}[, most of it in {cells:most}]: they have more work than this one, "
 		             "or wait, too.",
 		.remedy = { [DW_WORDS_ANY] = "give the threads equal work, in smaller pieces, or find what they wait for" },
@@ -94,6 +108,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("spinning", CAUSE, "Does the thread use the CPU to wait?", RUNS(DOES(SPIN)), [DW_ACCOUNT_SPINS] = DW_ACCOUNT_ALL),
+		.applies = cells_have_cpus,
 		.statement = "The thread uses the CPU to wait for {share} {of}[, most of it in {cells:most}]: it spins, or reads the clock.",
 		.remedy = { [DW_WORDS_ANY] = "wait in a function that sleeps; give the threads of a team equal parts, as schedule(dynamic) does" },
 		.look = "dwell report --view hot",

@@ -346,6 +346,25 @@ TEST(ranks_that_exchange_do_not_lack_cpus)
 	made_end(&at);
 }
 
+TEST(a_wait_for_threads_of_which_there_are_too_many_is_not_theirs)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_THREADS, 4 }, { DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.3 }));
+	for (unsigned spins = 0; spins < 2; spins++) {
+		const char *id = spins ? "spinning" : "waiting-thread";
+
+		made_cells(&at, spins ? MADE_CELLS(CELL(SPINS, UNKNOWN, 0.2)) : MADE_CELLS(CELL(WAITS, BARRIER, 0.2)));
+		CHECK(!made_fires(&at, id, DW_FACT_CPU_DELAY, 0.3));
+		CHECK(made_fires(&at, id, DW_FACT_CPU_DELAY, 0.01));
+		CHECK(made_fires(&at, id, DW_FACT_CPU_THREADS, 2));
+		CHECK(!made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.3)); /* threads were counted */
+		CHECK(made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.09));
+	}
+	CHECK(made_fires_of(&at, "waiting-lock", MADE_CELLS(CELL(WAITS, LOCK, 0.2)))); /* somebody holds it */
+	made_end(&at);
+}
+
 TEST(a_wait_comes_before_the_largest_operator)
 {
 	struct made at;
