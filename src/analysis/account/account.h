@@ -129,7 +129,7 @@ struct dw_account_range {
 	uint32_t named;
 	double ns;
 };
-/* Fills at most `most` ranges, descending. Returns their number. */
+/* Fills at most `most` ranges, descending. Returns their number: 0 if memory ran out. */
 size_t dw_account_ranges(const struct dw_account *account, struct dw_account_range *ranges, size_t most);
 /* Whether a selection has the cells of a row. It has all of them or none. */
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row);

@@ -1,6 +1,7 @@
 /* Cells of an account while it is made; see cells.h. */
 #include "account/cells.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -11,7 +12,7 @@
 
 void dw_cells_reset(struct dw_cells *cells)
 {
-	DW_FREE(cells->entries, cells->lines);
+	DW_FREE(cells->entries, cells->lines, cells->scales);
 	dw_map_reset(&cells->by_key);
 	dw_map_reset(&cells->by_entry);
 	dw_map_reset(&cells->by_line);
@@ -125,12 +126,28 @@ void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *p
 
 void dw_cells_scale(struct dw_cells *cells, size_t cell, double by)
 {
+	if (!cells->scales) {
+		cells->scale_count = cells->to->count;
+		cells->scales = malloc((cells->scale_count + 1) * sizeof *cells->scales);
+		cells->failed |= !cells->scales;
+		for (size_t i = 0; cells->scales && i < cells->scale_count; i++)
+			cells->scales[i] = 1;
+	}
 	cells->to->cells[cell].ns *= by;
-	for (size_t i = 0; i < cells->entry_count; i++)
-		if (cells->entries[i].cell == cell) {
-			cells->entries[i].place.ns *= by;
-			cells->entries[i].place.self_ns *= by;
-		}
+	if (cells->scales && cell < cells->scale_count)
+		cells->scales[cell] *= by;
+}
+
+static void cells_scale_places(struct dw_cells *cells)
+{
+	for (size_t i = 0; i < cells->entry_count; i++) {
+		struct dw_cells_entry *entry = &cells->entries[i];
+
+		if (!cells->scales || entry->cell >= cells->scale_count)
+			continue;
+		entry->place.ns *= cells->scales[entry->cell];
+		entry->place.self_ns *= cells->scales[entry->cell];
+	}
 }
 
 DW_ORDER(cells_compare_lines, struct dw_cells_line, DW_UP(entry) DW_DOWN(ns) DW_UP(line))
@@ -146,6 +163,7 @@ void dw_cells_finish(struct dw_cells *cells, struct dw_arena *arena)
 		cells->failed = true;
 		return;
 	}
+	cells_scale_places(cells);
 	DW_SORT(cells->lines, cells->line_count, cells_compare_lines);
 	for (size_t i = 0; i < cells->line_count; i++)
 		if (i == 0 || cells->lines[i].entry != cells->lines[i - 1].entry)

@@ -27,6 +27,8 @@ struct dw_cells {
 	struct dw_cells_line *lines;
 	size_t entry_count, entry_capacity, line_count, line_capacity;
 	struct dw_map by_key, by_entry, by_line;
+	double *scales;      /* by cell, of its places; NULL: all are 1 */
+	size_t scale_count;
 	uint32_t number; /* of the sample */
 	bool failed;     /* memory ran out */
 };
@@ -38,7 +40,7 @@ void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *p
 /* Adds time that no sample divides. */
 void dw_cells_add_rest(struct dw_cells *cells, const struct dw_account_part *part, enum dw_account_state state,
                        enum dw_activity activity, double ns);
-/* Multiplies the time of a cell. */
+/* Multiplies the time of a cell. No sample is added to it later. */
 void dw_cells_scale(struct dw_cells *cells, size_t cell, double by);
 /* Gives the cells their largest places, and sorts them. */
 void dw_cells_finish(struct dw_cells *cells, struct dw_arena *arena);

@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "account/cells.h"
 #include "account/look.h"
 #include "account/parts.h"
 #include "account/team.h"
+#include "base/free.h"
 #include "model/core/product.h"
 #include "model/steps/iterations.h"
 #include "model/steps/steps.h"
@@ -21,6 +23,7 @@ struct making {
 	struct dw_account_parts parts;
 	struct dw_cells cells;
 	struct dw_team work;
+	uint32_t *first, *next; /* the cells of each part, by part, and by cell; DW_NO_INDEX ends */
 	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
 	bool failed;
 };
@@ -211,40 +214,58 @@ static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure
 	return cell->state == DW_ACCOUNT_SPINS || (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, of_threads));
 }
 
-static double account_waits_for_threads(const struct making *making, const struct dw_account_part *part, bool sure)
+/* Links the cells of each part. Later ones are not in a list. */
+static bool account_link_cells(struct making *making)
 {
 	const struct dw_account *to = making->to;
+
+	making->first = malloc((making->parts.count + 1) * sizeof *making->first);
+	making->next = malloc((to->count + 1) * sizeof *making->next);
+	if (!making->first || !making->next)
+		return false;
+	memset(making->first, 0xff, (making->parts.count + 1) * sizeof *making->first);
+	for (uint32_t i = 0; i < to->count; i++) {
+		uint32_t part = dw_account_part_index(&making->parts, &to->cells[i]);
+
+		making->next[i] = making->first[part];
+		making->first[part] = i;
+	}
+	return true;
+}
+
+static double account_waits_for_threads(const struct making *making, uint32_t part, bool sure)
+{
 	double ns = 0;
 
-	for (size_t i = 0; i < to->count; i++)
-		if (account_is_for_threads(&to->cells[i], sure) && dw_account_part_has(part, &to->cells[i]))
-			ns += to->cells[i].ns;
+	for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
+		if (account_is_for_threads(&making->to->cells[i], sure))
+			ns += making->to->cells[i].ns;
 	return ns;
 }
 
-static double account_spins_ns(const struct dw_account *to, const struct dw_account_part *part)
+static double account_spins_ns(const struct making *making, uint32_t part)
 {
 	double ns = 0;
 
-	for (size_t i = 0; i < to->count; i++)
-		if (to->cells[i].state == DW_ACCOUNT_SPINS && dw_account_part_has(part, &to->cells[i]))
-			ns += to->cells[i].ns;
+	for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
+		if (making->to->cells[i].state == DW_ACCOUNT_SPINS)
+			ns += making->to->cells[i].ns;
 	return ns;
 }
 
 /* Takes up to `ns` from a part's waits for other threads. Returns how much. */
-static double account_take_waits(struct making *making, struct dw_account_part *part, bool sure, double ns)
+static double account_take_waits(struct making *making, uint32_t part, bool sure, double ns)
 {
 	struct dw_account *to = making->to;
 	double waits_ns = account_waits_for_threads(making, part, sure), taken_ns = fmin(waits_ns, ns);
 
-	for (size_t i = 0; i < to->count && taken_ns > 0; i++) {
+	for (uint32_t i = making->first[part]; i != DW_NO_INDEX && taken_ns > 0; i = making->next[i]) {
 		enum dw_account_state state = to->cells[i].state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : to->cells[i].state;
 		double own_ns = to->cells[i].ns * taken_ns / waits_ns;
 
-		if (!account_is_for_threads(&to->cells[i], sure) || !dw_account_part_has(part, &to->cells[i]))
+		if (!account_is_for_threads(&to->cells[i], sure))
 			continue;
-		part->state_ns[state] -= own_ns;
+		making->parts.at[part].state_ns[state] -= own_ns;
 		to->state_ns[state] -= own_ns;
 		dw_cells_scale(&making->cells, i, 1 - taken_ns / waits_ns);
 	}
@@ -296,14 +317,14 @@ static void account_divide_others(struct making *making, uint32_t index, double 
 	struct dw_account_part *part = &making->parts.at[index];
 	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, sure_ns, uneven = 0, taken_ns;
 
-	sure_ns = account_waits_for_threads(making, part, true);
+	sure_ns = account_waits_for_threads(making, index, true);
 	if (to->state_ns[DW_ACCOUNT_NO_CPU] > MOST_WITHOUT * to->wall_ns)
-		ns = fmax(ns, account_spins_ns(to, part)); /* whoever it spins for may have no CPU */
+		ns = fmax(ns, account_spins_ns(making, index)); /* whoever it spins for may have no CPU */
 	else
 		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
 		                        account_is_python(making) ? 1 : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
-	taken_ns = account_take_waits(making, part, true, fmin(ns, sure_ns * (1 - uneven)));
-	taken_ns += account_take_waits(making, part, false, fmax(0, ns - sure_ns));
+	taken_ns = account_take_waits(making, index, true, fmin(ns, sure_ns * (1 - uneven)));
+	taken_ns += account_take_waits(making, index, false, fmax(0, ns - sure_ns));
 	part->state_ns[DW_ACCOUNT_OTHERS] = taken_ns;
 	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
 }
@@ -361,6 +382,10 @@ static void account_divide(struct making *making)
 	account_add_unsampled(making);
 	account_add_rests(making, DW_ACCOUNT_WAITS);
 	account_find_team(making);
+	if (!account_link_cells(making)) {
+		making->failed = true;
+		return;
+	}
 	for (uint32_t i = 0; i < making->parts.count && to->others_cpu_ns > 0; i++)
 		account_divide_others(making, i, fmax(1, others_ns));
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
@@ -408,6 +433,7 @@ static bool account_compute(struct dw_model *model, const void *request, void *r
 		account_make(&making, steps);
 	making.failed |= making.cells.failed || making.parts.failed || making.work.failed;
 	dw_team_reset(&making.work);
+	DW_FREE(making.first, making.next);
 	dw_cells_reset(&making.cells);
 	dw_account_parts_reset(&making.parts);
 	return !making.failed;

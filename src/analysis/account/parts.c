@@ -112,6 +112,11 @@ struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const
 	return &parts->at[at];
 }
 
+uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell)
+{
+	return parts_find(parts, cell->where, cell->share, cell->named);
+}
+
 bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell)
 {
 	return cell->where == part->where && cell->share == part->share && cell->named == part->named;

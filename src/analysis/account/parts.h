@@ -34,6 +34,8 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
                          const struct dw_symbol *symbols, bool python);
 /* The part that a sample lies in. There is at least one. */
 struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row);
+/* The index of the part in which a cell lies. */
+uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell);
 /* Whether a cell lies in a part. */
 bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell);
 /* Fits the parts' states. `state_ns`: the sums of the loop. `independent`: how many independent samples show where the thread ran. */

@@ -1,6 +1,7 @@
 /* Adds cells; see account.h. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "account/account.h"
@@ -211,38 +212,32 @@ bool dw_account_is_divided(const struct dw_account *account)
 	return account->basis[DW_ACCOUNT_RUNS].samples + account->basis[DW_ACCOUNT_WAITS].samples > 0;
 }
 
-/* Keeps the ranges sorted, and the largest ones. */
-static size_t sum_add_range(struct dw_account_range *ranges, size_t count, size_t most, struct dw_account_range range)
-{
-	size_t at = count < most ? count++ : most - 1;
-
-	if (at + 1 == most && count == most && ranges[at].range && ranges[at].ns >= range.ns)
-		return count;
-	for (; at && ranges[at - 1].ns < range.ns; at--)
-		ranges[at] = ranges[at - 1];
-	ranges[at] = range;
-	return count;
-}
+DW_ORDER(sum_compare_names, struct dw_account_range, DW_UP(named))
+DW_ORDER(sum_compare_ranges, struct dw_account_range, DW_DOWN(ns) DW_UP(named))
 
 size_t dw_account_ranges(const struct dw_account *account, struct dw_account_range *ranges, size_t most)
 {
-	size_t count = 0;
+	struct dw_account_range *all = malloc((account->count + 1) * sizeof *all);
+	size_t cells = 0, count = 0;
 
-	memset(ranges, 0, most * sizeof *ranges);
-	for (size_t i = 0; i < account->count; i++) {
-		struct dw_account_select cells = dw_account_select_states(~(1u << DW_ACCOUNT_NO_CPU), DW_ACCOUNT_ALL);
+	for (size_t i = 0; all && i < account->count; i++) {
 		const struct dw_account_cell *cell = &account->cells[i];
-		bool first = cell->share == DW_SHARE_NAMED && cell->named != DW_NO_INDEX;
 
-		for (size_t before = 0; before < i && first; before++)
-			first = account->cells[before].named != cell->named || account->cells[before].share != DW_SHARE_NAMED;
-		if (!first)
-			continue;
-		cells.by_name = true;
-		cells.named = cell->named;
-		count = sum_add_range(ranges, count, most,
-		                      (struct dw_account_range){ &account->symbols[cell->named], cell->named, dw_account_sum(account, &cells).ns });
+		if (cell->share == DW_SHARE_NAMED && cell->named != DW_NO_INDEX && cell->state != DW_ACCOUNT_NO_CPU)
+			all[cells++] = (struct dw_account_range){ &account->symbols[cell->named], cell->named, cell->ns };
 	}
+	DW_SORT(all, cells, sum_compare_names);
+	for (size_t i = 0; i < cells; i++) {
+		if (count && all[count - 1].named == all[i].named)
+			all[count - 1].ns += all[i].ns;
+		else
+			all[count++] = all[i];
+	}
+	DW_SORT(all, count, sum_compare_ranges);
+	count = count < most ? count : most;
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = all[i];
+	free(all);
 	return count;
 }
 

@@ -69,17 +69,31 @@ void dw_team_merge(struct dw_team *team)
 	DW_SORT(team->works, team->count, team_compare_works);
 }
 
+/* The first work in a part. */
+static size_t team_first(const struct dw_team *team, uint32_t part)
+{
+	size_t from = 0, to = team->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (team->works[middle].part < part)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 double dw_team_uneven(const struct dw_team *team, const struct dw_account_parts *parts, uint32_t part, double of_sampled,
                       double waits_ns, long cpus)
 {
 	double at_a_time = 0, most_ns = 0, most;
 	size_t threads = 0;
 
-	for (size_t i = 0; i < team->count; i++) {
+	for (size_t i = team_first(team, part); i < team->count && team->works[i].part == part; i++) {
 		const struct dw_team_work *work = &team->works[i];
 
-		if (work->part != part)
-			continue;
 		most_ns = fmax(most_ns, work->ns); /* that of the first one */
 		at_a_time += work->ns * of_sampled / fmax(1, parts->at[part].state_ns[DW_ACCOUNT_RUNS] + waits_ns);
 		threads += work->ns >= OF_TEAM * most_ns;
