@@ -157,6 +157,7 @@ static bool operators_find_named(const struct dw_rule_case *at, struct dw_accoun
 	return true;
 }
 
+#define OPERATORS_WHOLE 0.98 /* of the loop */
 #define OPERATORS_PYTHON 0.5 /* of a range: the interpreter computes no numbers */
 
 /* The range is code of Python, and not of libraries that compute. */
@@ -175,9 +176,10 @@ static bool operators_named_is_else(const struct dw_rule_case *at)
 {
 	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name;
 	const char *logging = dw_case_fact(at, DW_FACT_LOOP_LOGGING_ALL)->name;
+	/* Another profiler's trace has no samples: the largest range is all that is known, unless it is around everything. */
+	bool is_known = at->facts->foreign && at->verdict->share.value < OPERATORS_WHOLE;
 
-	/* Another profiler's trace has no samples: the largest range is all that is known. */
-	return (operators_training_is_named(at) || operators_named_is_python(at) || at->facts->foreign) && !(name && logging && strcmp(name, logging) == 0);
+	return (operators_training_is_named(at) || operators_named_is_python(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
 }
 
 /* Percent of a step in the largest range, if no pass or operator takes more. */
