@@ -238,9 +238,22 @@ def ours(path):
             if e["ph"] == "X" and (e["cat"] == "cpu_op" or e.get("args", {}).get("Category") == "zone")]
 
 
+def without_stacks(more, less):
+    """An operator that TorchScript calls gets the interpreter's stack, of which its arguments are the last values. torch.profiler
+    takes the shapes of all of them, dwell those of the arguments: these are pairs, and no difference."""
+    for name, shapes in list(less):
+        for mine in [one for one in more if one[0] == name and len(one[1]) < len(shapes) and shapes[-len(one[1]):] == one[1]]:
+            both = min(more[mine], less[name, shapes])
+            more[mine] -= both
+            less[name, shapes] -= both
+    return +more, +less
+
+
 def compare(mine, theirs):
     """What differs, as words; "" when nothing does."""
     more, less = Counter(mine) - Counter(theirs), Counter(theirs) - Counter(mine)
+    if mine and isinstance(mine[0], tuple):
+        more, less = without_stacks(more, less)
     return "; ".join((["nothing recorded"] if not mine else []) +
                      ([f"only in dwell {list(more.items())[:3]}"] if more else []) +
                      ([f"only in torch.profiler {list(less.items())[:3]}"] if less else []))
