@@ -71,7 +71,7 @@ MADE = {
     "threads": many_threads(),
     "ranks": ranks(),
 }
-PLANTED = {"loader": "loader workers cannot keep up", "checkpoint": "Checkpoints take", "lock": "Waiting for a lock"}
+PLANTED = {"loader": "loader workers cannot keep up", "checkpoint": "Checkpoints take", "lock": "The program waits"}
 passes = failures = 0
 
 

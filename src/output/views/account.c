@@ -4,6 +4,8 @@
  * A row is the sum of the account's cells with one state and activity (analysis/account/account.h). The rows add up to the
  * time of the loop. Shares are of the time without the one for which the thread had no CPU, as in the sentences of verdicts.
  */
+#include <string.h>
+
 #include "account/account.h"
 #include "base/demangle.h"
 #include "base/text.h"
@@ -24,6 +26,19 @@ static const struct dw_column account_columns[] = {
 };
 enum { COLUMNS = sizeof account_columns / sizeof *account_columns };
 
+#define MOST_NAME 36u /* characters: a table is at most 120 wide */
+
+/* Leaves the end of a long name: what stands before is its namespace. */
+static void account_cut(char *name)
+{
+	size_t length = strlen(name);
+
+	if (length <= MOST_NAME)
+		return;
+	memmove(name + 3, name + length - (MOST_NAME - 3), MOST_NAME - 3 + 1);
+	memcpy(name, "...", 3);
+}
+
 static void account_put_row(struct dwell_table *table, const struct dw_account *account, const struct dw_account_row *row)
 {
 	const struct dw_source_function *function = row->sum.function;
@@ -35,6 +50,7 @@ static void account_put_row(struct dwell_table *table, const struct dw_account *
 	if (function) {
 		snprintf(name, sizeof name, "%s", function->name);
 		dw_name_shorten(name);
+		account_cut(name);
 		dw_hot_place(&at, place, sizeof place);
 	}
 	DW_TABLE_ROW(table, 0, DW_STRING(dw_account_label(row, label)), DW_STRING(*name ? name : NULL),

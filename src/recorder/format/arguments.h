@@ -23,7 +23,8 @@
 			X("max_pool3d") X("max_pool2d_with_indices") X("max_pool3d_with_indices") X("avg_pool1d") X("avg_pool2d") \
 				X("avg_pool3d") X("avg_pool2d_backward") X("avg_pool3d_backward")
 
-static inline bool dw_operator_has_integers(const char *name, size_t length)
+/* Not used in the two files for engines. */
+static inline __attribute__((unused)) bool dw_operator_has_integers(const char *name, size_t length)
 {
 	static const char *const names[] = {
 #define X(name) name,
