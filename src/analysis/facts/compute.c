@@ -139,7 +139,10 @@ void dw_facts_end(struct dw_facts_work *work)
 static void facts_fill(struct dw_facts_work *work)
 {
 	work->facts->account = dw_account_of(work->model, NULL);
-	work->failed |= !work->facts->account;
+	if (!work->facts->account) {
+		work->failed = true;
+		return;
+	}
 	dw_facts_of_run(work);
 	if (!work->loop)
 		return;
