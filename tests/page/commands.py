@@ -50,6 +50,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/probes/recipe_test.py": ["recipe"],
     "tests/probes/torchprof_test.py": ["PYTHONPATH=$(tools/venv --packages torchprof) python3 examples/pytorch/alexnet.py --both"],
     "tests/unit/import/test_nsight.c": ["dwell report run.nvprof"],
+    "tests/verdicts/meson.build": ["tools/accounts"],
 }
 NOT_RUN = {  # why no test runs them
     "it would run itself: the command runs suites of tests": [
