@@ -20,8 +20,9 @@
 #define SUCCESS 0
 #define SITE(variable, category, name) \
 	static struct dwell_site variable = { name, NULL, NULL, 0, DWELL_CATEGORY_##category, 0 }
+#define DWG_IS_STATUS(result) _Generic((result(*)(void))NULL, int (*)(void): true, default: false)
 #define REAL(result, function_name, parameters)                       \
-	static struct dwg_function function = { .name = #function_name }; \
+	static struct dwg_function function = { .name = #function_name, .has_status = DWG_IS_STATUS(result) }; \
 	result(*real) parameters = (result(*) parameters)dwg_real(&function, __builtin_return_address(0))
 
 /* ---- steps ----------------------------------------------------------------------------------------- */

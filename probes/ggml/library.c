@@ -5,7 +5,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "format/keys.h"
 
@@ -76,6 +75,30 @@ static void *library_find_loaded(const char *name)
 	return search.real;
 }
 
+/* What a call does that cannot be passed on: it fails, and the program decides what follows. */
+static void *library_fail_null(void)
+{
+	return NULL;
+}
+
+static int library_fail_status(void)
+{
+	return -1;
+}
+
+/* The caller's registers hold its arguments, whatever they are, so that both functions may take their place. */
+static void *library_missing(const struct dwg_function *function)
+{
+	void *(*null)(void) = library_fail_null;
+	int (*status)(void) = library_fail_status;
+	void *fails;
+
+	fprintf(stderr, "dwell: this program's ggml has no %s, so the call fails; dwell run --no-ggml records the program without ggml\n",
+	        function->name);
+	memcpy(&fails, function->has_status ? (const void *)&status : (const void *)&null, sizeof fails);
+	return fails;
+}
+
 void *dwg_find(struct dwg_function *function, const void *caller)
 {
 	void *real;
@@ -93,10 +116,8 @@ void *dwg_find(struct dwg_function *function, const void *caller)
 	if (!real)
 		real = library_find_loaded(function->name);
 	dlerror(); /* of searches that found nothing: the program's call has succeeded */
-	if (!real) {
-		fprintf(stderr, "dwell: this program's ggml has no %s: run it with dwell run --no-ggml\n", function->name);
-		abort();
-	}
+	if (!real)
+		real = library_missing(function);
 	pthread_mutex_lock(&state.lock);
 	for (unsigned i = 0; i < sizeof function->near / sizeof *function->near; i++) {
 		if (function->near[i].caller)

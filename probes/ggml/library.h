@@ -25,6 +25,7 @@ typedef void dwg_set_abort(void *backend, dwg_abort *callback, void *data);
 /* A function of ggml that the probe records. */
 struct dwg_function {
 	const char *name;
+	bool has_status; /* it returns a number that is negative if it fails; others return a pointer or nothing */
 	void *real; /* atomic: what every caller gets; NULL: not looked up, or callers get different ones */
 	struct {
 		const void *caller; /* atomic; written last */
@@ -70,7 +71,7 @@ struct dwg_library {
 	uint32_t rules;   /* atomic: those that no graph has contradicted */
 };
 
-/* The function that code at this address would have called. Ends the program with a message if there is none. */
+/* The function that code at this address would have called. If there is none, says so and returns one that fails. */
 void *dwg_find(struct dwg_function *function, const void *caller);
 /* The copy that has this function, or NULL: the table is full. */
 struct dwg_library *dwg_library_of(const void *real);

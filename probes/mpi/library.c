@@ -4,11 +4,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "format/keys.h"
 
-#define MOST_LIBRARIES 4u
+#define MOST_LIBRARIES 16u
 #define CALLERS 4096u /* places in code from which MPI is called */
 #define PLACES 16u    /* where one of them may be; a caller that finds none free is searched for at each call */
 
@@ -55,10 +54,19 @@ static struct {
 	} callers[CALLERS];
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static __attribute__((noreturn)) void library_fail(const char *name)
+/* A call that cannot be passed on fails, as a call of MPI may: the program decides what follows. */
+static int library_fail(void)
 {
-	fprintf(stderr, "dwell: this program's MPI has no %s: run it with dwell run --no-mpi\n", name);
-	abort();
+	return DWM_ERR_OTHER;
+}
+
+/* The library of callers whose own one was not found. All its functions fail. */
+static struct dwm_library missing;
+
+/* Says once for each function that its calls fail. */
+static void library_say(const char *name)
+{
+	fprintf(stderr, "dwell: this program's MPI has no %s, so the call fails; dwell run --no-mpi records the program without MPI\n", name);
 }
 
 /* An extension of Python that is linked to MPI is not in the program's own scope, nor is MPI. */
@@ -157,17 +165,19 @@ static struct dwm_library *library_search(const void *caller)
 	if (!symbol)
 		symbol = library_find_near("PMPI_Init", caller);
 	if (!symbol || !dladdr(symbol, &found) || !found.dli_fname)
-		library_fail("PMPI_Init");
+		return &missing;
 	handle = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!handle)
-		library_fail("file");
+		return &missing;
 	for (unsigned i = 0; i < state.count; i++)
 		if (state.libraries[i].handle == handle) {
 			dlclose(handle);
 			return &state.libraries[i];
 		}
-	if (state.count == MOST_LIBRARIES)
-		library_fail("place: it is the fifth library");
+	if (state.count == MOST_LIBRARIES) {
+		dlclose(handle);
+		return &missing;
+	}
 	return library_add(handle, found.dli_fname);
 }
 
@@ -203,7 +213,8 @@ struct dwm_library *dwm_library_of(const void *caller)
 
 void *dwm_find(struct dwm_library *library, enum dwm_call call)
 {
-	void *function = dlsym(library->handle, names[call]);
+	/* Without a handle dlsym() would find the probe's own functions. */
+	void *function = library->handle ? dlsym(library->handle, names[call]) : NULL;
 	size_t length = strlen(names[call]);
 	char small[48];
 
@@ -213,8 +224,12 @@ void *dwm_find(struct dwm_library *library, enum dwm_call call)
 		snprintf(small, sizeof small, "%.*s", (int)length - 2, names[call]);
 		function = dlsym(library->handle, small);
 	}
-	if (!function)
-		library_fail(names[call]);
+	if (!function) {
+		int (*fail)(void) = library_fail;
+
+		library_say(names[call]);
+		memcpy(&function, &fail, sizeof function);
+	}
 	__atomic_store_n(&library->functions[call], function, __ATOMIC_RELEASE);
 	return function;
 }

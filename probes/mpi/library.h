@@ -15,6 +15,7 @@
 
 #define DWM_SUCCESS 0
 #define DWM_ERR_COUNT 2
+#define DWM_ERR_OTHER 16 /* no success, in each of the libraries */
 
 /* Handles: see mpi_abi.h. A request is used through a pointer, and is never read as a C object. */
 typedef uintptr_t MPI_Comm, MPI_Datatype, MPI_Op, MPI_Group;
@@ -66,10 +67,9 @@ struct dwm_library {
 	void *functions[DWM_CALLS]; /* atomic; NULL: not looked up yet */
 };
 
-/* The library that code at this address calls. Ends the program with a message if there is none: then its call
- * could not be passed on. */
+/* The library that code at this address calls. If there is none, one whose functions all fail. */
 struct dwm_library *dwm_library_of(const void *caller);
-/* Looks up the library's own function, PMPI_NAME. Ends the program with a message if there is none. */
+/* Looks up the library's own function, PMPI_NAME. If there is none, says so and returns one that fails with DWM_ERR_OTHER. */
 void *dwm_find(struct dwm_library *library, enum dwm_call call);
 
 static inline void *dwm_function(struct dwm_library *library, enum dwm_call call)
