@@ -5,7 +5,7 @@ usage: count.py BUILD [--update]      last line: N passed, N failed
 
 Times on a shared machine vary by a tenth; instructions do not. Each path runs twice with different numbers of records:
 the difference is what a record takes. A path may take at most 2% more than kept.json says. If a change needs more,
---update writes the file, and CHANGELOG.md says why. The numbers are of one compiler: with another one nothing is checked.
+--update writes the file, and the commit says why. The numbers are of one compiler: with another one nothing is checked.
 """
 import json
 import os
