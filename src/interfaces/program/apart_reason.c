@@ -52,15 +52,23 @@ static bool reason_has_environment(pid_t pid)
 	return has;
 }
 
-/* Whether the process sees the libraries that its LD_PRELOAD names. */
+static bool reason_sees(pid_t pid, const char *path)
+{
+	char seen[PATH_MAX + 64];
+
+	snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
+	return access(seen, F_OK) == 0 || errno != ENOENT;
+}
+
+/* Whether the process sees the libraries that its LD_PRELOAD names. That may be a link, because LD_PRELOAD divides
+ * at spaces and colons. This process would follow it here, so the file is looked for by its own name, too. */
 static bool reason_is_visible(pid_t pid)
 {
-	char library[4096], path[PATH_MAX + 64];
+	char library[4096], file[PATH_MAX];
 
 	if (!dw_installed_find_preload(DW_INSTALLED_ATTACH, library))
 		return true;
-	snprintf(path, sizeof path, "/proc/%d/root%s", (int)pid, library);
-	return access(path, F_OK) == 0 || errno != ENOENT;
+	return reason_sees(pid, library) && (!realpath(library, file) || reason_sees(pid, file));
 }
 
 bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
