@@ -415,7 +415,7 @@ def part_samplers(tool, folder):
     yield from rows.items()
 
 
-# program (in examples/gallery or tests/verdicts/practice), what the first screen must contain: a function or line of the fault, or its name
+# program (in examples/gallery or tests/verdicts/programs), what the first screen must contain: a function or line of the fault, or its name
 FAULTS = [
     ("photos.py", r"__getitem__|decompress|num_workers|DataLoader"),
     ("epochs.py", r"persistent_workers|[Ww]orkers? .*epoch|_shutdown_workers|_MultiProcessingDataLoaderIter|popen_fork"),
@@ -448,7 +448,7 @@ def part_faults(tool, folder):
         kind = os.path.splitext(name)[1]
         if ("python" if kind == ".py" else "c") not in tool.kinds and not (kind != ".py" and "-pg" in tool.kinds):
             continue
-        source = next(path for path in (os.path.join(ROOT, place, name) for place in ("examples/gallery", "tests/verdicts/practice")) if os.path.exists(path))
+        source = next(path for path in (os.path.join(ROOT, place, name) for place in ("examples/gallery", "tests/verdicts/programs")) if os.path.exists(path))
         results["gaps"].pop(f"{name} {tool.name}", None)
         if kind == ".py":
             try:

@@ -59,7 +59,7 @@ NOT_RUN = {  # why no test runs them
     "it needs an NVIDIA GPU or a program of NVIDIA": ["make check-gpu", "nsys export --type sqlite -o run.sqlite run.nsys-rep"],
     "it measures for minutes or hours on a quiet machine": [
         "make bench", "tools/figures all", "tools/figures recorder", "tools/verdicts", "tools/verdicts outside. sleep.strong", "tools/verdicts --busy 2",
-        "tools/verdicts --again --page", "tools/verdicts --heldout --page",
+        "tools/verdicts --again --page", "tools/verdicts --set DIR --page", "tools/accounts --record",
         "tools/harmless", "tools/harmless --only dlerror --mode malloc",
         "tools/harmless --hangs 100", "tools/harmless --page"],
     "it needs traces that their authors publish": ["tools/strangers --folder F --page"],

@@ -2,8 +2,8 @@
 
 tests/verdicts/store has a file for each set of scripts: accounts in the form of tests/tools/account_form.h, compressed. Behind
 the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
-of itself in this run) and recorded (when, and on what). Which rules are right is in heldout.json and practice.json, by the
-script's name.
+of itself in this run) and recorded (when, and on what). scripts.json says of each script which rules are right, and where git has
+it; sets.json has of each set how many first sentences were right when it was judged first.
 """
 import concurrent.futures
 import gzip
@@ -13,7 +13,7 @@ import subprocess
 
 import heldout_set
 
-FOLDER = os.path.join(heldout_set.HERE, "store")
+FOLDER = heldout_set.STORE
 COUNT = "right.json"  # how many first sentences are right
 HEAD = ("script", "run", "set", "truth", "recorded")
 
@@ -22,7 +22,7 @@ class Account:
     """One run of one script."""
 
     def __init__(self, head, text):
-        self.script, self.run, self.set = head["script"], int(head["run"]), head["set"]
+        self.script, self.run, self.set = head["script"], int(head["run"]), int(head["set"])
         self.truth = json.loads(head["truth"])
         self.recorded = head["recorded"]
         self.text = text  # what keep_account printed
@@ -34,7 +34,7 @@ class Account:
     def lines(self):
         first, rest = self.text.split("\n", 1)
         truth = json.dumps(self.truth, sort_keys=True)
-        head = zip(HEAD, (self.script, str(self.run), self.set, truth, self.recorded))
+        head = zip(HEAD, (self.script, str(self.run), str(self.set), truth, self.recorded))
         return "\n".join([first, *("\t".join(pair) for pair in head), rest])
 
 
@@ -50,8 +50,8 @@ def parse(text):
         yield Account(head, "\n".join(body) + "\n")
 
 
-def file_of(name):
-    return name.replace(" ", "-") + ".gz"
+def file_of(number):
+    return f"set-{number:02}.gz"
 
 
 def read_file(path):
@@ -83,32 +83,30 @@ def write(accounts, folder=FOLDER):
 
 
 def cases():
-    """What is true of each script, by its name without the set's: it stays if the script moves to another set."""
-    return {case.name.split(".", 1)[1]: case for name in heldout_set.SETS for case in heldout_set.load(name)}
+    """What is true of each script, by its name."""
+    return {case.name: case for case in heldout_set.stored()}
 
 
-def keep(program, traces, results, wanted):
-    """The accounts of the traces in a folder that a file of results names. `program`: keep_account."""
-    known = cases()
-    machine = results["machine"]
-    recorded = (f"{machine.get('date', '')}; {machine.get('processor', 'unknown processor')}, {machine.get('cores', '?')} cores; "
-                f"load {machine.get('load', '?')}")
-    found = []
-    for name, runs in results["runs"].items():
-        script = name.split(".", 1)[-1]
-        for number, one in enumerate(runs):
-            trace = os.path.join(traces, f"{name}-{number}.dwell")
-            if script in known and "truth" in one and os.path.exists(trace) and wanted(script):
-                head = {"script": script, "run": number, "set": known[script].origin or known[script].set,
-                        "truth": json.dumps(one["truth"]), "recorded": recorded}
-                found.append((head, trace))
+def keep(program, recorder, wanted):
+    """(accounts of all traces in the recorder's cache, what is not there: [(script, why)]). `program`: keep_account."""
+    found, missing = [], []
+    for case in heldout_set.stored():
+        if not wanted(case.name):
+            continue
+        runs = recorder.runs(case)
+        whole = [(number, said) for number, said in runs if "truth" in said]
+        if not whole:
+            missing.append((case.name, runs[0][1]["error"] if runs else "never recorded here"))
+        found += [({"script": case.name, "run": number, "set": case.set, "truth": json.dumps(said["truth"]), "recorded": said["recorded"]},
+                   recorder.path(case, number, "dwell")) for number, said in whole]
 
     def make(entry):
         head, trace = entry
-        done = subprocess.run([program, trace], stdout=subprocess.PIPE, text=True, check=True)
-        return Account(head, done.stdout)
+        done = subprocess.run([program, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=100)
+        return Account(head, done.stdout) if done.returncode == 0 else (head["script"], f"no account: {done.stderr.strip()[-200:]}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return {account.key: account for account in pool.map(make, found)}
+        made = list(pool.map(make, found))
+    return {each.key: each for each in made if isinstance(each, Account)}, missing + [each for each in made if isinstance(each, tuple)]
 
 
 def replace(accounts, kept):
@@ -151,39 +149,59 @@ def judge(program, accounts):
 
 # ---- the table -------------------------------------------------------------------------------------
 
-COLUMNS = (*heldout_set.KINDS, "all")
+RIGHT, BELOW, WRONG, NOTHING = "right", "below", "wrong", "nothing"
+SAID = (RIGHT, BELOW, WRONG, NOTHING)
+HEADS = ("set", "scripts", "stored", "counted", *SAID, "all right", "false", "now", "at first sight")
 
 
-def table_part(outcomes, holds):
-    return f"{sum(map(holds, outcomes))}/{len(outcomes)}" if outcomes else "-"
+def sets():
+    """What was right when each set was judged first: {number: {"scripts", "right", "of"}}."""
+    with open(os.path.join(FOLDER, "sets.json"), encoding="utf-8") as file:
+        return {entry["set"]: entry for entry in json.load(file)}
 
 
-FIGURES = (("first sentence right", lambda outcomes: table_part(outcomes, lambda one: one.first_right)),
-           ("all rules right", lambda outcomes: table_part(outcomes, lambda one: one.right())),
-           ("false rules", lambda outcomes: str(sum(len(one.false) for one in outcomes)) if outcomes else "-"))
+def said(outcome):
+    """right; below: a planted cause is named behind another first sentence; wrong; nothing: none is named at all."""
+    if outcome.first_right:
+        return RIGHT
+    if outcome.found:
+        return BELOW
+    return NOTHING if outcome.first == "compute" else WRONG
 
 
-def table_row(name, judged):
-    by_kind = [[each.outcome for each in judged if column in ("all", each.case.kind)] for column in COLUMNS]
-    return [name, *(figure(outcomes) for _, figure in FIGURES for outcomes in by_kind)]
+def percent(right, of):
+    return f"{right / of:.0%}" if of else "-"
 
 
-def table(judged):
-    """By set: of how many scripts the first sentence and all rules are right, and how many rules are false."""
-    counted = [each for each in judged if not each.outcome.why_not]
-    order = list(dict.fromkeys(case.origin or case.set for case in cases().values()))
-    sets = sorted({each.account.set for each in counted}, key=lambda name: (order + [name]).index(name))
-    rows = [["set", *(column for _ in FIGURES for column in COLUMNS)]]
-    rows += [table_row(name, [each for each in counted if each.account.set == name]) for name in sets]
-    rows.append(table_row("all", counted))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    head = " " * widths[0]
-    for i, (title, _) in enumerate(FIGURES):
-        of_group = widths[1 + i * len(COLUMNS):1 + (i + 1) * len(COLUMNS)]
-        head += "  " + title.ljust(sum(of_group) + 2 * (len(of_group) - 1))
-    lines = [head] + ["  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths)))
-                      for row in rows]
-    return "\n".join(line.rstrip() for line in lines)
+def first_sight(seen):
+    right, of = sum(entry["right"] for entry in seen), sum(entry["of"] for entry in seen)
+    return f"{right}/{of} {percent(right, of)}" if of else "-"
+
+
+def table_row(name, scripts, accounts, judged, seen):
+    outcomes = [each.outcome for each in judged if not each.outcome.why_not]
+    counts = {key: sum(said(outcome) == key for outcome in outcomes) for key in SAID}
+    return [name, scripts, len({each.script for each in accounts}), len(outcomes), *counts.values(),
+            sum(outcome.right() for outcome in outcomes), sum(len(outcome.false) for outcome in outcomes),
+            percent(counts[RIGHT], len(outcomes)), first_sight(seen)]
+
+
+def table_rows(accounts, judged):
+    """By set: what the first sentences say today beside what was right when the set was new."""
+    seen, known = sets(), list(cases().values())
+    numbers = sorted({case.set for case in known})
+
+    def row(name, chosen):
+        return table_row(name, sum(case.set in chosen for case in known), [each for each in accounts.values() if each.set in chosen],
+                         [each for each in judged if each.account.set in chosen], [seen[number] for number in chosen if number in seen])
+    rows = [row(str(number) if number else "practice", {number}) for number in numbers]
+    return [*rows, row("all sets", set(numbers) - {0})]
+
+
+def table(accounts, judged):
+    rows = [list(HEADS), *([str(cell) for cell in row] for row in table_rows(accounts, judged))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
+    return "\n".join("  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))) for row in rows)
 
 
 # ---- comparisons -----------------------------------------------------------------------------------
@@ -192,9 +210,15 @@ def saved(judged):
     return {each.name: each.saved() for each in judged}
 
 
-def count(judged):
+def count_right(judged):
     counted = [each for each in judged if not each.outcome.why_not]
     return {"right": sum(each.outcome.first_right for each in counted), "of": len(counted)}
+
+
+def count(judged):
+    """How many first sentences are right, of all and by set."""
+    by_set = {number: count_right([each for each in judged if each.account.set == number]) for number in sorted({each.account.set for each in judged})}
+    return {**count_right(judged), "sets": {str(number): counts for number, counts in by_set.items()}}
 
 
 def difference(before, judged):
@@ -211,7 +235,7 @@ def difference(before, judged):
         was = before[each.name]
         if was["first"] != each.outcome.first:
             note = f", not counted: {each.outcome.why_not}" if each.outcome.why_not else ""
-            lines.append(f"  {each.name} [{each.account.set}]: {was['first']} ({words[was['right']]}) -> "
+            lines.append(f"  {each.name} [set {each.account.set}]: {was['first']} ({words[was['right']]}) -> "
                          f"{each.outcome.first} ({words[each.outcome.first_right]}{note}): {each.sentence()}")
     for each in both:
         was, now = set(before[each.name]["rules"]), {row["rule"] for row in each.rows}
@@ -241,5 +265,5 @@ def check(judged, folder=FOLDER):
 
 def keep_count(judged, folder=FOLDER):
     with open(os.path.join(folder, COUNT), "w", encoding="utf-8") as file:
-        json.dump(count(judged), file)
+        json.dump(count(judged), file, indent=1)
         file.write("\n")

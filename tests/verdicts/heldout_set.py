@@ -1,7 +1,9 @@
-"""Scripts with a truth of their own, in tests/verdicts/heldout and tests/verdicts/practice: what of a verdict is right, the page.
+"""Scripts with a truth of their own, which were in sets that no rule was made with: what of a verdict is right, the page.
 
 For each script, once recorded: its planted causes are found or missed; each other rule in the verdict is true besides,
-not judged, or false; and the first sentence is right or wrong. The file heldout.json or practice.json says which rules are which.
+not judged, or false; and the first sentence is right or wrong. Which rules are which, the file heldout.json of a new set says,
+and store/scripts.json of all earlier ones. A few of their scripts are in the folder programs; git has the others, at the commit
+and path that the list names.
 """
 import json
 import os
@@ -10,7 +12,9 @@ from dataclasses import dataclass, field
 from judge import kinds, kinds_of_first, wilson
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETS = ("heldout", "practice")  # a folder with a file NAME.json
+STORE = os.path.join(HERE, "store")
+PROGRAMS = os.path.join(HERE, "programs")
+LIST = "heldout.json"  # of a folder with a new set
 PLANTED_AT_LEAST = 0.10  # of the loop; with less, in this run, nothing was planted
 CLEAN_AT_MOST = 0.05     # with more, in this run, the script was not clean
 SYSTEM_AT_LEAST = 0.05   # of the loop in the kernel: rules about page faults are then true
@@ -33,12 +37,12 @@ class Case:
     first: object = None
     options: list = field(default_factory=list)
     ranks: int = 0
-    set: str = "heldout"
-    origin: str = ""  # of a practice script: the set that it was written for
+    set: int = 0  # its number; 0: of none, but written to correct rules with
+    at: str = ""  # where git has it: COMMIT:PATH
 
     @property
     def name(self):
-        return self.set + "." + os.path.splitext(self.source)[0]
+        return os.path.splitext(self.source)[0]
 
     @property
     def script(self):
@@ -67,18 +71,27 @@ class Case:
         return f"{self.name:<30} {self.kind:<7} {named}{also}: {self.plants}"
 
 
-def folder_of(name):
-    return os.path.join(HERE, name)
+def read_list(path, folder):
+    with open(path, encoding="utf-8") as file:
+        return [Case(folder, entry.pop("script"), **entry) for entry in json.load(file)]
 
 
-def load(name, folder=""):
-    """The scripts of a set; none if there is no such set. `folder`: instead of the set's own."""
-    folder = folder or folder_of(name)
+def load(folder):
+    """The scripts of a new set; none if the folder has none."""
     try:
-        with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
-            return [Case(folder, entry.pop("script"), set=name, **entry) for entry in json.load(file)]
+        return read_list(os.path.join(folder, LIST), folder)
     except FileNotFoundError:
         return []
+
+
+def stored():
+    """All scripts that ever were in a set, by set."""
+    return read_list(os.path.join(STORE, "scripts.json"), PROGRAMS)
+
+
+def programs():
+    """Those of them that are in the tree."""
+    return [case for case in stored() if os.path.exists(case.script)]
 
 
 @dataclass
@@ -182,29 +195,23 @@ class Page:
             if outcome.right():
                 continue
             wanted = ", ".join(name.replace("|", " or ") for name in case.true) or "nothing that stands out"
-            lines += ["", f"### {case.source}", "",
+            lines += ["", f"#### {case.source}", "",
                       f"{'Planted: ' if case.true else 'It plants nothing: '}{case.plants}; {one['truth']['share']:.0%} by the script's clock. Wanted: {wanted}."
                       + (f" True besides: {', '.join(case.also)}." if case.also else ""), "",
                       f"Wrong: {outcome.faults()}. The report said:", ""]
             lines += [f"- `{row['rule']}`: {' '.join(str(row.get('statement', '')).split())}" for row in one["rows"]] or ["- nothing"]
         return lines
 
-    def table(self):
-        lines = ["| script | kind | what it plants, or is | measured | the verdict | outcome |", "|---|---|---|---:|---|---|"]
-        for case, one, outcome in self.all:
-            share = f"{one['truth']['share']:.0%}" if "truth" in one else ""
-            said = ", ".join(row["rule"] for row in one.get("rows", []))
-            what = f"not counted: {outcome.why_not.split(':')[0]}" if outcome.why_not else "right" if outcome.right() else outcome.faults()
-            lines.append(f"| [{case.source}](../../tests/verdicts/heldout/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
-                         f"| {' '.join(what.split()).replace('|', ' or ')} |")
-        return lines
-
     def markdown(self):
         machine = self.machine
         lines = ["# Verdicts on scripts that the rules were not made with", "",
                  "For readers who ask how far to trust a verdict on a script that nobody here has seen.", "",
-                 "[The scripts](../../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
-                 "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", "",
+                 "The scripts of each set were written by authors who did not know dwell's rules, facts and thresholds, and who did not run",
+                 "its reports on them. Each set was judged once before any rule was corrected by it: those are the figures at first sight.",
+                 "The last column is what today's rules say of accounts, recorded later beside other programs, of the same scripts.", "",
+                 "<!-- [tools/generate sets] from tests/verdicts/store/sets.json, right.json -->", "<!-- [tools/generate end] -->", "",
+                 "## The newest set", "",
+                 "`tools/verdicts --set DIR --page` ran it and wrote this page.", "",
                  f"{machine.get('versions', 'unknown versions')}; {machine.get('processor', 'unknown processor')}, "
                  f"{machine.get('cores', '?')} cores; {machine.get('date', '')}; load {machine.get('load', '?')}; "
                  f"{machine.get('repeat', 1)} run(s) of each, {machine.get('jobs', 1)} at a time."
@@ -216,7 +223,8 @@ class Page:
                   f"{CLEAN_AT_MOST:.0%} in a script that plants nothing. Not judged, because they are true of much work whatever is "
                   f"planted: {', '.join(f'`{name}`' for name in sorted(NOT_JUDGED))}; and {', '.join(f'`{name}`' for name in sorted(IN_THE_KERNEL))} "
                   f"if the kernel took {SYSTEM_AT_LEAST:.0%} of the loop. A clean script's verdict may begin with one of these.",
-                  "", "## Failures"]
+                  "", "### Failures"]
         lines += self.failures() or ["", "None."]
-        lines += ["", "## All scripts", "", *self.table(), ""]
+        left_out = [f"{case.source}: {outcome.why_not.split(':')[0]}" for case, _, outcome in self.all if outcome.why_not]
+        lines += ["", f"Not counted: {'; '.join(left_out) or 'none'}.", ""]
         return "\n".join(lines)

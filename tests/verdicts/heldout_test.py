@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 """Tests how verdicts on held-out scripts are counted, on verdicts made by hand. Needs neither dwell nor PyTorch."""
 import ast
+import collections
+import json
 import os
+import re
 import sys
 
 import heldout_set
 from heldout_set import Case, Page, judge
 from judge import RULES_OF_TRUTHS
+from scenarios import SCENARIOS
+
+SOURCES = (".py", ".c", ".cpp")
+MOST_PROGRAMS = 80  # with those of the matrix and those without a mark; git has the others
 
 failed = passed = 0
 
@@ -67,32 +74,58 @@ def test_page():
     check("precision", summary["judged rules that name a planted cause"].startswith("1 of 2: 50% ("))
     text = page.markdown()
     check("a failure is described", "### a.py" in text and "- `python`: It is python." in text and "Wanted: idle." in text)
-    check("what failed to run is listed", "not counted: stopped" in text)
+    check("what failed to run is listed", "Not counted: a.py: stopped." in text)
 
 
-def test_set(name):
-    cases, folder = heldout_set.load(name), heldout_set.folder_of(name)
-    files = {file for file in os.listdir(folder) if file.endswith((".py", ".c", ".cpp"))} - {"stopwatch.py"} if os.path.isdir(folder) else set()
-    check(f"{name}: each script is in the set once", sorted(case.source for case in cases) == sorted(files))
+def test_truth(case):
+    known = RULES_OF_TRUTHS | heldout_set.NOT_JUDGED
+    first = [] if case.first in (None, "any") else case.first
+    named = {rule for rules in case.causes() for rule in rules} | set(case.also) | set(first)
+    check(f"{case.source}: {named - known} is no rule", named <= known)
+    check(f"{case.source} is {case.kind}", case.kind in heldout_set.KINDS)
+    check(f"{case.source} plants a cause, or none", bool(case.true) == (case.kind == "planted"))
+
+
+def test_stored():
+    cases = heldout_set.stored()
+    check("each name is in the list once", len({case.name for case in cases}) == len(cases))
+    check("the list is by set and name", [case.name for case in cases] == [case.name for case in sorted(cases, key=lambda case: (case.set, case.source))])
+    sizes = collections.Counter(case.set for case in cases)
+    with open(os.path.join(heldout_set.STORE, "sets.json"), encoding="utf-8") as file:
+        sets = json.load(file)
+    check("each set has its figure", [entry["set"] for entry in sets] == sorted(set(sizes) - {0}))
+    for entry in sets:
+        check(f"set {entry['set']}: not more scripts than there were", sizes[entry["set"]] <= entry["scripts"])
+        check(f"set {entry['set']}: as many are right as counted, at most", 0 < entry["right"] <= entry["of"] <= entry["scripts"])
     for case in cases:
-        known = RULES_OF_TRUTHS | heldout_set.NOT_JUDGED
-        first = [] if case.first in (None, "any") else case.first
-        named = {rule for rules in case.causes() for rule in rules} | set(case.also) | set(first)
-        check(f"{case.source}: {named - known} is no rule", named <= known)
-        check(f"{case.source} is {case.kind}", case.kind in heldout_set.KINDS)
-        check(f"{case.source} plants a cause, or none", bool(case.true) == (case.kind == "planted"))
-        with open(os.path.join(case.folder, case.source), encoding="utf-8") as file:
+        check(f"{case.source}: git has it at {case.at}", re.fullmatch(r"[0-9a-f]{10}:tests/verdicts/\w+/" + re.escape(case.source), case.at))
+        test_truth(case)
+
+
+def test_programs():
+    """Those of the tree, which are the way from a program to its account."""
+    cases = heldout_set.programs()
+    files = {file for file in os.listdir(heldout_set.PROGRAMS) if file.endswith(SOURCES)} - {"stopwatch.py"}
+    check("each program is in the list", sorted(case.source for case in cases) == sorted(files))
+    for case in cases:
+        with open(case.script, encoding="utf-8") as file:
             text = file.read()
         if case.source.endswith(".py"):
             words = ast.get_docstring(ast.parse(text))
             check(f"{case.source} says what it measures", "Truth:" in words)
             check(f"{case.source} says what it plants", sum(word in words for word in ("Planted:", "Decoy", "Clean:")) == 1)
+    all_scripts = [os.path.join(folder, name) for folder, _, names in os.walk(heldout_set.HERE) for name in names if name.endswith(SOURCES)]
+    helpers = {name for name in os.listdir(heldout_set.HERE) if name.endswith(".py")} - {scenario.script for scenario in SCENARIOS} | {"stopwatch.py"}
+    planting = [path for path in all_scripts if os.path.basename(path) not in helpers]
+    check(f"{len(planting)} scripts are in the tree: more than {MOST_PROGRAMS}", len(planting) <= MOST_PROGRAMS)
+    check("of every kind and language", {(case.kind, os.path.splitext(case.source)[1] == ".py") for case in cases} ==
+          {(kind, python) for kind in heldout_set.KINDS for python in (True, False)})
 
 
 def test_sets():
-    check("a set that does not exist is empty", heldout_set.load("heldout", os.path.join(heldout_set.HERE, "nowhere")) == [])
-    for name in heldout_set.SETS:
-        test_set(name)
+    check("a set that does not exist is empty", heldout_set.load(os.path.join(heldout_set.HERE, "nowhere")) == [])
+    test_stored()
+    test_programs()
 
 
 def main():

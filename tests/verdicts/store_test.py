@@ -104,8 +104,8 @@ def test_form():
 
 # ---- the store -------------------------------------------------------------------------------------
 
-def account(script, run=0, share=0.5, name="first set"):
-    head = {"script": script, "run": run, "set": name, "truth": json.dumps({"share": share}), "recorded": "today"}
+def account(script, run=0, share=0.5, number=1):
+    head = {"script": script, "run": run, "set": number, "truth": json.dumps({"share": share}), "recorded": "today"}
     return Account(head, HEALTHY.replace("script\ta\nrun\t2\n", "") + ACCOUNT)
 
 
@@ -118,13 +118,13 @@ def lines_of(accounts):
 
 
 def test_store():
-    accounts = keyed(account("a"), account("a", 1), account("b", name="second set"))
+    accounts = keyed(account("a"), account("a", 1), account("b", number=2))
     with tempfile.TemporaryDirectory() as folder:
         account_store.write(accounts, folder)
-        check("a file for each set", sorted(os.listdir(folder)) == ["first-set.gz", "second-set.gz"])
+        check("a file for each set", sorted(os.listdir(folder)) == ["set-01.gz", "set-02.gz"])
         check("what was written is read", lines_of(account_store.read(folder)) == lines_of(accounts))
         account_store.write(keyed(account("a")), folder)
-        check("a set without accounts has no file", os.listdir(folder) == ["first-set.gz"])
+        check("a set without accounts has no file", os.listdir(folder) == ["set-01.gz"])
     check("all runs of a script are replaced", sorted(account_store.replace(accounts, keyed(account("a", share=0.4)))) == [("a", 0), ("b", 0)])
     check("the rules are asked about each", sorted(account_store.say(JUDGE, accounts)) == sorted(accounts))
 
