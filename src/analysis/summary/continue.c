@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "summary/fields.h"
 #include "summary/summary.h"
 
 const struct dw_summary_rank *dw_summary_before(const struct dw_summary *before, const struct dw_summary_rank *rank)
@@ -87,8 +88,7 @@ static void continue_names(struct dw_summary *summary, struct dw_summary_name **
 	DW_SORT(both, all, continue_compare_names);
 	for (size_t i = 0; i < all; i++) {
 		if (kept && !continue_compare_names(&both[kept - 1], &both[i])) {
-			both[kept - 1].calls += both[i].calls;
-			both[kept - 1].self_ns += both[i].self_ns;
+			dw_summary_merge(&dw_summary_name_message, &both[kept - 1], &both[i]);
 		} else {
 			both[kept++] = both[i];
 		}
@@ -148,10 +148,7 @@ static void continue_collectives(struct dw_summary *summary, struct dw_summary_r
 			}
 			continue;
 		}
-		row->count += from->count;
-		row->bytes += from->bytes;
-		row->flight_ns += from->flight_ns;
-		row->blocked_ns += from->blocked_ns;
+		dw_summary_merge(&dw_summary_collective_message, row, from);
 		if (from->last_sequence > row->last_sequence) {
 			row->last_sequence = from->last_sequence;
 			row->open = from->open && !newer;
@@ -178,27 +175,14 @@ static void continue_rank(struct dw_summary *summary, struct dw_summary_rank *ra
 	}
 	rank->wall_ns = before->wall_ns +
 	                (rank->loop_end_ns > before->loop_end_ns ? rank->loop_end_ns - before->loop_end_ns : 0);
-	rank->loop_end_ns = rank->loop_end_ns > before->loop_end_ns ? rank->loop_end_ns : before->loop_end_ns;
-	rank->steps += before->steps;
-	rank->ns += before->ns;
-	rank->warm_up_steps += before->warm_up_steps;
-	rank->warm_up_ns += before->warm_up_ns;
 	/* The step that was open is new. */
-	rank->missing_steps += before->missing_steps - (before->last_open && before->missing_steps);
+	rank->missing_steps -= before->last_open && before->missing_steps;
+	dw_summary_merge(&dw_summary_rank_message, rank, before);
 	continue_spans(summary, rank, before);
 	continue_durations(summary, rank, before);
-	rank->named_steps += before->named_steps;
-	rank->other_ns += before->other_ns;
 	continue_names(summary, &rank->names, &rank->name_count, before->names, before->name_count);
-	rank->layer_steps += before->layer_steps;
-	rank->other_layers_ns += before->other_layers_ns;
 	continue_names(summary, &rank->layers, &rank->layer_count, before->layers, before->layer_count);
-	rank->in_flight_ns += before->in_flight_ns;
 	continue_collectives(summary, rank, before, newer);
-	rank->allocated_bytes += before->allocated_bytes;
-	rank->input_bytes += before->input_bytes;
-	if (before->memory_peak_bytes > rank->memory_peak_bytes)
-		rank->memory_peak_bytes = before->memory_peak_bytes;
 }
 
 bool dw_summary_continue(struct dw_summary *summary, struct dw_summary *before, struct dwell_error *error)

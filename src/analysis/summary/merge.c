@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "summary/fields.h"
 #include "summary/summary.h"
 
 #define ALL_SPANS (1u << 19) /* in a summary of many ranks, together */
@@ -68,58 +69,35 @@ static const char *merge_text(struct dw_summary *summary, const char *text)
 	return copy ? copy : "";
 }
 
-static struct dw_summary_name *merge_names(struct dw_summary *summary, const struct dw_summary_name *from, size_t count)
+/* Makes a copy of a struct independent: copies its texts and arrays. */
+static void merge_copy_message(struct dw_summary *summary, const struct dw_summary_message *message, void *to)
 {
-	struct dw_summary_name *names = (void *)(uintptr_t)merge_copy(summary, from, count * sizeof *from);
+	for (size_t f = 0; f < message->count && !summary->failed; f++) {
+		const struct dw_summary_field *field = &message->fields[f];
 
-	for (size_t n = 0; names && n < count; n++)
-		names[n].name = merge_text(summary, from[n].name);
-	return names;
-}
-
-static void merge_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
-                              const struct dw_summary_rank *from)
-{
-	rank->collectives = (void *)(uintptr_t)merge_copy(
-		summary, from->collectives, from->collective_count * sizeof *rank->collectives);
-	for (size_t n = 0; rank->collectives && n < rank->collective_count; n++) {
-		struct dw_summary_collective *row = &rank->collectives[n];
-
-		row->group = merge_text(summary, row->group);
-		row->operation = merge_text(summary, row->operation);
-		row->arrivals = (void *)(uintptr_t)merge_copy(summary, row->arrivals,
-		                                              row->arrival_count * sizeof *row->arrivals);
+		if (field->kind == DW_FIELD_TEXT)
+			*(const char **)dw_field_at(field, to) = merge_text(summary, *(const char **)dw_field_at(field, to));
+		else if (field->kind == DW_FIELD_WITHIN)
+			merge_copy_message(summary, field->message, to);
+		if (!dw_field_is_array(field))
+			continue;
+		dw_field_set_array(field, to, merge_copy(summary, dw_field_array(field, to),
+		                                         *dw_field_count(field, to) * field->item_bytes));
+		for (size_t i = 0; field->message && !summary->failed && i < *dw_field_count(field, to); i++)
+			merge_copy_message(summary, field->message, dw_field_array(field, to) + i * field->item_bytes);
 	}
 }
 
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 {
 	for (size_t i = 0; i < other->count; i++) {
-		const struct dw_summary_rank *from = &other->ranks[i];
 		struct dw_summary_rank *rank = DW_GROW(&summary->ranks, &summary->capacity, summary->count);
 
-		if (!rank) {
-			summary->failed = true;
+		summary->failed |= !rank;
+		if (summary->failed)
 			return;
-		}
-		*rank = *from;
-		rank->job = merge_text(summary, from->job);
-		rank->host = merge_text(summary, from->host);
-		rank->command = merge_text(summary, from->command);
-		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans, from->span_count * sizeof *rank->spans);
-		rank->durations = (void *)(uintptr_t)merge_copy(
-			summary, from->durations, from->duration_count * sizeof *rank->durations);
-		rank->names = merge_names(summary, from->names, from->name_count);
-		rank->layers = merge_names(summary, from->layers, from->layer_count);
-		rank->places = merge_names(summary, from->places, from->place_count);
-		rank->unrecorded = (void *)(uintptr_t)merge_copy(summary, from->unrecorded,
-		                                                 from->unrecorded_count * sizeof *rank->unrecorded);
-		for (size_t n = 0; rank->unrecorded && n < rank->unrecorded_count; n++)
-			rank->unrecorded[n].why = merge_text(summary, from->unrecorded[n].why);
-		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open, from->open_count * sizeof *rank->open);
-		for (size_t n = 0; rank->open && n < rank->open_count; n++)
-			rank->open[n].name = merge_text(summary, from->open[n].name);
-		merge_collectives(summary, rank, from);
+		*rank = other->ranks[i];
+		merge_copy_message(summary, &dw_summary_rank_message, rank);
 		if (summary->failed)
 			return;
 		summary->count++;

@@ -117,14 +117,12 @@ static bool read_parts(struct reading *reading, const unsigned char *at, const u
 	return true;
 }
 
-static bool read_span(struct reading *reading, struct dw_summary_rank *rank, size_t most,
-                           const struct dw_proto_field *field)
+/* `rank` has space for a span more. */
+static bool read_span(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *field)
 {
 	const unsigned char *at = field->bytes, *end = at + field->length;
 	struct dw_summary_span *span = &rank->spans[rank->span_count];
 
-	if (rank->span_count == most)
-		return read_fail(reading, field->bytes, "there are more spans than at first");
 	if (!read_varint(&at, end, &span->index) || !read_varint(&at, end, &span->steps) ||
 	    !read_varint(&at, end, &span->longest_ns) || !read_varint(&at, end, &span->longest) ||
 	    !read_parts(reading, at, end, span))
@@ -135,111 +133,6 @@ static bool read_span(struct reading *reading, struct dw_summary_rank *rank, siz
 		return read_fail(reading, field->bytes, "spans are not in order");
 	rank->span_count++;
 	return true;
-}
-
-/* Appends a name to a list that has space for `most`. */
-static bool read_name(struct reading *reading, struct dw_summary_name *names, size_t *count,
-                           size_t most, const struct dw_proto_field *from)
-{
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct dw_summary_name *name = &names[*count];
-	struct dw_proto_field field;
-
-	if (*count == most)
-		return read_fail(reading, from->bytes, "there are more names than at first");
-	name->name = "";
-	while (dw_proto_next(&reader, &field)) {
-		if (field.field == NAME_NAME && field.wire == DW_PROTO_BYTES)
-			name->name = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_VARINT && field.field == NAME_COMMUNICATION)
-			name->communication = field.number;
-		else if (field.wire == DW_PROTO_VARINT && field.field == NAME_CALLS)
-			name->calls = field.number;
-		else if (field.wire == DW_PROTO_VARINT && field.field == NAME_SELF)
-			name->self_ns = field.number;
-	}
-	++*count;
-	return !reader.bad || read_fail(reading, from->bytes, "a name's message is damaged");
-}
-
-/* What a newer dwell records besides is left out. */
-static bool read_unrecorded(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
-{
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	const char *id = "", *file = "", *why = "";
-	struct dw_proto_field field;
-	struct dw_unrecorded what;
-	bool partly = false;
-
-	while (dw_proto_next(&reader, &field)) {
-		if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_ID)
-			id = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_FILE)
-			file = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_WHY)
-			why = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_VARINT && field.field == UNRECORDED_PARTLY)
-			partly = field.number;
-	}
-	if (reader.bad)
-		return read_fail(reading, from->bytes, "the message of a library that was not recorded is damaged");
-	if (!rank->unrecorded)
-		rank->unrecorded = dw_arena_alloc(&reading->summary->arena, DW_UNRECORDED_MOST * sizeof *rank->unrecorded);
-	reading->summary->failed |= !rank->unrecorded;
-	if (!rank->unrecorded || rank->unrecorded_count == DW_UNRECORDED_MOST || !dw_unrecorded_of(id, &what))
-		return true;
-	what.why = why;
-	what.partly = partly;
-	snprintf(what.file, sizeof what.file, "%s", file);
-	rank->unrecorded[rank->unrecorded_count++] = what;
-	return true;
-}
-
-static bool read_open(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
-{
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct dw_summary_open *open = &rank->open[rank->open_count];
-	struct dw_proto_field field;
-
-	if (rank->open_count == DW_SUMMARY_OPEN)
-		return read_fail(reading, from->bytes, "a rank has too many open ranges");
-	open->name = "";
-	while (dw_proto_next(&reader, &field)) {
-		if (field.field == OPEN_NAME && field.wire == DW_PROTO_BYTES)
-			open->name = read_text(reading, &field);
-		else if (field.field == OPEN_COMMUNICATION && field.wire == DW_PROTO_VARINT)
-			open->communication = field.number;
-		else if (field.field == OPEN_NS && field.wire == DW_PROTO_VARINT)
-			open->ns = field.number;
-		else if (field.field == OPEN_PAUSE && field.wire == DW_PROTO_VARINT && field.number <= DW_PAUSE_CHECKPOINT)
-			open->pause = (enum dw_summary_pause)field.number;
-	}
-	rank->open_count++;
-	return !reader.bad || read_fail(reading, from->bytes, "an open range's message is damaged");
-}
-
-static bool read_where(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
-{
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct dw_proto_field field;
-
-	rank->where_known = true;
-	if (!rank->open)
-		rank->open = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_OPEN * sizeof *rank->open);
-	reading->summary->failed |= !rank->open;
-	while (rank->open && !reading->wrong && dw_proto_next(&reader, &field)) {
-		if (field.field == WHERE_OPEN && field.wire == DW_PROTO_BYTES)
-			read_open(reading, rank, &field);
-		else if (field.field == WHERE_COLLECTIVES && field.wire == DW_PROTO_VARINT)
-			rank->communications = field.number;
-		else if (field.field == WHERE_SILENT && field.wire == DW_PROTO_VARINT)
-			rank->silent_ns = field.number;
-		else if (field.field == WHERE_END && field.wire == DW_PROTO_VARINT)
-			rank->end_ns = field.number;
-		else if (field.field == WHERE_FOLLOWED && field.wire == DW_PROTO_VARINT)
-			rank->followed = field.number;
-	}
-	return !reader.bad || read_fail(reading, from->bytes, "a rank's last place is damaged");
 }
 
 static bool read_arrivals(struct reading *reading, struct dw_summary_collective *row, const struct dw_proto_field *from)
@@ -264,167 +157,143 @@ static bool read_arrivals(struct reading *reading, struct dw_summary_collective 
 	return !reading->summary->failed;
 }
 
-static bool read_collective(struct reading *reading, struct dw_summary_rank *rank, size_t most,
-                            const struct dw_proto_field *from)
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+static bool read_message(struct reading *reading, const struct dw_summary_message *message, void *to,
+                         const struct dw_proto_field *from);
+static bool read_fields(struct reading *reading, const struct dw_summary_message *message, void *to,
+                        const struct dw_proto_field *from);
+
+static void read_new(const struct dw_summary_message *message, void *to)
 {
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct dw_summary_collective row = { .group = "", .operation = "" };
+	for (size_t i = 0; i < message->count; i++) {
+		const struct dw_summary_field *field = &message->fields[i];
+
+		if (field->kind == DW_FIELD_TEXT)
+			*(const char **)dw_field_at(field, to) = "";
+		else if (field->kind == DW_FIELD_FROM_1)
+			*(int32_t *)dw_field_at(field, to) = -1;
+	}
+}
+
+static size_t read_count(const struct dw_proto_field *whole, uint32_t number)
+{
+	struct dw_proto_reader reader = dw_proto_read(whole->bytes, whole->length);
 	struct dw_proto_field field;
+	size_t count = 0;
 
-	if (rank->collective_count == most)
-		return read_fail(reading, from->bytes, "there are more collectives than at first");
-	while (!reading->wrong && dw_proto_next(&reader, &field)) {
-		uint64_t *const numbers[] = { [COLLECTIVE_COUNT] = &row.count,
-			                          [COLLECTIVE_BYTES] = &row.bytes,
-			                          [COLLECTIVE_FLIGHT] = &row.flight_ns,
-			                          [COLLECTIVE_BLOCKED] = &row.blocked_ns,
-			                          [COLLECTIVE_LAST] = &row.last_sequence };
-
-		if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_GROUP)
-			row.group = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_OPERATION)
-			row.operation = read_text(reading, &field);
-		else if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_ARRIVALS && !row.arrivals)
-			read_arrivals(reading, &row, &field);
-		else if (field.wire == DW_PROTO_VARINT && field.field == COLLECTIVE_OPEN)
-			row.open = field.number;
-		else if (field.wire == DW_PROTO_VARINT && field.field >= COLLECTIVE_COUNT && field.field <= COLLECTIVE_LAST)
-			*numbers[field.field] = field.number;
-	}
-	if (reader.bad)
-		return read_fail(reading, from->bytes, "a collective's message is damaged");
-	rank->collectives[rank->collective_count++] = row;
-	return !reading->wrong;
+	while (dw_proto_next(&reader, &field))
+		count += field.field == number && field.wire == DW_PROTO_BYTES;
+	return count;
 }
 
-static void read_number(struct dw_summary_rank *rank, const struct dw_proto_field *field)
+/* The place of the next item of an array, in a message that has all of its items. NULL: it is left out, there is no
+ * memory, or something is wrong. */
+static void *read_item(struct reading *reading, const struct dw_summary_field *array, void *to,
+                       const struct dw_proto_field *whole)
 {
-	uint64_t number = field->number;
-	int32_t whole = number <= INT32_MAX ? (int32_t)number - 1 : -1;
+	size_t *count = dw_field_count(array, to);
 
-	switch (field->field) {
-	case RANK_RANK: rank->rank = whole; break;
-	case RANK_LOCAL_RANK: rank->local_rank = whole; break;
-	case RANK_WORLD_SIZE: rank->world_size = whole; break;
-	case RANK_PID: rank->pid = (uint32_t)number; break;
-	case RANK_START: rank->start_ns = number; break;
-	case RANK_WALL: rank->wall_ns = number; break;
-	case RANK_STEPS: rank->steps = number; break;
-	case RANK_NS: rank->ns = number; break;
-	case RANK_WARM_UP_STEPS: rank->warm_up_steps = number; break;
-	case RANK_WARM_UP_NS: rank->warm_up_ns = number; break;
-	case RANK_MISSING_STEPS: rank->missing_steps = number; break;
-	case RANK_LAST_STEP: rank->last_step = number; break;
-	case RANK_LAST_OPEN: rank->last_open = number; break;
-	case RANK_SPAN_LOG2: rank->span_log2 = number < 64 ? (unsigned)number : 63; break;
-	case RANK_NAMED_STEPS: rank->named_steps = number; break;
-	case RANK_OTHER: rank->other_ns = number; break;
-	case RANK_MEMORY_PEAK: rank->memory_peak_bytes = number; break;
-	case RANK_ARRIVAL_LOG2: rank->arrival_log2 = number < 64 ? (unsigned)number : 63; break;
-	case RANK_IN_FLIGHT: rank->in_flight_ns = number; break;
-	case RANK_LAYER_STEPS: rank->layer_steps = number; break;
-	case RANK_OTHER_LAYERS: rank->other_layers_ns = number; break;
-	case RANK_ALLOCATED: rank->allocated_bytes = number; break;
-	case RANK_INPUT: rank->input_bytes = number; break;
-	case RANK_RESIDENT: rank->resident_bytes = number; break;
-	case RANK_LEFT: rank->left_bytes = number; break;
-	case RANK_LOOP_END: rank->loop_end_ns = number; break;
-	case RANK_CPU: rank->cpu_ns = number; break;
-	case RANK_FAILED: rank->failed = number <= UINT32_MAX ? (uint32_t)number : 0; break;
-	default:
-		break; /* of a newer version */
+	if (!dw_field_array(array, to)) {
+		size_t items = read_count(whole, array->number), most = items < array->most ? items : array->most;
+
+		if (items > array->most && array->too_many) {
+			read_fail(reading, whole->bytes, array->too_many);
+			return NULL;
+		}
+		dw_field_set_array(array, to, dw_arena_alloc(&reading->summary->arena, (most + 1) * array->item_bytes));
+		reading->summary->failed |= !dw_field_array(array, to);
 	}
+	return dw_field_array(array, to) && *count < array->most ? dw_field_array(array, to) + *count * array->item_bytes
+	                                                         : NULL;
 }
 
-/* How many of each list a rank's message has. */
-struct lengths {
-	size_t spans, names, layers, collectives;
-};
-
-/* Makes space for as many spans, names, layers and collectives as the message has. */
-static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
-                              const struct dw_proto_field *from, struct lengths *lengths)
+/* Adds what this dwell knows of a library. False: it is of a newer one, and is left out. */
+static bool read_library(struct dw_unrecorded *what)
 {
-	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct dw_proto_field field;
+	struct dw_unrecorded given = *what;
 
-	*rank = (struct dw_summary_rank){
-		.job = "", .host = "", .command = "", .rank = -1, .local_rank = -1, .world_size = -1
-	};
-	*lengths = (struct lengths){ 0, 0, 0, 0 };
-	while (dw_proto_next(&reader, &field)) {
-		lengths->spans += field.field == RANK_SPAN && field.wire == DW_PROTO_BYTES;
-		lengths->names += field.field == RANK_NAME && field.wire == DW_PROTO_BYTES;
-		lengths->layers += field.field == RANK_LAYER && field.wire == DW_PROTO_BYTES;
-		lengths->collectives += field.field == RANK_COLLECTIVE && field.wire == DW_PROTO_BYTES;
-	}
-	if (reader.bad)
-		return read_fail(reading, from->bytes, "a rank's message is damaged");
-	if (lengths->spans > DW_SUMMARY_SPANS || lengths->names > DW_SUMMARY_NAMES ||
-	    lengths->layers > DW_SUMMARY_LAYERS || lengths->collectives > DW_SUMMARY_COLLECTIVES)
-		return read_fail(reading, from->bytes, "a rank has too many spans, names, layers or kinds of collectives");
-	rank->spans = dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
-	rank->names = dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
-	rank->places = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_PLACES * sizeof *rank->places);
-	rank->layers = dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
-	rank->collectives = dw_arena_alloc(&reading->summary->arena,
-	                                   (lengths->collectives + 1) * sizeof *rank->collectives);
-	reading->summary->failed |= !rank->spans || !rank->names || !rank->layers || !rank->places || !rank->collectives;
-	return !reading->summary->failed;
+	if (!dw_unrecorded_of(given.id, what))
+		return false;
+	what->why = given.why;
+	what->partly = given.partly;
+	memcpy(what->file, given.file, sizeof what->file);
+	return true;
 }
 
-static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
-                           const struct dw_proto_field *field, const struct lengths *lengths)
+static bool read_list(struct reading *reading, const struct dw_summary_field *list, void *to,
+                      const struct dw_proto_field *field, const struct dw_proto_field *whole)
 {
-	const unsigned char *end = field->bytes + field->length;
+	void *item = read_item(reading, list, to, whole);
+
+	if (!item)
+		return !reading->wrong;
+	memset(item, 0, list->item_bytes);
+	if (!read_message(reading, list->message, item, field))
+		return false;
+	*dw_field_count(list, to) += list->message != &dw_summary_unrecorded_message || read_library(item);
+	return true;
+}
+
+/* A field that is not a number. */
+static bool read_bytes(struct reading *reading, const struct dw_summary_field *field, void *to,
+                       const struct dw_proto_field *from, const struct dw_proto_field *whole)
+{
+	const unsigned char *end = from->bytes + from->length;
+	void *at = dw_field_at(field, to);
 	uint64_t sum = 0;
 
-	switch (field->field) {
-	case RANK_JOB:
-		rank->job = read_text(reading, field);
-		return true;
-	case RANK_HOST:
-		rank->host = read_text(reading, field);
-		return true;
-	case RANK_COMMAND:
-		rank->command = read_text(reading, field);
-		return true;
-	case RANK_DURATIONS: return read_durations(reading, rank, field);
-	case RANK_LOST: return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
-	case RANK_WHERE: return read_where(reading, rank, field);
-	case RANK_COLLECTIVE: return read_collective(reading, rank, lengths->collectives, field);
-	case RANK_SPAN: return read_span(reading, rank, lengths->spans, field);
-	case RANK_NAME: return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
-	case RANK_LAYER: return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
-	case RANK_PLACE: return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
-	case RANK_UNRECORDED: return read_unrecorded(reading, rank, field);
+	switch (field->kind) {
+	case DW_FIELD_TEXT: *(const char **)at = read_text(reading, from); return true;
+	case DW_FIELD_CHARS: snprintf(at, DW_FIELD_CHARS_SIZE, "%s", read_text(reading, from)); return true;
+	case DW_FIELD_WITHIN: *(bool *)at = true; return read_fields(reading, field->message, to, from);
+	case DW_FIELD_LIST: return read_list(reading, field, to, from, whole);
+	case DW_FIELD_SPANS: return !read_item(reading, field, to, whole) || read_span(reading, to, from);
+	case DW_FIELD_BUCKETS: return read_durations(reading, to, from);
+	case DW_FIELD_ARRIVALS: return dw_field_array(field, to) || read_arrivals(reading, to, from);
+	case DW_FIELD_LOST: return read_pairs(reading, from->bytes, end, at, DW_LOSS_SLOTS, &sum);
 	default: return true;
 	}
 }
 
-static bool read_rank(struct reading *reading, const struct dw_proto_field *from)
+/* Fields that are not in the table are of a newer version. */
+static bool read_fields(struct reading *reading, const struct dw_summary_message *message, void *to,
+                        const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
-	struct dw_summary *summary = reading->summary;
-	struct dw_summary_rank rank;
-	struct lengths lengths;
 
-	if (!read_prepare(reading, &rank, from, &lengths))
-		return false;
-	while (dw_proto_next(&reader, &field) && !reading->wrong) {
-		if (field.wire == DW_PROTO_BYTES)
-			read_list(reading, &rank, &field, &lengths);
-		else if (field.wire == DW_PROTO_VARINT)
-			read_number(&rank, &field);
+	while (!reading->wrong && !reading->summary->failed && dw_proto_next(&reader, &field)) {
+		const struct dw_summary_field *known = NULL;
+
+		for (size_t i = 0; i < message->count && !known; i++)
+			known = message->fields[i].number == field.field ? &message->fields[i] : NULL;
+		if (known && field.wire == DW_PROTO_VARINT && dw_field_is_number(known))
+			dw_field_set_number(known, to, field.number);
+		else if (known && field.wire == DW_PROTO_BYTES && !dw_field_is_number(known))
+			read_bytes(reading, known, to, &field, from);
 	}
-	if (!reading->wrong && rank.span_count && rank.span_log2 &&
-	    rank.spans[rank.span_count - 1].index >> (64 - rank.span_log2))
-		read_fail(reading, from->bytes, "the number of a step is too large");
-	if (!reading->wrong && DW_APPEND(&summary->ranks, &summary->capacity, &summary->count, rank))
-		return true;
-	summary->failed |= !reading->wrong;
-	return false;
+	return reader.bad ? read_fail(reading, from->bytes, message->damaged) : !reading->wrong;
+}
+
+static bool read_message(struct reading *reading, const struct dw_summary_message *message, void *to,
+                         const struct dw_proto_field *from)
+{
+	read_new(message, to);
+	return read_fields(reading, message, to, from);
+}
+
+static bool read_rank(struct reading *reading, const struct dw_proto_field *from)
+{
+	struct dw_summary *summary = reading->summary;
+	struct dw_summary_rank rank = { .span_count = 0 };
+
+	if (!read_message(reading, &dw_summary_rank_message, &rank, from))
+		return false;
+	if (rank.span_count && rank.span_log2 && rank.spans[rank.span_count - 1].index >> (64 - rank.span_log2))
+		return read_fail(reading, from->bytes, "the number of a step is too large");
+	summary->failed |= !DW_APPEND(&summary->ranks, &summary->capacity, &summary->count, rank);
+	return !summary->failed;
 }
 
 static int read_head(const char *path, const unsigned char *bytes, size_t length, struct dwell_error *error)

@@ -1,8 +1,8 @@
 /*
  * Writes the file of a summary: 24 bytes, then a message of protocol buffers (doc/reference/summary.md).
  *
- * Fields are written in a fixed order, and zeros are left out, so that equal summaries are equal
- * bytes.
+ * Fields are written in the order of the tables (fields.c), and zeros are left out, so that equal summaries are
+ * equal bytes.
  */
 #include <string.h>
 
@@ -13,18 +13,6 @@ static void write_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static void write_number(struct dw_proto *proto, uint32_t field, uint64_t value)
-{
-	if (value)
-		dw_proto_u64(proto, field, value);
-}
-
-static void write_text(struct dw_proto *proto, uint32_t field, const char *text)
-{
-	if (*text)
-		dw_proto_text(proto, field, text);
 }
 
 /* Pairs of index and value, for those that are not 0. */
@@ -80,128 +68,76 @@ static void write_span(struct dw_proto *proto, const struct dw_summary_span *spa
 	dw_proto_close(proto, at);
 }
 
-static void write_name(struct dw_proto *proto, uint32_t list, const struct dw_summary_name *name)
-{
-	size_t at = dw_proto_open(proto, list);
-
-	write_text(proto, NAME_NAME, name->name);
-	write_number(proto, NAME_COMMUNICATION, name->communication);
-	write_number(proto, NAME_CALLS, name->calls);
-	write_number(proto, NAME_SELF, name->self_ns);
-	dw_proto_close(proto, at);
-}
-
-static void write_where(struct dw_proto *proto, const struct dw_summary_rank *rank)
-{
-	size_t at = dw_proto_open(proto, RANK_WHERE), inner;
-
-	write_number(proto, WHERE_COLLECTIVES, rank->communications);
-	write_number(proto, WHERE_SILENT, rank->silent_ns);
-	for (size_t i = 0; i < rank->open_count; i++) {
-		inner = dw_proto_open(proto, WHERE_OPEN);
-		write_text(proto, OPEN_NAME, rank->open[i].name);
-		write_number(proto, OPEN_COMMUNICATION, rank->open[i].communication);
-		write_number(proto, OPEN_NS, rank->open[i].ns);
-		write_number(proto, OPEN_PAUSE, rank->open[i].pause);
-		dw_proto_close(proto, inner);
-	}
-	write_number(proto, WHERE_END, rank->end_ns);
-	write_number(proto, WHERE_FOLLOWED, rank->followed);
-	dw_proto_close(proto, at);
-}
-
 /* Arrivals are near to each other in time and number, so differences take fewer bytes. The difference of
  * two times wraps around if the second is earlier. */
-static void write_collective(struct dw_proto *proto, const struct dw_summary_collective *row)
+static void write_arrivals(struct dw_proto *proto, const struct dw_summary_collective *row)
 {
-	size_t at = dw_proto_open(proto, RANK_COLLECTIVE), inner;
 	uint64_t sequence = 0, enter_ns = 0;
+	size_t at;
 
-	write_text(proto, COLLECTIVE_GROUP, row->group);
-	write_text(proto, COLLECTIVE_OPERATION, row->operation);
-	write_number(proto, COLLECTIVE_COUNT, row->count);
-	write_number(proto, COLLECTIVE_BYTES, row->bytes);
-	write_number(proto, COLLECTIVE_FLIGHT, row->flight_ns);
-	write_number(proto, COLLECTIVE_BLOCKED, row->blocked_ns);
-	write_number(proto, COLLECTIVE_LAST, row->last_sequence);
-	write_number(proto, COLLECTIVE_OPEN, row->open);
-	if (row->arrival_count) {
-		inner = dw_proto_open(proto, COLLECTIVE_ARRIVALS);
-		for (size_t i = 0; i < row->arrival_count; i++) {
-			dw_proto_varint(proto, row->arrivals[i].sequence - sequence);
-			dw_proto_varint(proto, row->arrivals[i].enter_ns - enter_ns);
-			dw_proto_varint(proto, row->arrivals[i].flight_ns);
-			dw_proto_varint(proto, row->arrivals[i].blocked_ns);
-			sequence = row->arrivals[i].sequence;
-			enter_ns = row->arrivals[i].enter_ns;
-		}
-		dw_proto_close(proto, inner);
+	if (!row->arrival_count)
+		return;
+	at = dw_proto_open(proto, COLLECTIVE_ARRIVALS);
+	for (size_t i = 0; i < row->arrival_count; i++) {
+		dw_proto_varint(proto, row->arrivals[i].sequence - sequence);
+		dw_proto_varint(proto, row->arrivals[i].enter_ns - enter_ns);
+		dw_proto_varint(proto, row->arrivals[i].flight_ns);
+		dw_proto_varint(proto, row->arrivals[i].blocked_ns);
+		sequence = row->arrivals[i].sequence;
+		enter_ns = row->arrivals[i].enter_ns;
 	}
 	dw_proto_close(proto, at);
 }
 
-static void write_unrecorded(struct dw_proto *proto, const struct dw_unrecorded *what)
-{
-	size_t at = dw_proto_open(proto, RANK_UNRECORDED);
+static void write_message(struct dw_proto *proto, uint32_t number, const struct dw_summary_message *message,
+                          const void *of);
 
-	write_text(proto, UNRECORDED_ID, what->id);
-	write_text(proto, UNRECORDED_FILE, what->file);
-	write_number(proto, UNRECORDED_PARTLY, what->partly);
-	write_text(proto, UNRECORDED_WHY, what->why);
-	dw_proto_close(proto, at);
+static void write_text(struct dw_proto *proto, uint32_t number, const char *text)
+{
+	if (*text)
+		dw_proto_text(proto, number, text);
 }
 
-static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *rank)
+/* A text, a number, or a message of its own. */
+static void write_plain(struct dw_proto *proto, const struct dw_summary_field *field, const void *of)
 {
-	size_t at = dw_proto_open(proto, SUMMARY_RANK);
+	const void *at = dw_field_at(field, of);
 
-	write_text(proto, RANK_JOB, rank->job);
-	write_text(proto, RANK_HOST, rank->host);
-	write_text(proto, RANK_COMMAND, rank->command);
-	write_number(proto, RANK_RANK, (uint64_t)((int64_t)rank->rank + 1));
-	write_number(proto, RANK_LOCAL_RANK, (uint64_t)((int64_t)rank->local_rank + 1));
-	write_number(proto, RANK_WORLD_SIZE, (uint64_t)((int64_t)rank->world_size + 1));
-	write_number(proto, RANK_PID, rank->pid);
-	write_number(proto, RANK_START, rank->start_ns);
-	write_number(proto, RANK_WALL, rank->wall_ns);
-	write_number(proto, RANK_STEPS, rank->steps);
-	write_number(proto, RANK_NS, rank->ns);
-	write_number(proto, RANK_WARM_UP_STEPS, rank->warm_up_steps);
-	write_number(proto, RANK_WARM_UP_NS, rank->warm_up_ns);
-	write_number(proto, RANK_MISSING_STEPS, rank->missing_steps);
-	write_number(proto, RANK_LAST_STEP, rank->last_step);
-	write_number(proto, RANK_LAST_OPEN, rank->last_open);
-	write_durations(proto, rank);
-	write_number(proto, RANK_SPAN_LOG2, rank->span_log2);
-	for (size_t i = 0; i < rank->span_count; i++)
-		write_span(proto, &rank->spans[i]);
-	write_number(proto, RANK_NAMED_STEPS, rank->named_steps);
-	for (size_t i = 0; i < rank->name_count; i++)
-		write_name(proto, RANK_NAME, &rank->names[i]);
-	write_number(proto, RANK_OTHER, rank->other_ns);
-	write_pairs(proto, RANK_LOST, rank->lost, DW_LOSS_SLOTS);
-	if (rank->where_known)
-		write_where(proto, rank);
-	write_number(proto, RANK_MEMORY_PEAK, rank->memory_peak_bytes);
-	for (size_t i = 0; i < rank->collective_count; i++)
-		write_collective(proto, &rank->collectives[i]);
-	write_number(proto, RANK_ARRIVAL_LOG2, rank->arrival_log2);
-	write_number(proto, RANK_IN_FLIGHT, rank->in_flight_ns);
-	write_number(proto, RANK_LAYER_STEPS, rank->layer_steps);
-	for (size_t i = 0; i < rank->layer_count; i++)
-		write_name(proto, RANK_LAYER, &rank->layers[i]);
-	write_number(proto, RANK_OTHER_LAYERS, rank->other_layers_ns);
-	write_number(proto, RANK_ALLOCATED, rank->allocated_bytes);
-	write_number(proto, RANK_INPUT, rank->input_bytes);
-	for (size_t i = 0; i < rank->unrecorded_count; i++)
-		write_unrecorded(proto, &rank->unrecorded[i]);
-	for (size_t i = 0; i < rank->place_count; i++)
-		write_name(proto, RANK_PLACE, &rank->places[i]);
-	write_number(proto, RANK_RESIDENT, rank->resident_bytes);
-	write_number(proto, RANK_LEFT, rank->left_bytes);
-	write_number(proto, RANK_LOOP_END, rank->loop_end_ns);
-	write_number(proto, RANK_CPU, rank->cpu_ns);
-	write_number(proto, RANK_FAILED, rank->failed);
+	if (field->kind == DW_FIELD_TEXT)
+		write_text(proto, field->number, *(const char *const *)at);
+	else if (field->kind == DW_FIELD_CHARS)
+		write_text(proto, field->number, at);
+	else if (field->kind == DW_FIELD_WITHIN && *(const bool *)at)
+		write_message(proto, field->number, field->message, of);
+	else if (dw_field_is_number(field) && dw_field_number(field, of))
+		dw_proto_u64(proto, field->number, dw_field_number(field, of));
+}
+
+static void write_field(struct dw_proto *proto, const struct dw_summary_field *field, const void *of)
+{
+	switch (field->kind) {
+	case DW_FIELD_LIST:
+		for (size_t i = 0; i < *dw_field_count(field, of); i++)
+			write_message(proto, field->number, field->message, dw_field_array(field, of) + i * field->item_bytes);
+		break;
+	case DW_FIELD_SPANS:
+		for (size_t i = 0; i < *dw_field_count(field, of); i++)
+			write_span(proto, &((const struct dw_summary_rank *)of)->spans[i]);
+		break;
+	case DW_FIELD_BUCKETS: write_durations(proto, of); break;
+	case DW_FIELD_ARRIVALS: write_arrivals(proto, of); break;
+	case DW_FIELD_LOST: write_pairs(proto, field->number, dw_field_at(field, of), DW_LOSS_SLOTS); break;
+	default: write_plain(proto, field, of);
+	}
+}
+
+static void write_message(struct dw_proto *proto, uint32_t number, const struct dw_summary_message *message,
+                          const void *of)
+{
+	size_t at = dw_proto_open(proto, number);
+
+	for (size_t i = 0; i < message->count; i++)
+		write_field(proto, &message->fields[i], of);
 	dw_proto_close(proto, at);
 }
 
@@ -213,7 +149,7 @@ void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto)
 	for (unsigned i = 0; i < HEAD_BYTES; i++)
 		dw_proto_varint(proto, 0);
 	for (size_t i = 0; i < summary->count; i++)
-		write_rank(proto, &summary->ranks[i]);
+		write_message(proto, SUMMARY_RANK, &dw_summary_rank_message, &summary->ranks[i]);
 	if (proto->failed)
 		return;
 	memcpy(proto->bytes + head, MAGIC, sizeof MAGIC - 1);
