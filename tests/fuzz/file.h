@@ -6,8 +6,7 @@
  * the pages that its input fills. All other files are the system's. Under AddressSanitizer a
  * read behind the end of the file is found to the byte.
  */
-#ifndef TESTS_FUZZ_FILE_H
-#define TESTS_FUZZ_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@
 void file_begin(size_t bytes);
 /* Overwrites a part of it. */
 void file_write(size_t offset, const void *data, size_t bytes);
-
-#endif

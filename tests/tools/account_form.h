@@ -29,8 +29,7 @@
  *
  * Files are without their folders.
  */
-#ifndef TEST_ACCOUNT_FORM_H
-#define TEST_ACCOUNT_FORM_H
+#pragma once
 
 #include "facts/facts.h"
 
@@ -47,5 +46,3 @@ static const char *const account_form_iterations[] = {
 	[DW_ITERATIONS_RUN] = "run",
 };
 #define ACCOUNT_FORM_COUNT(names) (sizeof(names) / sizeof *(names))
-
-#endif
