@@ -204,6 +204,33 @@ TEST(a_profile_counts_its_thread_and_those_without_one)
 	made_close(&made);
 }
 
+/* A profile keeps each of its cycles as a range of its own: a list of ids is several of them. */
+TEST(a_scope_of_several_profiles)
+{
+	static const struct {
+		const char *profile;
+		uint64_t total;
+	} cases[] = { { "1", 1 }, { "1,3", 1 + 4 }, { "3,1,2", 1 + 2 + 4 }, { "cycle", 1 + 2 + 4 } };
+	struct dw_scope scope = { 0 };
+
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "mm");
+
+	for (uint64_t i = 0; i < 3; i++) {
+		dw_encode_profile(&made.process, made.thread, "cycle", i, 100 + 100 * i, 190 + 100 * i);
+		range(110 + 100 * i, 110 + 100 * i + (1u << i), op);
+	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		scope.profile = cases[i].profile;
+		REQUIRE((i ? made_open_bytes(&made, dw_encode_bytes(&made.encode), &scope) : made_open(&made, &scope)) == 0);
+		CHECK_EQ(total(made.model, "mm"), cases[i].total);
+		made_close_model(&made);
+	}
+	scope.profile = "1,";
+	CHECK_EQ(made_open_bytes(&made, dw_encode_bytes(&made.encode), &scope), DWELL_E_NAME);
+	made_close(&made);
+}
+
 /* ---- models of other scopes ------------------------------------------------------------ */
 
 TEST(equal_scopes_are_one_model)
