@@ -169,6 +169,24 @@ static void account_add_rests(struct making *making, enum dw_account_state state
 	}
 }
 
+static bool account_is_python(const struct making *making)
+{
+	const struct dw_source *source = making->source;
+
+	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
+}
+
+/* What the thread runs in a part if no sample says it: where operators were recorded, Python calls them. */
+static enum dw_activity account_by_records(const struct making *making, const struct dw_account_part *part)
+{
+	bool operators = false;
+
+	for (size_t i = 0; i < making->parts.count; i++)
+		operators |= DW_PARTS_OF_OPERATORS >> making->parts.at[i].share & 1;
+	return part->share == DW_SHARE_OTHER && operators && account_is_python(making) ? DW_ACTIVITY_INTERPRETER
+	                                                                               : DW_ACTIVITY_UNKNOWN;
+}
+
 /* In parts without a sample of CPU time the thread does by expectation what it does in the whole loop. */
 static void account_add_unsampled(struct making *making)
 {
@@ -189,7 +207,7 @@ static void account_add_unsampled(struct making *making)
 		for (unsigned activity = 0; sampled_ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
 			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity, ns * of_activity[activity] / sampled_ns);
 		if (!(sampled_ns > 0))
-			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, DW_ACTIVITY_UNKNOWN, ns);
+			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, account_by_records(making, part), ns);
 	}
 }
 
@@ -270,13 +288,6 @@ static double account_take_waits(struct making *making, uint32_t part, bool sure
 		dw_cells_scale(&making->cells, i, 1 - taken_ns / waits_ns);
 	}
 	return taken_ns;
-}
-
-static bool account_is_python(const struct making *making)
-{
-	const struct dw_source *source = making->source;
-
-	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
 }
 
 /* Finds what the threads do, for how the work is shared. */

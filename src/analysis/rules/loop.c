@@ -114,7 +114,7 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 		share += loop_operators_between(at);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		share += python;
-	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
+	else if (!(dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER)) >= DW_RULE_NAMED) && !dw_case_calls_between_are_small(at))
 		share += fmin(python, dw_case_calls_between(at));
 	return (struct dw_amount){ share, share, share };
 }

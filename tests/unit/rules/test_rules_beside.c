@@ -56,36 +56,6 @@ TEST(inputs_that_change_at_one_point_are_no_spread)
 	made_end(&at);
 }
 
-TEST(objects_that_python_makes_are_pythons)
-{
-	struct made at;
-
-	/* Half of the step is Python's, 46% of it without calls. */
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.5 }, { DW_FACT_PLACES_PYTHON, 0.5 }, { DW_FACT_LOOP_COLLECTOR_ALL, 0.1 }));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.05));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.12));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.13));
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.08);
-	made_set(&at, DW_FACT_PLACES_PYTHON, 0);
-	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.06));
-	CHECK_EQ(made_without(&at, "collector", DW_FACT_STEP_COLLECTOR), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
-TEST(collections_of_the_compiler_are_part_of_compiling)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_COMPILATIONS, 4 }, { DW_FACT_STEP_COLLECTOR, 0.01 }, { DW_FACT_LOOP_COLLECTOR, 0 },
-	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.3 },
-	                     { DW_FACT_LOOP_STEPS, 1 }));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.3));
-	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.1));
-	made_set(&at, DW_FACT_OPERATORS_COMPILATIONS, 0);
-	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.01));
-	made_end(&at);
-}
-
 TEST(processes_that_exchange_nothing_do_not_wait_for_each_other)
 {
 	struct made at;
@@ -172,14 +142,11 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.15 }, { DW_FACT_LOOP_DATA_ALL, 0.15 }, { DW_FACT_LOADER_WORKERS, 2 },
-	                     { DW_FACT_LOADER_HAND_OVER, 0.15 }, { DW_FACT_LOADER_HAND_OVER_NS, 4e6 },
-	                     { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_READY, 3.9 }, { DW_FACT_LOADER_EMPTY, 0 },
-	                     { DW_FACT_LOADER_BUSY, 0.1 }, { DW_FACT_LOADER_EPOCHS, 1 },
-	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.25 }));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.18));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.19));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.2));
+	made_begin(&at,
+	           MADE({ DW_FACT_STEP_DATA, 0.15 }, { DW_FACT_LOOP_DATA_ALL, 0.15 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                { DW_FACT_LOADER_HAND_OVER, 0.15 }, { DW_FACT_LOADER_HAND_OVER_NS, 4e6 },
+	                { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_READY, 3.9 }, { DW_FACT_LOADER_EMPTY, 0 },
+	                { DW_FACT_LOADER_BUSY, 0.1 }, { DW_FACT_LOADER_EPOCHS, 1 }, { DW_FACT_LOOP_COLLECTOR_ALL, 0.25 }));
 	made_set(&at, DW_FACT_LOADER_COLLECTOR, 0.25);
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "loader-handover");
@@ -417,22 +384,6 @@ TEST(page_faults_of_elementwise_operators_are_page_faults)
 	made_end(&at);
 }
 
-TEST(hooks_of_a_framework_are_not_the_programs_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.7 }, { DW_FACT_LOOP_PYTHON, 0.2 }, { DW_FACT_LOOP_CALLS, 0 },
-	                     { DW_FACT_PLACES_BETWEEN, 0.01 }));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.01));
-	at.facts.framework = DW_FACTS_LIGHTNING;
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
-	at.facts.framework = DW_FACTS_IGNITE;
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
-	made_end(&at);
-}
-
 TEST(free_memory_of_a_host_is_no_first_sentence)
 {
 	struct made at;
@@ -446,39 +397,6 @@ TEST(free_memory_of_a_host_is_no_first_sentence)
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "memory-room");
-	made_end(&at);
-}
-
-/* A step of 20 ms has Python for 2.8 ms at one place, in times of 1 ms and more between two operators. */
-TEST(a_frameworks_own_time_in_a_step_is_not_the_programs_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.14 }, { DW_FACT_OPERATORS_COUNT, 500 }, { DW_FACT_OPERATORS_CALLED, 500 }));
-	at.facts.framework = DW_FACTS_LIGHTNING;
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:41 and train.py:43"; /* the program's own hook */
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	made_end(&at);
-}
-
-/* Of the time between the steps 0.24 of the loop are operators and 0.15 Python, in one function. */
-TEST(a_function_between_the_steps_is_one_cause)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.24 }, { DW_FACT_LOOP_PYTHON, 0.15 },
-	                     { DW_FACT_LOOP_CALLS, 0 }));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "python");
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = at.facts.at[DW_FACT_SAMPLES_BETWEEN].name = "update";
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "between-steps");
-	CHECK_STR(at.verdicts.at[1].rule->id, "python");
 	made_end(&at);
 }
 
