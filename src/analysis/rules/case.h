@@ -99,10 +99,6 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
 /* machine.c: the part of the loop in which the program's threads wait for each other's CPUs; 0 if that may be
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
-/* machine.c: the time of page faults between the steps, as a part of the loop. */
-double dw_case_faults_between(const struct dw_rule_case *at);
-/* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */
-double dw_case_faults_in_steps(const struct dw_rule_case *at);
 
 /* host.c: whether steps with a new shape are long because of it; whether there are so many small operators between the steps that
  * the rule about these reports them. */

@@ -115,7 +115,19 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
-		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY | DOES(RETURNS) | DOES(FAULT))),
+		RULE("page-faults", CAUSE, "Does memory that is touched for the first time take time?", RUNS(DOES(FAULT) | DOES(RETURNS))),
+		.no_gain = true,
+		.statement = "To get memory from the system and to return it {takes} {share} {of}[, most of it in {cells:most}]"
+		             "[?cpu.faults_minor: : {cpu.faults_minor} page faults {each}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "keep large buffers from step to step",
+			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
+			                     "LD_PRELOAD, or MALLOC_TOP_PAD_ and MALLOC_MMAP_THRESHOLD_)",
+		},
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
 		.statement = "To allocate and free memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes" },
 		.look = "dwell report --view hot",

@@ -156,57 +156,6 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 	made_end(&at);
 }
 
-TEST(page_faults_pass_while_the_loop_waits)
-{
-	struct made at;
-
-	/* 2000 faults of 1 us are 10% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.09))));
-	CHECK(!made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.06), CELL(WAITS, LOCK, 0.05))));
-	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, SLEEP, 0.11))));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.09));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.11));
-	/* Recording touches new memory, too. */
-	made_set(&at, DW_FACT_LOADER_STARVED, 0);
-	CHECK(made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.02));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.2));
-	made_end(&at);
-}
-
-/* 2,000 faults touch 8 MB. Growth by half of that explains them. */
-TEST(page_faults_of_memory_that_grows_are_growth)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.0e6));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.2e6));
-	made_end(&at);
-}
-
-TEST(page_faults_between_steps_count)
-{
-	struct made at;
-
-	/* 2000 faults of 1 us between steps are 10% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_OPERATORS, 0.2 }, { DW_FACT_CPU_FAULTS_MINOR, 0 },
-	                     { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_LOOP_FAULTS, 0 }));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 1300));
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 1350)); /* a third of the operators' time */
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1300));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1500));
-	made_set(&at, DW_FACT_LOOP_FAULTS, 2000);
-	made_judge(&at);
-	CHECK_STR(made_find(&at, "page-faults")->statement,
-	          "2,000 page faults a step take about 10% of the loop: memory is returned to the system and touched anew.");
-	made_set(&at, DW_FACT_LOOP_OPERATORS, 0.06); /* nothing else touches memory there */
-	made_judge(&at);
-	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
-	CHECK_EQ(made_without(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
 TEST(slow_steps_with_large_inputs_are_their_sizes)
 {
 	struct made at;
@@ -225,26 +174,6 @@ TEST(slow_steps_with_large_inputs_are_their_sizes)
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].statement, "Steps with large inputs take 40% of the loop beyond the median step: the "
 	                                       "size of the input explains 90% of the spread of their durations.");
-	made_end(&at);
-}
-
-TEST(page_faults_are_ranked_as_work)
-{
-	struct made at;
-
-	/* 3200 faults of 1 us are 16% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 3200 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.085)));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
-	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.075)));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "page-faults");
-	CHECK_STR(at.verdicts.at[1].rule->id, "waiting-file");
-	/* Their number is a mean over steps of which some are much longer than the median. */
-	made_set(&at, DW_FACT_STEP_MEAN, 40e6);
-	made_judge(&at);
-	CHECK(fabs(made_find(&at, "page-faults")->share.value - 0.08) < 1e-9);
 	made_end(&at);
 }
 
@@ -368,19 +297,6 @@ TEST(work_for_a_wait_for_files_is_part_of_it)
 	CHECK(!made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04))));
 	CHECK(made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04), CELL(RUNS, FILE, 0.06), CELL(RUNS, DESCRIPTOR, 0.04))));
 	CHECK_NEAR(made_find(&at, "waiting-file")->share.value, 0.14, 1e-9);
-	made_end(&at);
-}
-
-TEST(page_faults_of_elementwise_operators_are_page_faults)
-{
-	struct made at;
-
-	/* 1000 faults of 1 us are 5% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_ELEMENTWISE, 0.34 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 990)); /* too few to count */
-	CHECK(!made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 1010)); /* 2% are the optimizer's */
-	made_set(&at, DW_FACT_OPERATORS_ELEMENTWISE, 0.4);
-	CHECK(made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 1010));
 	made_end(&at);
 }
 

@@ -16,18 +16,19 @@ TEST(what_lies_between_calls_of_a_model_may_be_its_input)
 	made_end(&at);
 }
 
-/* Adam over tensors of some hundred thousand numbers writes new memory for each. */
-TEST(page_faults_of_an_update_are_page_faults)
+/* Adam over tensors of some hundred thousand numbers writes new memory for each; so do elementwise operators. */
+TEST(page_faults_of_operators_are_page_faults)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 },
-	                     { DW_FACT_CPU_FAULT_NS, 1500 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }));
-	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 100));
-	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 1700)); /* 13% */
-	made_set(&at, DW_FACT_CPU_FAULTS_MINOR, 4000);
-	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_STEP_OPTIMIZER_ALL, 0.54));
-	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.27);
+	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 }));
+	CHECK(made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, FAULT, 0.01))));
+	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, FAULT, 0.13))));
+	CHECK_EQ(made_find(&at, "page-faults")->state, DW_RULE_FIRED);
+	made_end(&at);
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_ELEMENTWISE, 0.36 }));
+	CHECK(made_fires_of(&at, "memory-bound-chain", MADE_CELLS(CELL(RUNS, FAULT, 0.01))));
+	CHECK(!made_fires_of(&at, "memory-bound-chain", MADE_CELLS(CELL(RUNS, FAULT, 0.05))));
 	made_end(&at);
 }
 

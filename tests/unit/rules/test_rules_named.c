@@ -227,8 +227,7 @@ TEST(page_faults_in_a_range_that_is_the_work_are_a_cause)
 	struct made at;
 
 	begin_own_names(&at);
-	made_set(&at, DW_FACT_CPU_FAULTS_MAJOR, 0);
-	made_set(&at, DW_FACT_CPU_FAULTS_MINOR, 5000); /* 25% */
+	made_cells(&at, MADE_CELLS(CELL(RUNS, FAULT, 0.25)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "page-faults");
 	made_end(&at);
