@@ -267,9 +267,6 @@ static void operators_put_steady(struct dw_facts_work *work)
 		work->values[i] = work->steady[i]->operator_count;
 	dw_fact_set_median(work, DW_FACT_OPERATORS_COUNT, count);
 	for (size_t i = 0; i < count; i++)
-		work->values[i] = work->steady[i]->called_count;
-	dw_fact_set_median(work, DW_FACT_OPERATORS_CALLED, count);
-	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->data_operator_count;
 	dw_fact_set_median(work, DW_FACT_LOADER_OPERATORS, count);
 	for (size_t i = 0; i < count; i++)

@@ -90,16 +90,10 @@ static double loop_forward_before(const struct dw_rule_case *at)
 	return (backward - known) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 }
 
-#define LOOP_FAULTS 0.33 /* of the operators between the steps: touching new memory is their work */
-
-/* Operators between the steps that page-faults does not report, and that are no forward. */
+/* Operators between the steps that are no forward. */
 static double loop_operators_between(const struct dw_rule_case *at)
 {
-	double all = dw_case_part(at, DW_FACT_LOOP_OPERATORS), faults = dw_case_faults_between(at);
-
-	if (faults >= LOOP_FAULTS * all)
-		return 0;
-	return fmax(0, all - faults - loop_forward_before(at));
+	return fmax(0, dw_case_part(at, DW_FACT_LOOP_OPERATORS) - loop_forward_before(at));
 }
 
 /* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
@@ -114,7 +108,7 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 		share += loop_operators_between(at);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		share += python;
-	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
+	else if (!(dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER)) >= DW_RULE_NAMED) && !dw_case_calls_between_are_small(at))
 		share += fmin(python, dw_case_calls_between(at));
 	return (struct dw_amount){ share, share, share };
 }

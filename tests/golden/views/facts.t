@@ -293,7 +293,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loop.communication_all","0.0%",null,"the loop",0,0,0,"ratio",16,null,null,"communication in and outside the steps"],
   ["loop.evaluations","0",null,"",0,0,0,"count",1,null,null,"evaluations outside the steps"],
   ["loop.checkpoints","0",null,"",0,0,0,"count",1,null,null,"checkpoints outside the steps"],
-  ["loop.collections","0.50",null,"a step",0.5,0.5,0.5,"count",1,null,null,"garbage collections between the steps, and steps with one in them"],
   ["loop.calls","0",null,"a step",0,0,0,"count",1,null,null,"operators between the steps"],
   ["loop.faults","not measured",null,"a step",null,null,null,"count",null,"the trace has no readings of the kernel's account between steps","the trace has no readings of the kernel's account between steps","page faults without input between the steps: mean"],
   ["loop.gap","0","0 to 4.00 ms","a steady step",0,0,4000000,"ns",15,null,null,"time from the end of a steady step to the begin of the next step"],
@@ -376,7 +375,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.slowest","1.0x",null,"the median worker",1,1,1,"times",2,"python3",null,"median time of a batch of the slowest worker, as a multiple of the median worker's; note: its thread"],
   ["loader.variation","1.0x",null,"a batch's production",1,1,1,"times",14,null,null,"99th percentile of a batch's production, as a multiple of the median"],
   ["operators.count","1",null,"a steady step",1,1,1,"count",16,null,null,"operators"],
-  ["operators.called","1",null,"a steady step",1,1,1,"count",16,null,null,"of these, those that the program calls: not within another one, and not in backward"],
   ["operators.share","29.4%","28.4% to 31.2%","a steady step",0.293685756,0.283768445,0.311850312,"ratio",16,null,null,"time in operators, whatever phase they are in"],
   ["operators.mean_self","5.00 ms",null,"an operator",5000000,5000000,5000000,"ns",16,null,null,"mean self time"],
   ["operators.gap","2.75 ms",null,"an operator",2750000,2750000,2750000,"ns",16,null,null,"interpreter's time between two operators: step.python over their number"],
@@ -442,7 +440,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["samples.step","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --sample 100","record with dwell run --sample 100","samples of call stacks"],
   ["samples.function","not measured",null,"CPU time in the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the program's function with most time of its own and of the system's libraries that it calls; it and its line are named if it certainly has 15%, as in the next four"],
   ["samples.python","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","of it without samples.engine the function of Python with most, with the native functions that it calls"],
-  ["samples.python_one","not measured",null,"CPU time in the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the function of samples.python, without the part of samples.engine, also if too few samples lie in Python to name it"],
   ["samples.engine","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","in which the innermost function of Python runs the engine of autograd, a library of linear algebra computes, or memory is returned: that is no code of Python"],
   ["samples.unnamed","not measured",null,"CPU time of step.unnamed",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
   ["samples.between","not measured",null,"CPU time between the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
@@ -482,7 +479,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["117 of 230 facts are not measured; each says why."]}
+ "notes":["116 of 227 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
