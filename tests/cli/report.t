@@ -150,6 +150,7 @@ $ dwell report train.dwell --view steps --limit all | head -1
 
 $ dwell report --format=csv --view=threads -- train.dwell | tail -1
 loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0,1
+
 # A copy that was cut short: recovered, said, and no error.
 $ head -c 140000 train.dwell > torn.dwell && dwell report torn.dwell --view threads
 thread        pid   tid  records  ranges   first   last   busy  busy share  lost

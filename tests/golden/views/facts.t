@@ -43,7 +43,6 @@ loop.data_all                  0.0%                           the loop          
 loop.communication_all         0.0%                           the loop                                             25
 loop.evaluations               0                                                                                    1
 loop.checkpoints               0                                                                                    1
-loop.collections               0                              a step                                                1
 loop.calls                     0                              a step                                                1
 loop.faults                    not measured                   a step                                                   the trace has no readings of the kernel's account between steps
 loop.gap                       4.00 ms                        a steady step                                        24
@@ -126,7 +125,6 @@ loader.busy                    not measured                   the workers' time 
 loader.slowest                 not measured                   the median worker                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.variation               not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 operators.count                2                              a steady step                                        25
-operators.called               1                              a steady step                                        25
 operators.share                54.5%                          a steady step                                        25
 operators.mean_self            6.00 ms                        an operator                                          25
 operators.gap                  4.00 ms                        an operator                                          25
@@ -192,7 +190,6 @@ places.python                  not measured                   the steps         
 samples.step                   4.04                           a step                                              101
 samples.function               39.7%         29.8% to 49.6%   CPU time in the steps                               101  PyUnicode_Split
 samples.python                 75.8%         65.5% to 86.0%   CPU time of Python in the loop                       74  tokenize, text.py:90
-samples.python_one             59.5%                          CPU time in the steps                               101
 samples.engine                 0.0%          0.0% to 3.8%     CPU time of Python in the loop                       74
 samples.unnamed                not measured                   CPU time of step.unnamed                                 fewer than 20 samples of call stacks lie there
 samples.between                100.0%        90.6% to 100.0%  CPU time between the steps                           24  log_metrics, log.py:7
@@ -231,7 +228,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-128 of 230 facts are not measured; each says why.
+128 of 227 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[

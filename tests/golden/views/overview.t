@@ -90,8 +90,8 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ dwell report train.dwell --steps 30..31
 Only steps 30..31.
 2 steps in 80.5 ms, 40.2 ms a step (p50 20.5, p95 60.0, p99 60.0).
-Garbage collection takes 50% of each step.
-  -> allocate fewer objects that are collected: at most 20.0 ms a step (dwell report --view gc)
+Garbage collection takes 50% of the loop.
+  -> allocate fewer objects that are collected (dwell report --view gc)
 
   a step       ms  of a step
   collector  20.0      49.7%
@@ -117,11 +117,11 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace samples && dwell report samples.dwell
 25 steps in 550 ms, 22.0 ms a step (p50 22.0, p95 22.0, p99 22.0); outside them 96.0 ms of other work, 11.0 ms of start-up and 3.00 ms after the last step.
-Python takes 36% of each step, outside operators and waits; 76% of it is in tokenize at text.py:90.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 7.98 ms a step (dwell report --view hot)
+Python takes 26% of the loop, most of it in log_metrics (log.py:7).
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
 15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
-All of this together: at most 11.8 ms of 25.8 ms a step.
+All of this together: at most 10.6 ms of 25.8 ms a step.
 
   a step       ms  of a step
   python     8.00      36.4%
@@ -129,6 +129,12 @@ All of this together: at most 11.8 ms of 25.8 ms a step.
   forward    6.00      27.3%
   idle       2.00       9.1%
   all       22.00     100.0%
+
+  main thread        largest part in  line        time  share    +-  samples
+  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  unknown                                       50.0ms   7.7%
+  all                                            646ms
 
   operators by self time  calls/step  self/step  of a step     p99
   aten::linear                     1     6.00ms      27.3%  6.00ms
@@ -316,11 +322,11 @@ $ dwell report nosteps.dwell --format json
 $ trace python && dwell report python.dwell --view overview
 6 steps in 600 ms, 100 ms a step (p50 100, p95 100, p99 100); outside them 110 ms of start-up, 50.0 ms of other work and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
   a step       ms  of a step
   data       30.0      30.0%
@@ -341,11 +347,11 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ dwell report python.dwell
 6 steps in 600 ms, 100 ms a step (p50 100, p95 100, p99 100); outside them 110 ms of start-up, 50.0 ms of other work and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
   a step       ms  of a step
   data       30.0      30.0%
@@ -386,7 +392,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,17025000,20000000,20000000,20000000,0,20000000,"loader-slow-workers",0.53010279]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 272 ms, 17.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 16.0 ms of garbage collection and 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 16% of each step, outside operators and waits.","  -> tensor operations in place of loops, or work once instead of in every step: at most 3.22 ms a step (dwell run --functions tells which functions)","Garbage collection takes 7% of the loop.","  -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 1.25 ms a step (dwell report --view gc)","All of this together: at most 15.1 ms of 18.0 ms a step."],
+ "heads":["16 steps in 272 ms, 17.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 16.0 ms of garbage collection and 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 12.0 ms of 18.0 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -550,7 +556,7 @@ NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
 Python takes 74% of the run, most of it in the range XlaCompile jit_step.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
 
@@ -603,7 +609,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -952,11 +958,13 @@ Other programs had the CPU for 68% of the run: times are not this program's alon
 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
 The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
+Python may take 21% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of each step: without it, steps are that much shorter.
   -> record a part of the steps, or fewer details
-All of this together: at most 14.2 ms of 20.0 ms a step.
+All of this together: at most 18.3 ms of 20.0 ms a step.
 
   a step       ms  of a step
   operators  10.0      50.0%
@@ -987,11 +995,8 @@ More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|strea
 $ trace reduced && dwell report reduced.dwell --view overview
 10 steps in 200 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 9.00 ms of other work and 1.00 ms after the last step.
 Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.90 ms a step (dwell run --functions tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-All of this together: at most 14.9 ms of 20.9 ms a step.
 
   a step     ms  of a step
   forward  10.0      50.0%
@@ -1006,8 +1011,8 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace verdict_python && dwell report verdict_python.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.99 ms a step (dwell run --functions tells which functions)
+Python may take 50% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
 One operator, aten::linear, may take 50% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 15.0 ms of 20.0 ms a step.
@@ -1027,6 +1032,8 @@ $ trace verdict_small && dwell report verdict_small.dwell
 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside them 10.0 ms of start-up.
 1,000 small operators a step, 4.00 us each, may take 100% of each step with the calls between them.
   -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
+Python may take 50% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.00 ms a step (dwell run --sample 100 tells which functions)
 One operator, aten::add_, may take 50% of each step: 1,000 calls.
   -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 8.00 ms of 8.00 ms a step.
@@ -1046,9 +1053,9 @@ $ trace verdict_operator && dwell report verdict_operator.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
 One operator, aten::sort, may take 80% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
-All of this together: at most 9.98 ms of 20.0 ms a step.
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 10.0 ms of 20.0 ms a step.
 
   a step       ms  of a step
   operators  18.0      90.0%
@@ -1066,9 +1073,11 @@ $ trace verdict_idle && dwell report verdict_idle.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
 The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
+Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
 Garbage collection takes 15% of the loop.
   -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
-All of this together: at most 12.3 ms of 20.0 ms a step.
+All of this together: at most 17.3 ms of 20.0 ms a step.
 
   a step       ms  of a step
   idle       11.0      55.0%
@@ -1085,8 +1094,8 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|
 $ trace verdict_device && dwell report verdict_device.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
 Device time not recorded: operator times are launch and wait times.
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
 
   a step       ms  of a step
   operators  18.0      90.0%
