@@ -100,12 +100,8 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
 
-/* host.c: whether steps with a new shape are long because of it; whether there are so many small operators between the steps that
- * the rule about these reports them. */
+/* host.c: whether steps with a new shape are long because of it. */
 bool dw_case_shapes_are_new(const struct dw_rule_case *at);
-bool dw_case_calls_between_are_small(const struct dw_rule_case *at);
-/* host.c: the interpreter's time for the calls of operators between the steps, at most, as a part of the loop. */
-double dw_case_calls_between(const struct dw_rule_case *at);
 
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

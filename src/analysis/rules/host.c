@@ -5,129 +5,48 @@
 
 #include "rules/case.h"
 
-/* Between two operators the interpreter takes 2 to 40 us if it only calls the next operator. Longer
- * gaps are other code. */
-#define HOST_SMALL_NS 20e3
-#define HOST_SMALL_GAP_NS 40e3
-#define HOST_CALL_NS 10e3 /* assumed time that the interpreter takes to call one operator */
-#define HOST_SMALL_COUNT 100
-#define HOST_SMALL_SHARE 0.45
-#define HOST_BETWEEN 0.10    /* of the loop, between its steps: a network's own operators are in them */
-#define HOST_MANY_COUNT 2000 /* a network of some dozens of layers calls 300 to 1200 operators a step */
-#define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
-#define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
-#define HOST_EMPTY_NS 1.2e3  /* an operator that takes no longer computes next to nothing */
-#define HOST_EMPTY_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
-
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
-/* The part of the waits for a CPU that comes after a wait for something else. A thread that never waits loses its CPU
- * at any place, so that the interpreter's share stays as it is. After a wait, it is the interpreter that has none; and
- * so it is if the program's own threads take the CPU, which run when an operator or a queue wakes them. */
-static double host_woken(const struct dw_rule_case *at)
+#define HOST_SMALL_NS 20e3 /* between the steps, as facts/operators.c has it in them: about what calling an operator from Python costs */
+
+/* Whether the operators between the steps are small. */
+static bool host_between_are_small(const struct dw_rule_case *at)
 {
-	double waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
-	double all = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
-
-	return all > 0 && !(dw_case_crowded(at) > 0) ? waits / all : 1;
-}
-
-/* A thread that loses its CPU while it works takes longer for the same work, by the clock. What is known as time of
- * a CPU, as that of a call, does not: this is how much of the clock's time it is. */
-static double host_with_cpu(const struct dw_rule_case *at)
-{
-	return fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY) * (1 - host_woken(at)));
-}
-
-/* The time of a step between its operators: the interpreter's, or what a program in C does in no
- * range. */
-static struct dw_amount host_between_operators(const struct dw_rule_case *at)
-{
-	return dw_case_amount(at, dw_case_fact(at, DW_FACT_STEP_PYTHON)->measured ? DW_FACT_STEP_PYTHON
-	                                                                        : DW_FACT_STEP_UNNAMED);
-}
-
-/* The part of the operators that an optimizer calls, if it takes so much of a step that its own rules report
- * them. */
-static double host_part_of_optimizer(const struct dw_rule_case *at)
-{
-	double part = dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
-	double share = fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER), dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL));
-
-	return share >= HOST_OPTIMIZER && part > 0 ? fmin(1, part) : 0;
-}
-
-/* Small operators, and the time for their calls: the interpreter's other time is its own, as in times
- * of a millisecond between two operators. */
-static struct dw_amount host_share_small(const struct dw_rule_case *at)
-{
-	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	struct dw_amount calls = dw_amount_less(host_between_operators(at), dw_case_part(at, DW_FACT_PLACES_PYTHON));
-	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
-
-	calls = dw_amount_times(calls, count / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
-	if (calls.value > most)
-		calls = dw_amount_times(calls, most / calls.value);
-	return dw_amount_times(dw_amount_plus(small, calls), 1 - host_part_of_optimizer(at));
-}
-
-double dw_case_calls_between(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_LOOP) /
-	       host_with_cpu(at);
-}
-
-/* The time of the operators between the steps, and of their calls, as a part of the loop. */
-static double host_calls_between(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
-	       fmin(dw_case_part(at, DW_FACT_LOOP_PYTHON), dw_case_calls_between(at));
-}
-
-bool dw_case_calls_between_are_small(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_LOOP_CALLS) >= HOST_SMALL_COUNT &&
-	       dw_case_part(at, DW_FACT_LOOP_OPERATORS) < dw_case_calls_between(at) &&
-	       host_calls_between(at) >= HOST_BETWEEN;
-}
-
-static enum dw_rule_whole host_whole_calls(const struct dw_rule_case *at)
-{
-	return dw_case_calls_between_are_small(at) ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
-}
-
-/* The same, with the operators between the steps if these are small. */
-static struct dw_amount host_share_calls(const struct dw_rule_case *at)
-{
-	struct dw_amount small = host_share_small(at);
-	double between = host_calls_between(at);
-
-	if (host_whole_calls(at) == DW_RULE_OF_STEP)
-		return small;
-	small = dw_amount_times(small, dw_case_part(at, DW_FACT_LOOP_STEPS));
-	return dw_amount_plus(small, (struct dw_amount){ between, between, between });
+	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) * dw_case_whole_ns(at, DW_RULE_OF_LOOP) <
+	       dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_SMALL_NS;
 }
 
 static double host_number_of_calls(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) +
-	       (dw_case_calls_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_CALLS) : 0);
+	       (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_CALLS) : 0);
 }
 
-#define HOST_OWN_CALLS 0.5 /* of the operators' time; recurrent layers call theirs without Python */
+#define HOST_CALL_NS 10e3 /* at most this is what the interpreter takes to call one operator; the rest of its time is its own */
 
-/* A recurrent layer of the library calls operators for each time step by itself: those are its form. */
-static bool host_calls_are_recurrent(const struct dw_rule_case *at)
+/* What calls of small operators take, as a part of the loop: of Python, or of what a program in C does in no range. */
+static double host_calls(const struct dw_rule_case *at)
 {
-	double calls = host_between_operators(at).value - dw_case_part(at, DW_FACT_PLACES_PYTHON);
+	const struct dw_account *account = at->facts->account;
+	double own_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
+	double count = host_number_of_calls(at), all = dw_case_value(at, DW_FACT_OPERATORS_COUNT) + dw_case_part(at, DW_FACT_LOOP_CALLS);
+	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON) ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
+	                                                       : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
-	return dw_case_value(at, DW_FACT_OPERATORS_RECURRENT) >= 1 &&
-	       calls < HOST_OWN_CALLS * dw_case_value(at, DW_FACT_OPERATORS_SMALL);
+	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
 }
 
-/* Calls that wait for a result, and the interpreter's time for them. Those of an optimizer that has a rule of
- * its own are part of its operators. */
+/* Small operators, with their calls. Those of an optimizer are the optimizer's. */
+static struct dw_amount host_share_calls(const struct dw_rule_case *at)
+{
+	struct dw_amount share = dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SMALL), dw_case_part(at, DW_FACT_LOOP_STEPS));
+	double more = host_calls(at) + (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_OPERATORS) : 0);
+	double others = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
+
+	return dw_amount_times(dw_amount_plus(share, (struct dw_amount){ more, more, more }), others);
+}
+
+/* Calls that wait for a result, and the interpreter's time for them. */
 static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 {
 	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
@@ -136,7 +55,7 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 	    dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
 	                   dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), isnan(part) ? 0 : fmin(1, part)));
 
-	return dw_amount_times(share, 1 - host_part_of_optimizer(at));
+	return share;
 }
 
 /* The compiled model is in several pieces. Its small operators are those of the pieces: in one
@@ -144,26 +63,6 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 static bool host_breaks(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
-}
-
-/* A deep network calls thousands of operators too, whose tensors are small but not tiny. Those of a loop
- * over rows compute next to nothing: their time is their call. */
-static bool host_calls_small(const struct dw_rule_case *at)
-{
-	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double mean_ns = dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) * host_with_cpu(at), own;
-
-	if (at->facts->framework == DW_FACTS_C && mean_ns >= HOST_EMPTY_IN_C_NS)
-		return false;
-	if (dw_case_calls_between_are_small(at))
-		return true;
-	/* An optimizer that calls many has rules of its own. */
-	own = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
-	return host_part_of_optimizer(at) < HOST_MOST && !host_breaks(at) && !host_calls_are_recurrent(at) &&
-	       ((count * own >= HOST_MANY_COUNT && mean_ns < HOST_EMPTY_NS) ||
-	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) && mean_ns < HOST_SMALL_NS &&
-	       host_between_operators(at).value * host_with_cpu(at) * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
-	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;
 }
 
 static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
@@ -277,22 +176,14 @@ const struct dw_rule dw_rules_host[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole_of = host_whole_calls,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
-		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 operators a step of "
-		          "less than 1.2 us each on average, as a loop over rows has them, or 100 of less than 20 us that "
-		          "take 45% of it, close to each other, of the step's own thread and without those of the data set. A "
-		          "deep network has thousands of small operators too: they take longer, and a smaller share. Of the "
-		          "time between operators at most 10 us count for each, and no times of a millisecond. Not of a "
-		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. Those "
-		          "between the steps count if they take less than 10 us each, and with their calls 10% of the loop. "
-		          "Those of an optimizer that takes 15% of a step do not count, and none do if it calls half of them. In C "
-		          "they must take less than 300 ns each.",
-		.applies = host_calls_small,
+		.threshold = 0.40,
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns in C) is small; of the "
+		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer do not count.",
 		.number = host_number_of_calls,
 		.statement = "{number} small operators {each}, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",

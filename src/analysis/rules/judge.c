@@ -112,8 +112,8 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	if (rule->host_times)
 		return true;
 	switch (rule->group) {
+	case DW_RULE_HOST: return !rule->cells;
 	case DW_RULE_RANKS:
-	case DW_RULE_HOST:
 	case DW_RULE_OPTIMIZER:
 	case DW_RULE_OPERATORS: return true;
 	default: return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;

@@ -383,7 +383,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.small","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"self time of names whose calls take less than 20 us of a CPU on average"],
   ["operators.small_count","0",null,"a steady step",0,0,0,"count",16,null,null,"calls of these names"],
   ["operators.small_mean","not measured",null,"a small operator",null,null,null,"ns",null,"the trace has nothing of it","the trace has nothing of it","mean self time of these calls"],
-  ["operators.recurrent","0",null,"a steady step",0,0,0,"count",16,null,null,"calls of recurrent layers of PyTorch, which call operators for each time step"],
   ["operators.synchronising","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"calls that wait for a result: item, nonzero, copies to the host; symbol: the largest"],
   ["operators.synchronising_count","0",null,"a steady step",0,0,0,"count",16,null,null,"these calls"],
   ["operators.layout","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"reorders, contiguous() and transposed copies; symbol: the largest"],
@@ -415,7 +414,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["memory.temporaries_share","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","temporaries at the peak, and what each step makes and frees outside its phases"],
   ["memory.allocations","not measured",null,"a step",null,null,null,"count",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","calls of the allocator in the run"],
   ["memory.allocated","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes allocated in the run"],
-  ["memory.allocator","not measured",null,"a steady step",null,null,null,"ratio",null,"no operator of the steps allocates","no operator of the steps allocates","time of operators that only allocate, without 2 us a call"],
   ["memory.owner","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","the name that holds most at the peak; symbol: the name"],
   ["memory.gradients","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients at the peak"],
   ["memory.gradients_kept","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients that are never freed: the least at any time of the loop's later part"],
@@ -476,7 +474,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["116 of 227 facts are not measured; each says why."]}
+ "notes":["115 of 225 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -65,7 +65,7 @@ static const struct trial {
 	{ "first-shapes", 0.03, NO_OTHER, { S(OPERATORS_FIRST_SHAPES, 0.3), S(OPERATORS_NEW_SHAPES, 3) } },
 	{ "graph-breaks", 0, S(STEP_PYTHON, 0.03),
 	  { S(OPERATORS_GRAPH_BREAKS, 2), S(STEP_PYTHON, 0.2), S(OPERATORS_COMPILED, 6) } },
-	{ "small-operators", 0.02, S(OPERATORS_SMALL_COUNT, 60),
+	{ "small-operators", 0.02, S(OPTIMIZER_COUNT, 1500),
 	  { S(OPERATORS_SMALL, 0.5), S(OPERATORS_SMALL_COUNT, 1500), S(OPERATORS_SMALL_MEAN, 2.6e3),
 	    S(OPERATORS_COUNT, 1560), S(STEP_PYTHON, 0.05) } },
 	{ "python", 0.06, NO_OTHER, { S(LOOP_PYTHON, 0.35) } },

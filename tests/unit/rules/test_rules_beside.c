@@ -26,20 +26,6 @@ TEST(a_cause_comes_before_the_form_of_the_work)
 	made_end(&at);
 }
 
-TEST(waiting_calls_of_an_optimizer_are_part_of_it)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_SYNCHRONISING, 0.08 }, { DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 40 },
-	                     { DW_FACT_OPTIMIZER_COUNT, 200 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.3 }));
-	/* With the interpreter's time for 40 of 400 calls 8.5%; half of the operators are the optimizer's. */
-	CHECK(!made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 200));
-	CHECK(made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 100));
-	CHECK(made_fires(&at, "synchronising-call", DW_FACT_STEP_OPTIMIZER_ALL, 0.1)); /* no rule about it */
-	CHECK_EQ(made_without(&at, "synchronising-call", DW_FACT_OPERATORS_SYNCHRONISING), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
 TEST(inputs_that_change_at_one_point_are_no_spread)
 {
 	struct made at;

@@ -51,22 +51,6 @@ TEST(a_range_that_logs_is_logging)
 	made_end(&at);
 }
 
-/* 2400 operators of 0.6 us of a CPU each: by the clock 2.4, if the thread has one for a quarter of the time. */
-TEST(operators_are_small_by_the_time_of_a_cpu)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_SMALL, 0.25 }, { DW_FACT_OPERATORS_SMALL_COUNT, 2400 },
-	                     { DW_FACT_OPERATORS_SMALL_MEAN, 2.4e3 }, { DW_FACT_OPERATORS_COUNT, 2600 },
-	                     { DW_FACT_CPU_SWITCHES_FORCED, 5 }, { DW_FACT_CPU_SWITCHES_WAIT, 0 }));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0.75));
-	made_set(&at, DW_FACT_CPU_SWITCHES_FORCED, 0);
-	made_set(&at, DW_FACT_CPU_SWITCHES_WAIT, 5); /* it waits for a CPU after other waits */
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0.75));
-	made_end(&at);
-}
-
 /* Other programs make single steps long: the share is over its threshold by a few of them. */
 TEST(a_share_that_other_programs_make_uneven_is_no_cause)
 {
