@@ -22,8 +22,7 @@
  * interpreter's layout) it reads from memory that the process has mapped anyway. The functions of libc that this library is
  * in front of are found before main(): looking for one later would wait for the loader's lock, and clear dlerror().
  */
-#ifndef DWS_SAMPLER_H
-#define DWS_SAMPLER_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -308,5 +307,3 @@ static inline uint64_t dws_sampler_hash(uint64_t hash, uint64_t next)
 	hash = (hash ^ next) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Header-only, for the recorder and for the libraries that are loaded into other people's programs.
  */
-#ifndef DW_BASE_SYSTEM_H
-#define DW_BASE_SYSTEM_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline __attribute__((always_inline)) long dw_system_errno(long result)
 	errno = (int)-result;
 	return -1;
 }
-
-#endif

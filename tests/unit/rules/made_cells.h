@@ -1,6 +1,5 @@
 /* Accounts made by hand: each cell is a part of the loop. What they leave is in forward, and no rule's. */
-#ifndef TEST_MADE_CELLS_H
-#define TEST_MADE_CELLS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,5 +94,3 @@ static inline void made_largest_range(struct made_account *account, struct dw_fa
 	facts->at[DW_FACT_STEP_NAMED_LARGEST] = (struct dw_fact){ .measured = true, .value = part, .low = part, .high = part, .samples = 60,
 		                                                      .symbol = made_symbol(account, name), .name = name, .where = "loop.c:17" };
 }
-
-#endif

@@ -1,0 +1,218 @@
+/*
+ * Prints invented tables in one format, so that a format is checked apart from views.
+ *
+ * usage: print_tables TABLES FORMAT [WIDTH] [color] [ascii] [s|ms|us|ns]
+ *
+ * TABLES is "cells" (every unit and type of cell, all that a table states), "names" (odd ones), "parts" (an answer in
+ * several parts, with a tree), "scoped" (a part of a trace), "empty", or "all": one after the other.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+static const struct dw_column cells_columns[] = {
+	DW_COLUMN("name", "name", NONE, TEXT),
+	DW_COLUMN("id", "id", NONE, INT),
+	DW_COLUMN("times", "times", COUNT, INT),
+	DW_COLUMN("mean_count", "a step", COUNT, REAL, .not_narrow = true),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("part_ns", "part", NS, REAL, .one_unit = true),
+	DW_COLUMN("bytes", "memory", BYTES, INT, .wide_only = true),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("factor", "slower", TIMES, REAL, .not_narrow = true),
+	DW_COLUMN("rate", "rate", PER_SECOND, REAL, .wide_only = true),
+	DW_COLUMN("number", "number", NONE, REAL, .data_only = true),
+	DW_COLUMN("where", "place", NONE, TEXT, .not_narrow = true),
+};
+
+/* Names that a format takes for its own, that are long or wide, that are no text. */
+static struct dwell_table *print_names(void)
+{
+	static const struct dw_column columns[] = {
+		DW_COLUMN("name", "na|me", NONE, TEXT),
+		DW_COLUMN("of,all", "<of> all", RATIO, REAL, .bar = true),
+		DW_COLUMN("where", "place", NONE, TEXT, .not_narrow = true),
+	};
+	static const char *const names[] = {
+		"a|b",
+		"x, y",
+		"say \"no\"",
+		" blank first",
+		"*bold*_and_`code`",
+		"<b> & [link](x) #1 ~ \\",
+		"=cmd|'/c'",
+		"esc\033[31mape",
+		"two\nlines\tand\ttabs",
+		"bad\xff\xfeutf8",
+		"\u7573\u307f\u8fbc\u307f\u6f14\u7b97",
+		"na\u00efve",
+		"turned\u202eback",
+		"",
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",
+	};
+	struct dwell_table *table = dw_table_create("names", columns, 3);
+
+	if (!table)
+		abort();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		DW_TABLE_ROW(table, 0, DW_STRING(names[i]), DW_REAL((double)i / 15), DW_STRING(i % 3 ? NULL : names[i]));
+	DW_TABLE_TOTALS(table, DW_STRING("all | of them"), DW_REAL(1));
+	return table;
+}
+
+static void print_state(struct dwell_table *table)
+{
+	static struct dw_loss_line losses[] = { { "disk_full", 1, "the disk was full" },
+		                                    { "buffer_full", 12345, "the buffers were full" } };
+	static const char *traces[] = { "a.dwell", "b \"c\".dwell" };
+
+	table->losses = losses;
+	table->loss_count = 2;
+	table->traces = traces;
+	table->trace_count = 2;
+	table->coverage = 0.875;
+	table->rows_cut = 1234;
+	dw_table_gap(table, "1.20 s of 1.50 s of CPU time: processes of other programs");
+}
+
+static struct dwell_table *print_cells(void)
+{
+	struct dwell_table *table = dw_table_create("cells", cells_columns, sizeof cells_columns / sizeof *cells_columns);
+
+	if (!table)
+		abort();
+	dw_table_head(
+		table,
+		"A sentence stands above the rows; where it is longer than a line of the terminal, it goes on in the next line, at a blank.");
+	dw_table_head(
+		table,
+		"  -> a hint keeps its indent, and has one_of|several|alternatives|that|are|together|longer|than|a|narrow|terminal|is");
+	DW_TABLE_ROW(table, 0, DW_STRING("small"), DW_INT(-7), DW_INT(1), DW_REAL(0.5), DW_INT(999), DW_REAL(1499.6),
+	             DW_INT(512), DW_REAL(0.0004), DW_REAL(1), DW_REAL(0.25), DW_REAL(1e-9), DW_STRING("conv.c:12"));
+	DW_TABLE_ROW(table, 0, DW_STRING("large"), DW_INT(INT64_MAX), DW_INT(1204331), DW_REAL(1234567.5),
+	             DW_INT(93400000000), DW_REAL(42.1e6), DW_INT(1ll << 40), DW_REAL(0.96), DW_REAL(3.912),
+	             DW_REAL(15234.5), DW_REAL(-1e300), DW_STRING("a/long/path/of/a/file/in/a/folder/conv.c:1200"));
+	DW_TABLE_ROW(table, 0, DW_STRING("negative and zero"), DW_INT(0), DW_INT(0), DW_REAL(0), DW_INT(-1500),
+	             DW_REAL(-2.5e6), DW_INT(0), DW_REAL(-0.1), DW_REAL(0), DW_REAL(0), DW_REAL(0), DW_STRING(""));
+	DW_TABLE_ROW(table, 0, DW_STRING("no numbers"), DW_EMPTY, DW_EMPTY, DW_REAL(NAN), DW_EMPTY, DW_REAL(INFINITY),
+	             DW_EMPTY, DW_REAL(NAN), DW_REAL(-INFINITY));
+	DW_TABLE_TOTALS(table, DW_STRING("all of them"), DW_EMPTY, DW_INT(1204332), DW_EMPTY, DW_INT(93400000999),
+	                DW_REAL(42.2e6), DW_INT((1ll << 40) + 512), DW_REAL(1));
+	dw_table_note(table, "A note stands below the rows: *2* of them have <no> name.");
+	print_state(table);
+	return table;
+}
+
+static struct dwell_table *print_parts(void)
+{
+	static const struct dw_column summary_columns[] = { DW_COLUMN("ns", "", NS, INT),
+		                                                DW_COLUMN("share", "share", RATIO, REAL) };
+	static const struct dw_column tree_columns[] = {
+		DW_COLUMN("name", "range", NONE, TEXT),
+		DW_COLUMN("self_ns", "self", NS, INT, .bar = true),
+		DW_COLUMN("share", "share", RATIO, REAL, .bar = true, .wide_only = true),
+	};
+	static const int depths[] = { 0, 1, 2, 1, 2, 3, 25, 0 };
+	static const struct dw_column said_columns[] = { DW_COLUMN("cause", "cause", NONE, TEXT) };
+	struct dwell_table *summary = dw_table_create("parts", summary_columns, 2),
+					   *tree = dw_table_create("parts", tree_columns, 3),
+					   *said = dw_table_create("parts", said_columns, 1),
+					   *last = dw_table_create("parts", said_columns, 1);
+
+	if (!summary || !tree || !said || !last)
+		abort();
+	DW_TABLE_ROW(summary, 0, DW_INT(1234567), DW_REAL(0.5));
+	summary->part = "summary";
+	summary->summary = true;
+	dw_table_note(summary, "A note of the first part.");
+	for (int i = 0; i < 8; i++)
+		DW_TABLE_ROW(tree, depths[i], DW_STRING(i % 2 ? "range" : "a range with a longer name"),
+		             DW_INT(1000 * (30 - i)), DW_REAL((30 - i) / 40.0));
+	tree->part = "tree";
+	DW_TABLE_TOTALS(tree, DW_STRING("all"), DW_INT(212000));
+	DW_TABLE_ROW(said, 0, DW_STRING("the sentence above says this row"));
+	said->part = "said";
+	said->heads_only = true;
+	dw_table_head(said, "The cause is said in a sentence.");
+	last->part = "nothing";
+	dw_table_note(last, "The last part has no rows, and a note.");
+	summary->next = tree;
+	tree->next = said;
+	said->next = last;
+	return summary;
+}
+
+static struct dwell_table *print_scoped(void)
+{
+	struct dwell_table *table = dw_table_create("scoped", cells_columns, 3);
+
+	if (!table)
+		abort();
+	DW_TABLE_ROW(table, 0, DW_STRING("one"), DW_INT(1), DW_INT(1));
+	table->steps = "7..7";
+	table->time = "1.5s..2s";
+	table->profile = "fit";
+	table->action = "run_training_batch";
+	table->thread = "main";
+	table->name = "aten::*";
+	table->min_duration = "1ms";
+	table->rows_cut = 1;
+	return table;
+}
+
+static struct dwell_table *print_empty(void)
+{
+	struct dwell_table *table = dw_table_create("empty", cells_columns, 2);
+
+	if (!table)
+		abort();
+	table->steps = "10..20";
+	table->profile = "profile";
+	return table;
+}
+
+static void print_options(struct dwell_print_options *options, char **words)
+{
+	for (; *words; words++)
+		if (strcmp(*words, "color") == 0)
+			options->color = true;
+		else if (strcmp(*words, "ascii") == 0)
+			options->utf8 = false;
+		else if (atoi(*words))
+			options->width = (unsigned)atoi(*words);
+		else
+			options->time_unit = *words;
+}
+
+static const struct {
+	const char *name;
+	struct dwell_table *(*make)(void);
+} makers[] = { { "cells", print_cells },
+	           { "names", print_names },
+	           { "parts", print_parts },
+	           { "scoped", print_scoped },
+	           { "empty", print_empty } };
+#define MAKERS (sizeof makers / sizeof *makers)
+
+int main(int count, char **words)
+{
+	struct dwell_print_options options = { .size = sizeof options, .utf8 = true };
+	struct dwell_table *tables[MAKERS];
+	const struct dw_renderer *renderer = count > 2 ? dw_renderer_find(words[2], NULL) : NULL;
+	size_t used = 0;
+	int code;
+
+	if (!renderer)
+		return 2;
+	print_options(&options, words + 3);
+	for (size_t i = 0; i < MAKERS; i++)
+		if (strcmp(words[1], "all") == 0 || strcmp(words[1], makers[i].name) == 0)
+			tables[used++] = makers[i].make();
+	code = dw_render(renderer, (const struct dwell_table *const *)tables, used, stdout, &options, NULL);
+	for (size_t i = 0; i < used; i++)
+		dw_table_destroy(tables[i]);
+	return code != 0;
+}
