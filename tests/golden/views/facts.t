@@ -136,7 +136,6 @@ operators.uncommon_count       not measured                   a steady step     
 operators.small                0.0%                           a steady step                                        25
 operators.small_count          0                              a steady step                                        25
 operators.small_mean           not measured                   a small operator                                         the trace has nothing of it
-operators.recurrent            0                              a steady step                                        25
 operators.synchronising        0.0%                           a steady step                                        25
 operators.synchronising_count  0                              a steady step                                        25
 operators.layout               0.0%                           a steady step                                        25
@@ -168,7 +167,6 @@ memory.temporaries             not measured                   a step            
 memory.temporaries_share       not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.allocations             not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
 memory.allocated               not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.allocator               not measured                   a steady step                                            no operator of the steps allocates
 memory.owner                   not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.gradients               not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.gradients_kept          not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
@@ -228,7 +226,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-128 of 227 facts are not measured; each says why.
+127 of 225 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
