@@ -1,0 +1,53 @@
+/* Columns that several views have; see columns.h. */
+#include "views/columns.h"
+
+#include "base/error.h"
+#include "views/device.h"
+
+struct dwell_table *dw_view_choose(const char *view, const struct dw_column *columns, size_t count, unsigned has,
+                                   struct dwell_error *error)
+{
+	struct dwell_table *table = dw_table_choose(view, columns, count, has);
+
+	if (!table)
+		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the %s view", view);
+	return table;
+}
+
+struct dw_view_stat dw_view_stat_of(const struct dw_stat *stat)
+{
+	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count : 0;
+
+	return (struct dw_view_stat){ stat->count,  stat->self_ns, stat->total_ns, mean_ns,
+		                          stat->min_ns, stat->max_ns,  stat->p50_ns,   stat->p99_ns };
+}
+
+struct dw_view_device dw_view_device_of(const struct dw_device_sum *sum)
+{
+	if (!sum || !sum->total_events)
+		return (struct dw_view_device){ DW_NO_NUMBER, DW_NO_NUMBER, DW_NO_NUMBER };
+	return (struct dw_view_device){ sum->self_ns, sum->total_ns, sum->self_events };
+}
+
+bool dw_view_device_all(struct dw_model *model, struct dw_view_device *all)
+{
+	const struct dw_device_work *work = dw_model_device_work(model, NULL);
+
+	*all = (struct dw_view_device){ .total_ns = DW_NO_NUMBER };
+	for (size_t i = 0; work && i < work->call_count; i++)
+		if (work->calls[i].in_scope) {
+			all->self_ns += work->calls[i].device_ns;
+			all->events += work->calls[i].work;
+		}
+	return work != NULL;
+}
+
+struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,
+                                          size_t count, unsigned has, struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_choose(view, columns, count, has, error);
+
+	if (table && has & DW_HAS_DEVICE && dw_model_device_work(model, NULL))
+		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
+	return table;
+}
