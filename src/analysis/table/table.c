@@ -162,6 +162,8 @@ struct dwell_table *dw_table_choose(const char *view, const struct dw_column *co
 	for (size_t i = 0; table && i < count; i++) {
 		if ((columns[i].only & has) != columns[i].only)
 			continue;
+		for (size_t before = 0; before < chosen; before++)
+			assert(strcmp(table->columns[before].name, columns[i].name) != 0);
 		table->columns[chosen] = columns[i];
 		table->columns[chosen++].data_only |= (columns[i].text_only & has) != columns[i].text_only;
 	}
@@ -212,8 +214,11 @@ void dw_table_put(struct dwell_table *table, int depth, const void *row, size_t 
 	struct dw_cell *cells = dw_table_row(table, depth);
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		struct dw_cell cell = table_cell_of(&table->columns[i], row, row_size);
+		const struct dw_column *column = &table->columns[i];
+		struct dw_cell cell = table_cell_of(column, row, row_size);
 
+		assert(column->cell || column->member.type != DW_MEMBER_NONE);
+		assert(cell.type == DW_CELL_NONE || cell.type == column->type);
 		dw_table_fill(table, &cells[i], &cell, 1);
 	}
 }
@@ -295,7 +300,7 @@ void dw_table_gap(struct dwell_table *table, const char *format, ...)
 	va_end(args);
 }
 
-struct dw_column *dw_table_named(struct dwell_table *table, const char *name)
+struct dw_column *dw_table_named(const struct dwell_table *table, const char *name)
 {
 	int index = dw_table_column(table, name);
 

@@ -95,11 +95,13 @@ struct dw_column {
  *         DW_COLUMN("rate", "steps/s", PER_SECOND, REAL, .cell = pace_rate),
  *     };
  *
+ *     table = dw_table_choose("pace", pace_columns, 3, 0);
  *     DW_TABLE_PUT(table, 0, struct pace_row, .steps = 4, .mean_ns = 2e7);
  *
  * DW_FIELD_AS() is for a member with another name than the column: stat.self_ns.
  */
-#define DW_FIELD(row, member_, label_, unit_, type_, ...) DW_FIELD_AS(row, member_, #member_, label_, unit_, type_, __VA_ARGS__)
+#define DW_FIELD(row, member_, label_, unit_, type_, ...) \
+	DW_FIELD_AS(row, member_, #member_, label_, unit_, type_, __VA_ARGS__)
 #define DW_FIELD_AS(row, member_, name_, label_, unit_, type_, ...)                       \
 	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \
 	  .member = { DW_MEMBER_TYPE(((row *)0)->member_), offsetof(row, member_), sizeof(row) }, __VA_ARGS__ }
@@ -184,9 +186,17 @@ struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, co
 /* Adds columns after the others; their cells are empty in the rows that the table has, and in its totals. A
  * pointer to a row is no longer valid. */
 void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);
+/* The column with this name, which the table must have. */
+struct dw_column *dw_table_named(const struct dwell_table *table, const char *name);
 static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
 {
 	return table->cells + row * table->column_count;
+}
+
+/* The row's cell in the column with this name, which the table must have. */
+static inline struct dw_cell *dw_table_cell(const struct dwell_table *table, size_t row, const char *name)
+{
+	return &dw_table_at(table, row)[dw_table_named(table, name) - table->columns];
 }
 
 static inline void dw_cell_int(struct dw_cell *cell, int64_t value)
@@ -207,8 +217,6 @@ void dw_table_gap(struct dwell_table *table, const char *format, ...) __attribut
 
 /* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);
-/* The column with this name, which the table must have. */
-struct dw_column *dw_table_named(struct dwell_table *table, const char *name);
 
 /* By the column with this name, which the table must have. */
 void dw_table_sort_by(struct dwell_table *table, const char *name);

@@ -18,15 +18,23 @@ struct dw_view_stat dw_view_stat_of(const struct dw_stat *stat)
 {
 	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count : 0;
 
-	return (struct dw_view_stat){ stat->count,  stat->self_ns, stat->total_ns, mean_ns,
-		                          stat->min_ns, stat->max_ns,  stat->p50_ns,   stat->p99_ns };
+	return (struct dw_view_stat){
+		.calls = stat->count,
+		.self_ns = stat->self_ns,
+		.total_ns = stat->total_ns,
+		.mean_ns = mean_ns,
+		.min_ns = stat->min_ns,
+		.max_ns = stat->max_ns,
+		.p50_ns = stat->p50_ns,
+		.p99_ns = stat->p99_ns,
+	};
 }
 
 struct dw_view_device dw_view_device_of(const struct dw_device_sum *sum)
 {
 	if (!sum || !sum->total_events)
-		return (struct dw_view_device){ DW_NO_NUMBER, DW_NO_NUMBER, DW_NO_NUMBER };
-	return (struct dw_view_device){ sum->self_ns, sum->total_ns, sum->self_events };
+		return (struct dw_view_device)DW_VIEW_NO_DEVICE;
+	return (struct dw_view_device){ .self_ns = sum->self_ns, .total_ns = sum->total_ns, .events = sum->self_events };
 }
 
 bool dw_view_device_all(struct dw_model *model, struct dw_view_device *all)

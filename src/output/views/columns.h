@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "model/device/sums.h"
 #include "views/common.h"
 
 /* What a table has, as bits; a view's own begin at DW_HAS_OWN. */
@@ -37,21 +36,24 @@ struct dw_view_stat dw_view_stat_of(const struct dw_stat *stat);
 struct dw_view_device {
 	uint64_t self_ns, total_ns, events;
 };
+#define DW_VIEW_NO_DEVICE { DW_NO_NUMBER, DW_NO_NUMBER, DW_NO_NUMBER }
+struct dw_device_sum;
 /* Without numbers if `sum` is NULL or has no events. */
 struct dw_view_device dw_view_device_of(const struct dw_device_sum *sum);
 /* Of all calls in scope, for the totals. Returns false if out of memory. */
 bool dw_view_device_all(struct dw_model *model, struct dw_view_device *all);
-#define DW_VIEW_DEVICE_FIELDS(row, device) \
-	DW_FIELD_AS(row, device.self_ns, "device_ns", "device", NS, INT, .only = DW_HAS_DEVICE, .total = DW_TOTAL_OWN), \
-		DW_FIELD_AS(row, device.total_ns, "device_total_ns", "device total", NS, INT, .only = DW_HAS_DEVICE, \
-	                .total = DW_TOTAL_OWN), \
-		DW_FIELD_AS(row, device.events, "device_events", "device events", COUNT, INT, .only = DW_HAS_DEVICE, \
-	                .total = DW_TOTAL_OWN, .wide_only = true)
+#define DW_VIEW_DEVICE_FIELDS(row, device, ...)                                                             \
+	DW_FIELD_AS(row, device.self_ns, "device_ns", "device", NS, INT, .only = DW_HAS_DEVICE, __VA_ARGS__),    \
+	DW_FIELD_AS(row, device.total_ns, "device_total_ns", "device total", NS, INT, .only = DW_HAS_DEVICE,     \
+	            __VA_ARGS__),                                                                                \
+	DW_FIELD_AS(row, device.events, "device_events", "device events", COUNT, INT, .only = DW_HAS_DEVICE,     \
+	            .wide_only = true, __VA_ARGS__)
+
 /* The same without the calls within. */
-#define DW_VIEW_DEVICE_WORK_FIELDS(row, device) \
-	DW_FIELD_AS(row, device.self_ns, "device_ns", "device", NS, INT, .only = DW_HAS_DEVICE), \
-		DW_FIELD_AS(row, device.events, "device_events", "device events", COUNT, INT, .only = DW_HAS_DEVICE, \
-	                .wide_only = true)
+#define DW_VIEW_DEVICE_WORK_FIELDS(row, device, ...)                                                        \
+	DW_FIELD_AS(row, device.self_ns, "device_ns", "device", NS, INT, .only = DW_HAS_DEVICE, __VA_ARGS__),    \
+	DW_FIELD_AS(row, device.events, "device_events", "device events", COUNT, INT, .only = DW_HAS_DEVICE,     \
+	            .wide_only = true, __VA_ARGS__)
 
 /* dw_view_choose() with a sentence if the work of devices was recorded in bursts. */
 struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/device/sums.h"
 #include "views/columns.h"
 #include "views/places.h"
 
@@ -53,7 +54,7 @@ static const struct dw_column operators_columns[] = {
 	          .only = DW_HAS_STEPS),
 	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL, .cell = operators_others_per_step,
 	          .total = DW_TOTAL_OWN, .only = DW_HAS_STEPS, .not_narrow = true),
-	DW_VIEW_DEVICE_FIELDS(struct operators_row, device),
+	DW_VIEW_DEVICE_FIELDS(struct operators_row, device, .total = DW_TOTAL_OWN),
 };
 
 /* Self times inside the steps by symbol: in the threads with steps, and in all threads. */
