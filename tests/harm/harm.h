@@ -1,5 +1,5 @@
 /*
- * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/harmless
+ * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/measure/harmless
  * runs each of them without and with dwell and compares what is printed and how the program ends.
  *
  * usage: harm KIND NAME               runs a program

@@ -104,7 +104,7 @@ class Runner:
     def shown(self, program, mode):
         """The command for a person."""
         if mode == ATTACH:
-            return f"tools/harmless --mode attach --only '{program.kind}' --name '{program.name}'"
+            return f"tools/measure/harmless --mode attach --only '{program.kind}' --name '{program.name}'"
         dwell = os.path.relpath(self.dwell)
         return " ".join(shlex.quote(os.path.relpath(one) if one == self.harm else one)
                         for one in self.command(program, mode, "/tmp/harm.dwell")).replace(self.dwell, dwell)

@@ -199,10 +199,12 @@ static int calls_check_any(struct dw_model *model, const struct dw_grouping *gro
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
                                     const struct dwell_view_options *options, struct dwell_error *error)
 {
-	struct dw_calls_ask ask = { .named = named, .top_level = options->top_level, .memory = true };
+	struct dw_calls_ask ask = { .top_level = options->top_level, .memory = true };
 	struct filling filling = { .model = model, .symbols = dw_model_symbols(model, NULL) };
 
-	if (dw_grouping_parse(options->group_by, &ask.group, error) || calls_check_any(model, &ask.group, error))
+	if (dw_grouping_parse(options->group_by, &ask.group, error) ||
+	    dw_calls_parse_ranges(named ? options->ranges : "none", &ask, error) ||
+	    calls_check_any(model, &ask.group, error))
 		return NULL;
 	filling.calls = dw_model_calls(model, &ask, error);
 	filling.python = dw_view_is_python(dw_model_source(model));
@@ -229,7 +231,7 @@ static struct dwell_table *calls_view(struct dw_model *model, const struct dwell
 
 const struct dw_view dw_view_calls = {
 	.name = "calls", .question = "what was called, operators and named ranges, grouped as asked?",
-	.run = calls_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level), .row_name = "name",
+	.run = calls_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level) | DW_VIEW_TAKES(ranges), .row_name = "name",
 	.row_ns = "total_ns", .limit = 30,
 	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE), .needs = "operators or named ranges",
 	.remedy = "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")",
