@@ -118,7 +118,8 @@ class Summary(Folder):
     def test_parts_sum_to_the_step_and_operators_are_those_of_the_view(self):
         summary = self.summary(self.made("train"))
         self.assertAlmostEqual(1, sum(part["share"] for part in summary["parts"]), 6)
-        self.assertAlmostEqual(summary["steps"]["steady_mean_ns"], sum(part["ns"] for part in summary["parts"]), -1)
+        self.assertAlmostEqual(summary["steps"]["mean_ns"], sum(part["ns"] for part in summary["parts"]), -1)
+        self.assertAlmostEqual(summary["steps"]["loops_ns"], summary["steps"]["mean_ns"] * summary["steps"]["count"], -2)
         table, rows = self.view("operators", self.made("train"))
         self.assertEqual([(row["name"], row["calls"], row["self_ns"], row["share"]) for row in rows[:20]],
                          [(row["name"], row["calls"], row["self_ns"], row["share"]) for row in summary["operators"]])

@@ -84,9 +84,9 @@ $ dwell report train.dwell --steps 100..200
 [1]
 
 $ dwell report train.dwell --view steps --steps 38.. --format csv | cut -c1-40
-step,thread,start_ns,duration_ns,of_medi
-38,train,956300000,20500000,1,0.92682926
-39,train,976900000,20500000,1,0.92682926
+step,thread,start_ns,duration_ns,until_n
+38,train,956300000,20500000,20600000,1,0
+39,train,976900000,20500000,,1,0.9268292
 
 $ dwell report train.dwell --thread trian
 2> dwell: no thread 'trian' in train.dwell; did you mean 'train'? (dwell report --view threads lists all)
@@ -146,7 +146,7 @@ thread        pid   tid  records  ranges   first   last   busy  busy share  lost
 kept
 
 $ dwell report train.dwell --view steps --limit all | head -1
-40 steps in 844 ms, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
+40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1).
 
 $ dwell report --format=csv --view=threads -- train.dwell | tail -1
 loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0,1

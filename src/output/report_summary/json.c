@@ -169,6 +169,7 @@ static void json_put_machine(struct json *out, const struct dw_report_summary *s
 static void json_put_steps(struct json *out, const struct dw_report_summary *summary)
 {
 	const struct dw_steps *steps = summary->steps;
+	const struct dw_iteration_times *times = &steps->iterations;
 
 	if (!steps->count) {
 		json_text(out, "steps", NULL);
@@ -180,10 +181,11 @@ static void json_put_steps(struct json *out, const struct dw_report_summary *sum
 	dw_json_put_whole(&out->to, "ended", steps->ended_count);
 	dw_json_put_whole(&out->to, "loops", steps->thread_count);
 	dw_json_put_whole(&out->to, "ranks", steps->process_count);
-	dw_json_put_whole(&out->to, "mean_ns", steps->mean_ns);
-	dw_json_put_whole(&out->to, "p50_ns", steps->p50_ns);
-	dw_json_put_whole(&out->to, "p95_ns", steps->p95_ns);
-	dw_json_put_whole(&out->to, "p99_ns", steps->p99_ns);
+	dw_json_put_whole(&out->to, "loops_ns", times->loop_ns);
+	dw_json_put_whole(&out->to, "mean_ns", times->mean_ns);
+	dw_json_put_whole(&out->to, "p50_ns", times->p50_ns);
+	dw_json_put_whole(&out->to, "p95_ns", times->p95_ns);
+	dw_json_put_whole(&out->to, "p99_ns", times->p99_ns);
 	dw_json_put_whole(&out->to, "steady", summary->steady->steps);
 	dw_json_put_whole(&out->to, "warm_up", summary->steady->warm_up);
 	dw_json_put_whole(&out->to, "outliers", summary->steady->outliers);
@@ -394,19 +396,27 @@ static void json_put_sentences(struct json *out, const struct dwell_table *table
 	dw_json_close(&out->to, ']');
 }
 
-static void json_put_parts(struct json *out, const struct dw_steady *steady)
+static void json_put_part(struct json *out, const char *name, double ns, double share, bool own)
 {
-	size_t rows = json_rows(out, PARTS, steady->part_count);
+	dw_json_open(&out->to, NULL, '{');
+	json_text(out, "name", name);
+	dw_json_put_real(&out->to, "ns", ns);
+	dw_json_put_real(&out->to, "share", share);
+	dw_json_put_flag(&out->to, "own", own);
+	dw_json_close(&out->to, '}');
+}
+
+/* The time in which the thread had no CPU is no share of what shares are of. */
+static void json_put_parts(struct json *out, const struct dw_loop_parts *parts)
+{
+	size_t rows = json_rows(out, PARTS, parts->part_count + (parts->no_cpu_ns > 0));
+	double whole_ns = parts->ns - parts->no_cpu_ns;
 
 	dw_json_open(&out->to, "parts", '[');
-	for (size_t i = 0; i < rows; i++) {
-		dw_json_open(&out->to, NULL, '{');
-		json_text(out, "name", steady->parts[i].name);
-		dw_json_put_real(&out->to, "ns", steady->parts[i].ns);
-		dw_json_put_real(&out->to, "share", steady->ns > 0 ? steady->parts[i].ns / steady->ns : NAN);
-		dw_json_put_flag(&out->to, "own", steady->parts[i].own);
-		dw_json_close(&out->to, '}');
-	}
+	for (size_t i = 0; i < rows && i < parts->part_count; i++)
+		json_put_part(out, parts->parts[i].name, parts->parts[i].ns, whole_ns > 0 ? parts->parts[i].ns / whole_ns : NAN, parts->parts[i].own);
+	if (rows > parts->part_count)
+		json_put_part(out, dw_account_state_name(DW_ACCOUNT_NO_CPU), parts->no_cpu_ns, NAN, false);
 	dw_json_close(&out->to, ']');
 }
 
@@ -483,7 +493,7 @@ static void json_put_times(struct json *out, const struct dw_report_summary *sum
 	};
 
 	json_put_sentences(out, summary->overview);
-	json_put_parts(out, summary->steady);
+	json_put_parts(out, summary->parts);
 	json_put_account(out, summary->facts->account);
 	json_put_rows(out, OPERATORS, summary->operators, operators);
 	json_put_rows(out, KERNELS, dw_report_summary_part(summary->kernels, "names"), kernels);

@@ -37,7 +37,8 @@ struct dw_report_summary {
 	struct dw_model *model;
 	const struct dw_facts *facts;
 	const struct dw_steps *steps;   /* `count` is 0 if the trace has no steps */
-	const struct dw_steady *steady; /* parts of the mean steady step */
+	const struct dw_steady *steady;    /* how many steps are steady */
+	const struct dw_loop_parts *parts; /* where the time of the loop goes */
 	struct dw_verdicts verdicts;
 	/* Answers of views. The overview also states scope, coverage and losses. The others have at
 	 * most DW_REPORT_SUMMARY_ROWS rows; NULL: the trace has no such data. */

@@ -187,18 +187,17 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest)
 {
-	uint64_t count = steps->ended_count + steps->summed_count;
-	double all_ns = (double)steps->ended_ns + (double)steps->summed_ns;
-	double mean_ns = count ? all_ns / (double)count : 0;
+	const struct dw_iteration_times *times = &steps->iterations;
+	double mean_ns = (double)times->mean_ns;
 	char where[96];
 
 	view_write_where(steps, where, sizeof where);
-	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
-	              dw_text_count((int64_t)count).at, dw_text_plural(count), where,
-	              dw_text_ns(all_ns, " ").at, dw_text_ns(mean_ns, " ").at,
-	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, rest);
+	dw_table_head(table, "%s step%s%s in %s%s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
+	              dw_text_count((int64_t)times->steps).at, dw_text_plural(times->steps), where,
+	              dw_text_ns((double)times->loop_ns, " ").at,
+	              steps->thread_count > 1 ? ", their sum" : "", dw_text_ns(mean_ns, " ").at,
+	              dw_text_ns_like((double)times->p50_ns, mean_ns).at, dw_text_ns_like((double)times->p95_ns, mean_ns).at,
+	              dw_text_ns_like((double)times->p99_ns, mean_ns).at, rest);
 	view_head_counted(table, steps);
 }
 

@@ -14,6 +14,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("thread", "thread", NONE, TEXT),
 	DW_COLUMN("start_ns", "start", NS, INT, .wide_only = true),
 	DW_COLUMN("duration_ns", "duration", NS, INT),
+	DW_COLUMN("until_next_ns", "until next", NS, INT, .wide_only = true), /* from its begin to the next step's */
 	DW_COLUMN("of_median", "of median", TIMES, REAL, .wide_only = true),
 	DW_COLUMN("cpu_share", "cpu", RATIO, REAL, .wide_only = true),
 	DW_COLUMN("most", "most of it", NONE, TEXT),
@@ -26,7 +27,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("device_ns", "device", NS, INT),
 	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
-enum { THREAD = 1, DURATION = 3, MOST = 6, WHY, SHARES, CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
+enum { THREAD = 1, DURATION = 3, UNTIL_NEXT, MOST = 7, WHY, SHARES, CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
        DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 /* Writes the largest parts of a step: "backward 42%, forward 31%". */
@@ -98,7 +99,8 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
 
 	row = DW_TABLE_ROW(table, 0, DW_INT(step->number),
 	                   DW_STRING(dw_view_thread_name(model, step->thread, false, name)), DW_INT(step->start_ns),
-	                   DW_INT(ns), DW_PART(ns, steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
+	                   DW_INT(ns), step->next_ns ? DW_INT(step->next_ns - step->start_ns) : DW_EMPTY,
+	                   DW_PART(ns, steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
 	steps_put_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
 	steps_put_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
