@@ -142,16 +142,6 @@ void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *t
 	cell->text = copy ? copy : "";
 }
 
-struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (cells[i].type != DW_CELL_TEXT)
-			row[i] = cells[i];
-		else if (cells[i].text)
-			dw_cell_text(table, &row[i], cells[i].text);
-	return row;
-}
-
 /* ---- rows that are structs --------------------------------------------------------------------- */
 
 struct dwell_table *dw_table_choose(const char *view, const struct dw_column *columns, size_t count, unsigned has)
@@ -162,8 +152,6 @@ struct dwell_table *dw_table_choose(const char *view, const struct dw_column *co
 	for (size_t i = 0; table && i < count; i++) {
 		if ((columns[i].only & has) != columns[i].only)
 			continue;
-		for (size_t before = 0; before < chosen; before++)
-			assert(strcmp(table->columns[before].name, columns[i].name) != 0);
 		table->columns[chosen] = columns[i];
 		table->columns[chosen++].data_only |= (columns[i].text_only & has) != columns[i].text_only;
 	}
@@ -209,6 +197,15 @@ static struct dw_cell table_cell_of(const struct dw_column *column, const void *
 	}
 }
 
+/* Copies a text; a text that is NULL is no value. */
+static void table_set(struct dwell_table *table, struct dw_cell *to, const struct dw_cell *from)
+{
+	if (from->type != DW_CELL_TEXT)
+		*to = *from;
+	else if (from->text)
+		dw_cell_text(table, to, from->text);
+}
+
 void dw_table_put(struct dwell_table *table, int depth, const void *row, size_t row_size)
 {
 	struct dw_cell *cells = dw_table_row(table, depth);
@@ -219,7 +216,7 @@ void dw_table_put(struct dwell_table *table, int depth, const void *row, size_t 
 
 		assert(column->cell || column->member.type != DW_MEMBER_NONE);
 		assert(cell.type == DW_CELL_NONE || cell.type == column->type);
-		dw_table_fill(table, &cells[i], &cell, 1);
+		table_set(table, &cells[i], &cell);
 	}
 }
 
@@ -254,7 +251,7 @@ void dw_table_put_totals(struct dwell_table *table, const void *row, size_t row_
 		cell = column->total_text ? DW_STRING(column->total_text) : DW_EMPTY;
 		if (column->total == DW_TOTAL_OWN)
 			cell = table_cell_of(column, row, row_size);
-		dw_table_fill(table, &totals[i], &cell, 1);
+		table_set(table, &totals[i], &cell);
 	}
 }
 

@@ -108,7 +108,7 @@ struct dw_column {
 #define DW_MEMBER_TYPE(member) _Generic((member), struct dw_cell: DW_MEMBER_CELL, const char *: DW_MEMBER_TEXT,     \
 	                                    double: DW_MEMBER_DOUBLE, uint64_t: DW_MEMBER_U64, uint32_t: DW_MEMBER_U32)
 
-/* Values of cells, for DW_TABLE_ROW(). A text is copied; NULL is no value. */
+/* Values of cells. A text is copied; NULL is no value. */
 #define DW_INT(value) ((struct dw_cell){ .type = DW_CELL_INT, .integer = (int64_t)(value) })
 #define DW_REAL(value) ((struct dw_cell){ .type = DW_CELL_REAL, .real = (double)(value) })
 #define DW_STRING(value) ((struct dw_cell){ .type = DW_CELL_TEXT, .text = (value) })
@@ -175,14 +175,6 @@ void dw_table_put_totals(struct dwell_table *table, const void *row, size_t row_
  * `depth` is its depth in a tree, or 0. */
 struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dwell_table *table);
-/* Fills the first cells of `row` and returns it. */
-struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count);
-#define DW_TABLE_FILL(table, row, ...)                                   \
-	dw_table_fill(table, row, (const struct dw_cell[]){ __VA_ARGS__ },    \
-	              sizeof((const struct dw_cell[]){ __VA_ARGS__ }) / sizeof(struct dw_cell))
-/* Adds a row, or the totals, with values in the order of the columns; the columns after them have no value. */
-#define DW_TABLE_ROW(table, depth, ...) DW_TABLE_FILL(table, dw_table_row(table, depth), __VA_ARGS__)
-#define DW_TABLE_TOTALS(table, ...) DW_TABLE_FILL(table, dw_table_totals(table), __VA_ARGS__)
 /* Adds columns after the others; their cells are empty in the rows that the table has, and in its totals. A
  * pointer to a row is no longer valid. */
 void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);

@@ -40,7 +40,7 @@ static struct dwell_table *actions_view(struct dw_model *model, const struct dwe
 		table = DW_VIEW_CHOOSE_DEVICE(model, "actions", columns, device ? DW_HAS_DEVICE : 0, error);
 	if (!table)
 		return NULL;
-	whole_ns = dw_view_whole(table, (size_t)dw_table_column(table, "share"), flat, flat->wall_ns, true);
+	whole_ns = dw_view_whole(table, "share", flat, flat->wall_ns, true);
 	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];

@@ -94,8 +94,7 @@ static int gc_visit_event(void *context, const struct dw_event *event)
 static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
                          const struct pauses *pauses, bool steps)
 {
-	uint64_t total_ns = 0, calls = 0,
-			 whole_ns = dw_view_whole(table, (size_t)dw_table_column(table, "share"), flat, flat->wall_ns, false);
+	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, "share", flat, flat->wall_ns, false);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_stat *stat = &flat->rows[i].stat;
 

@@ -318,26 +318,42 @@ static struct dwell_table *memory_owners_table(struct dw_model *model, const str
 
 /* ---- over time ----------------------------------------------------------------------------- */
 
+struct memory_moment {
+	const char *device;
+	uint64_t time_ns, bytes[KINDS], all;
+};
+
+#define NAME(kind, label) (DW_MEMORY_##kind == DW_MEMORY_OPTIMIZER_STATE ? "optimizer_state" : label)
+static const struct dw_column timeline_columns[] = {
+	DW_FIELD(struct memory_moment, device, "device", NONE, TEXT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_moment, time_ns, "time", NS, INT, .total = DW_TOTAL_OWN),
+#define X(kind, label) \
+	DW_FIELD_AS(struct memory_moment, bytes[DW_MEMORY_##kind], NAME(kind, label), label, BYTES, INT, \
+	            .total = DW_TOTAL_OWN),
+	DW_MEMORY_KINDS(X)
+#undef X
+		DW_FIELD(struct memory_moment, all, "all", BYTES, INT, .total = DW_TOTAL_OWN),
+};
+#undef NAME
+
+/* The moment of the peak. */
+static struct memory_moment memory_peak(const char *device, const struct dw_memory_pool *pool)
+{
+	struct memory_moment row = { .device = device, .time_ns = pool->peak_ns, .all = pool->all.at_peak_bytes };
+
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		row.bytes[kind] = pool->kinds[kind].at_peak_bytes;
+	return row;
+}
+
 /* For pictures and JSON. The totals row is the peak; with it the part is never cut. */
 static struct dwell_table *memory_timeline_table(struct dw_model *model, const struct dw_memory *memory,
                                                  struct dwell_error *error)
 {
-	struct dw_column columns[3 + KINDS] = {
-		DW_COLUMN("device", "device", NONE, TEXT),
-		DW_COLUMN("time_ns", "time", NS, INT),
-	};
-	struct dwell_table *table;
-	struct dw_cell *row;
+	struct dwell_table *table = DW_VIEW_CHOOSE("memory", timeline_columns, 0, error);
+	struct memory_moment row;
 	char buffer[256];
 
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		const char *label = dw_memory_kind_name((enum dw_memory_kind)kind);
-
-		columns[2 + kind] = (struct dw_column)DW_COLUMN(
-			kind == DW_MEMORY_OPTIMIZER_STATE ? "optimizer_state" : label, label, BYTES, INT);
-	}
-	columns[2 + KINDS] = (struct dw_column)DW_COLUMN("all", "all", BYTES, INT);
-	table = dw_view_table("memory", columns, 3 + KINDS, error);
 	if (!table)
 		return NULL;
 	table->part = "timeline";
@@ -345,26 +361,21 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model, const s
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
 
+		row.device = memory_pool_name(model, memory, pool, buffer);
 		for (size_t n = 0; n < pool->point_count; n++) {
-			uint64_t all = 0;
-
-			row = DW_TABLE_ROW(table, 0, DW_STRING(memory_pool_name(model, memory, pool, buffer)),
-			                   DW_INT(pool->points[n].ns));
-			for (unsigned kind = 0; kind < KINDS; kind++) {
-				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
-				all += pool->points[n].bytes[kind];
-			}
-			dw_cell_int(&row[2 + KINDS], (int64_t)all);
+			row.time_ns = pool->points[n].ns;
+			row.all = 0;
+			for (unsigned kind = 0; kind < KINDS; kind++)
+				row.all += row.bytes[kind] = pool->points[n].bytes[kind];
+			dw_table_put(table, 0, &row, sizeof row);
 		}
 	}
-	row = dw_table_totals(table);
-	if (!memory->pool_count)
+	if (!memory->pool_count) {
+		dw_table_totals(table);
 		return table;
-	dw_cell_text(table, &row[0], memory_pool_name(model, memory, &memory->pools[0], buffer));
-	dw_cell_int(&row[1], (int64_t)memory->pools[0].peak_ns);
-	for (unsigned kind = 0; kind < KINDS; kind++)
-		dw_cell_int(&row[2 + kind], (int64_t)memory->pools[0].kinds[kind].at_peak_bytes);
-	dw_cell_int(&row[2 + KINDS], (int64_t)memory->pools[0].all.at_peak_bytes);
+	}
+	row = memory_peak(memory_pool_name(model, memory, &memory->pools[0], buffer), &memory->pools[0]);
+	dw_table_put_totals(table, &row, sizeof row);
 	return table;
 }
 

@@ -6,6 +6,8 @@
  * operators inside the counted steps are included, so that validation does not change the figures.
  * Operators that threads without steps ran during the steps have a separate column, because their
  * time is not part of a step.
+ *
+ * A column is a line of operators_columns; doc/how/adding.md adds one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +47,6 @@ static struct dw_cell operators_others_per_step(const void *of)
 	return isnan(row->others_ns) ? DW_EMPTY : DW_REAL(row->others_ns / row->steps);
 }
 
-/* A column is a line here; doc/how/adding.md shows how to add one. */
 static const struct dw_column operators_columns[] = {
 	DW_FIELD(struct operators_row, name, "operator", NONE, TEXT, .total_text = "all operators"),
 	DW_VIEW_STAT_FIELDS(struct operators_row, stat),
