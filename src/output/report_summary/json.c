@@ -484,12 +484,21 @@ static void json_put_rows(struct json *out, enum json_list list, const struct dw
 static void json_put_times(struct json *out, const struct dw_report_summary *summary)
 {
 	static const struct json_column operators[] = {
-		{ "name", "name" }, { "calls", "calls" }, { "self_ns", "self_ns" }, { "share", "share" },
-		{ "self_per_step_ns", "self_per_step_ns", .with_steps = true }, { NULL, NULL },
+		{ .key = "name", .column = "name" },
+		{ .key = "calls", .column = "calls" },
+		{ .key = "self_ns", .column = "self_ns" },
+		{ .key = "share", .column = "share" },
+		{ .key = "self_per_step_ns", .column = "self_per_step_ns", .with_steps = true },
+		{ .key = NULL },
 	};
 	static const struct json_column kernels[] = {
-		{ "name", "name" }, { "family", "family" }, { "events", "calls" }, { "total_ns", "total_ns" },
-		{ "share", "share" }, { "operator", "operator" }, { NULL, NULL },
+		{ .key = "name", .column = "name" },
+		{ .key = "family", .column = "family" },
+		{ .key = "events", .column = "calls" },
+		{ .key = "total_ns", .column = "total_ns" },
+		{ .key = "share", .column = "share" },
+		{ .key = "operator", .column = "operator" },
+		{ .key = NULL },
 	};
 
 	json_put_sentences(out, summary->overview);
