@@ -97,8 +97,8 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ dwell report train.dwell --steps 30..31
 Only steps 30..31.
 2 steps in 80.7 ms, 40.4 ms a step (p50 20.6, p95 60.1, p99 60.1).
-Garbage collection takes 50% of each step.
-  -> allocate fewer objects that are collected: at most 20.0 ms a step (dwell report --view gc)
+Garbage collection takes 50% of the loop.
+  -> allocate fewer objects that are collected (dwell report --view gc)
 
   a step           ms  of the loop
   collector      20.0        49.6%
@@ -125,11 +125,11 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace samples && dwell report samples.dwell
 25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
-Python takes 36% of each step, outside operators and waits; 76% of it is in tokenize at text.py:90.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 7.98 ms a step (dwell report --view hot)
+Python takes 26% of the loop, most of it in log_metrics (log.py:7).
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
 15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
-All of this together: at most 11.8 ms of 25.8 ms a step.
+All of this together: at most 10.6 ms of 25.8 ms a step.
 
   a step            ms  of the loop
   python          8.00        31.0%
@@ -138,6 +138,12 @@ All of this together: at most 11.8 ms of 25.8 ms a step.
   between steps   3.84        14.9%
   idle            2.00         7.7%
   all            25.84       100.0%
+
+  main thread        largest part in  line        time  share    +-  samples
+  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  unknown                                       50.0ms   7.7%
+  all                                            646ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     6.00ms        23.2%  6.00ms
@@ -327,11 +333,11 @@ $ dwell report nosteps.dwell --format json
 $ trace python && dwell report python.dwell --view overview
 6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -353,11 +359,11 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ dwell report python.dwell
 6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -400,7 +406,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.53010279]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 16% of each step, outside operators and waits.","  -> tensor operations in place of loops, or work once instead of in every step: at most 3.22 ms a step (dwell run --functions tells which functions)","Garbage collection takes 7% of the loop.","  -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 1.25 ms a step (dwell report --view gc)","All of this together: at most 15.1 ms of 18.0 ms a step."],
+ "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 12.0 ms of 18.0 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -567,7 +573,7 @@ NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
 Python takes 74% of the run, most of it in the range XlaCompile jit_step.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
 
@@ -621,7 +627,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -972,11 +978,13 @@ Other programs had the CPU for 68% of the run: times are not this program's alon
 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
 The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
+Python may take 21% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of each step: without it, steps are that much shorter.
   -> record a part of the steps, or fewer details
-All of this together: at most 14.2 ms of 20.0 ms a step.
+All of this together: at most 18.3 ms of 20.0 ms a step.
 
   a step       ms  of the loop
   operators  10.0        50.0%
@@ -1007,11 +1015,8 @@ More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|strea
 $ trace reduced && dwell report reduced.dwell --view overview
 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0); outside the loop 1.00 ms after the last step.
 Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.90 ms a step (dwell run --functions tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-All of this together: at most 14.9 ms of 20.9 ms a step.
 
   a step           ms  of the loop
   forward        10.0        47.8%
@@ -1029,8 +1034,8 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace verdict_python && dwell report verdict_python.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.99 ms a step (dwell run --functions tells which functions)
+Python may take 50% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
 One operator, aten::linear, may take 50% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 15.0 ms of 20.0 ms a step.
@@ -1048,7 +1053,7 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace verdict_small && dwell report verdict_small.dwell
 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
-1,000 small operators a step, 4.00 us each, may take 100% of each step with the calls between them.
+1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
   -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
 One operator, aten::add_, may take 50% of each step: 1,000 calls.
   -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
@@ -1069,9 +1074,9 @@ $ trace verdict_operator && dwell report verdict_operator.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 One operator, aten::sort, may take 80% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
-All of this together: at most 9.98 ms of 20.0 ms a step.
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 10.0 ms of 20.0 ms a step.
 
   a step       ms  of the loop
   operators  18.0        90.0%
@@ -1089,9 +1094,11 @@ $ trace verdict_idle && dwell report verdict_idle.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
+Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
 Garbage collection takes 15% of the loop.
   -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
-All of this together: at most 12.3 ms of 20.0 ms a step.
+All of this together: at most 17.3 ms of 20.0 ms a step.
 
   a step       ms  of the loop
   idle       11.0        55.0%
@@ -1108,8 +1115,8 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|
 $ trace verdict_device && dwell report verdict_device.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 Device time not recorded: operator times are launch and wait times.
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
 
   a step       ms  of the loop
   operators  18.0        90.0%
