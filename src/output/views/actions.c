@@ -6,8 +6,7 @@
  * with several threads they can add up to more than 100%. Work of devices that a thread of
  * autograd submitted counts for the range of the thread that waits for it.
  */
-#include "model/device/sums.h"
-#include "views/columns.h"
+#include "views/device.h"
 #include "views/places.h"
 
 struct actions_row {

@@ -11,10 +11,9 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "base/text.h"
-#include "model/device/sums.h"
 #include "model/time/calls.h"
 #include "model/time/flops.h"
-#include "views/columns.h"
+#include "views/device.h"
 #include "views/places.h"
 
 /* What a table has. */

@@ -2,7 +2,7 @@
 #include "views/columns.h"
 
 #include "base/error.h"
-#include "views/device.h"
+#include "model/device/sums.h"
 
 struct dwell_table *dw_view_choose(const char *view, const struct dw_column *columns, size_t count, unsigned has,
                                    struct dwell_error *error)
@@ -48,14 +48,4 @@ bool dw_view_device_all(struct dw_model *model, struct dw_view_device *all)
 			all->events += work->calls[i].work;
 		}
 	return work != NULL;
-}
-
-struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,
-                                          size_t count, unsigned has, struct dwell_error *error)
-{
-	struct dwell_table *table = dw_view_choose(view, columns, count, has, error);
-
-	if (table && has & DW_HAS_DEVICE && dw_model_device_work(model, NULL))
-		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
-	return table;
 }

@@ -54,9 +54,3 @@ bool dw_view_device_all(struct dw_model *model, struct dw_view_device *all);
 	DW_FIELD_AS(row, device.self_ns, "device_ns", "device", NS, INT, .only = DW_HAS_DEVICE, __VA_ARGS__),    \
 	DW_FIELD_AS(row, device.events, "device_events", "device events", COUNT, INT, .only = DW_HAS_DEVICE,     \
 	            .wide_only = true, __VA_ARGS__)
-
-/* dw_view_choose() with a sentence if the work of devices was recorded in bursts. */
-struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,
-                                          size_t count, unsigned has, struct dwell_error *error);
-#define DW_VIEW_CHOOSE_DEVICE(model, view, columns, has, error) \
-	dw_view_choose_device(model, view, columns, sizeof(columns) / sizeof *(columns), has, error)

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "model/device/times.h"
 #include "model/steps/iterations.h"
-#include "views/columns.h"
 #include "views/device.h"
 
 struct device_division {
@@ -91,6 +90,16 @@ void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work 
 		dw_table_head(table, "The work of devices was recorded in %s of the time, in bursts chosen at random so that "
 		              "recording costs little (--cost full: all the time); its figures are of these.",
 		              dw_text_percent(work->recorded).at);
+}
+
+struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,
+                                          size_t count, unsigned has, struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_choose(view, columns, count, has, error);
+
+	if (table && has & DW_HAS_DEVICE && dw_model_device_work(model, NULL))
+		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
+	return table;
 }
 
 static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns, size_t *steps)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "views/columns.h"
 #include "views/device.h"
 
 #define SHORT_NAME DW_VIEW_KERNEL_NAME

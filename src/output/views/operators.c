@@ -12,8 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/device/sums.h"
-#include "views/columns.h"
+#include "views/device.h"
 #include "views/places.h"
 
 /* What a row is of. In the row of the totals, figures are sums. */

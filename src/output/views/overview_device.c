@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "model/device/times.h"
-#include "views/columns.h"
 #include "views/device.h"
 #include "views/overview_parts.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "views/columns.h"
 #include "views/device.h"
 
 struct steps_row {

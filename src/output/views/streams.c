@@ -9,7 +9,6 @@
 
 #include "base/order.h"
 #include "model/device/times.h"
-#include "views/columns.h"
 #include "views/device.h"
 
 struct streams_stream {

@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/device/sums.h"
-#include "views/columns.h"
+#include "views/device.h"
 #include "views/places.h"
 
 #define LEAST_SHARE 0.005
