@@ -148,14 +148,10 @@ static void markdown_put_rows(const struct dwell_table *table, FILE *file, const
 
 static void markdown_put_tables(const struct dw_report_summary *summary, FILE *file)
 {
-	const struct dwell_table *by_name = summary->kernels;
-
-	while (by_name && dw_table_column(by_name, "short_name") < 0)
-		by_name = by_name->next;
 	markdown_put_parts(summary->parts, summary->facts->iterations, file);
 	markdown_put_rows(summary->operators, file, "operator (self time)",
 	                  (const char *const[]){ "name", "calls", "self_ns", "share" });
-	markdown_put_rows(by_name, file, "kernel or copy",
+	markdown_put_rows(dw_report_summary_part(summary->kernels, "names"), file, "kernel or copy",
 	                  (const char *const[]){ "short_name", "calls", "total_ns", "share" });
 }
 

@@ -59,7 +59,9 @@ int dw_report_summary(struct dw_model *model, const char *form, FILE *file, stru
 
 /* ---- for the files of this folder ---------------------------------------------------------- */
 
-/* The row's cell of the column with this name, or NULL if there is none or it is empty. */
+/* The part of a view with this name; NULL if `table` is. */
+const struct dwell_table *dw_report_summary_part(const struct dwell_table *table, const char *part);
+/* The row's cell of the column with this name, which the table must have; NULL if it is empty. */
 const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column);
 /* A copy of the text of at most `most` bytes, with "..." at its end if it was cut. `cost` tells how
  * many bytes a code point takes in the output. */

@@ -203,18 +203,7 @@ void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps,
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
-{
-	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count : 0;
-	uint64_t values[DW_VIEW_STAT_COUNT] = { stat->count, stat->self_ns, stat->total_ns, mean_ns,
-		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };
-
-	for (size_t i = 0; i < DW_VIEW_STAT_COUNT; i++)
-		if (values[i] != DW_NOT_KEPT)
-			dw_cell_int(&cells[i], (int64_t)values[i]);
-}
-
-uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
+uint64_t dw_view_whole(struct dwell_table *table, const char *column, const struct dw_flat *flat, uint64_t wall_ns,
                        bool of_rows)
 {
 	uint64_t self_ns = 0, most_ns = 0;
@@ -227,7 +216,7 @@ uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw
 	}
 	if ((of_rows ? most_ns : self_ns) <= wall_ns)
 		return wall_ns;
-	table->columns[column].label = "of all";
+	dw_table_named(table, column)->label = "of all";
 	return self_ns;
 }
 

@@ -15,6 +15,7 @@
 #include "model/memory/memory.h"
 #include "model/samples/samples.h"
 #include "model/steps/usage.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
@@ -444,51 +445,74 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static const struct dw_column run_columns[] = {
-	DW_COLUMN("wall_ns", "wall", NS, INT),
-	DW_COLUMN("records", "records", COUNT, INT),
-	DW_COLUMN("ranges", "ranges", COUNT, INT),
-	DW_COLUMN("cost_share", "profiling", RATIO, REAL),
-	DW_COLUMN("steps", "steps", COUNT, INT),
-	DW_COLUMN("steps_recorded", "steps recorded", COUNT, INT),
-	DW_COLUMN("steps_ns", "in steps", NS, INT),
-	DW_COLUMN("loops_ns", "loops", NS, INT),
-	DW_COLUMN("mean_ns", "a step", NS, INT),
-	DW_COLUMN("p50_ns", "p50", NS, INT),
-	DW_COLUMN("p95_ns", "p95", NS, INT),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
-	DW_COLUMN("slowest_ns", "slowest", NS, INT),
-	DW_COLUMN("verdict", "verdict", NONE, TEXT),
-	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
+struct overview_run {
+	struct dw_cell wall_ns, records, ranges, cost_share, steps, steps_recorded, steps_ns, loops_ns, mean_ns, p50_ns,
+		p95_ns, p99_ns, slowest_step, slowest_ns, verdict, verdict_share;
 };
+
+static const struct dw_column run_columns[] = {
+	DW_FIELD(struct overview_run, wall_ns, "wall", NS, INT),
+	DW_FIELD(struct overview_run, records, "records", COUNT, INT),
+	DW_FIELD(struct overview_run, ranges, "ranges", COUNT, INT),
+	DW_FIELD(struct overview_run, cost_share, "profiling", RATIO, REAL),
+	DW_FIELD(struct overview_run, steps, "steps", COUNT, INT),
+	DW_FIELD(struct overview_run, steps_recorded, "steps recorded", COUNT, INT),
+	DW_FIELD(struct overview_run, steps_ns, "in steps", NS, INT),
+	DW_FIELD(struct overview_run, loops_ns, "loops", NS, INT),
+	DW_FIELD(struct overview_run, mean_ns, "a step", NS, INT),
+	DW_FIELD(struct overview_run, p50_ns, "p50", NS, INT),
+	DW_FIELD(struct overview_run, p95_ns, "p95", NS, INT),
+	DW_FIELD(struct overview_run, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct overview_run, slowest_step, "slowest step", NONE, INT),
+	DW_FIELD(struct overview_run, slowest_ns, "slowest", NS, INT),
+	DW_FIELD(struct overview_run, verdict, "verdict", NONE, TEXT),
+	DW_FIELD(struct overview_run, verdict_share, "its share", RATIO, REAL),
+};
+
+static void overview_put_steps(struct overview_run *row, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	const struct dw_iteration_times *times = &steps->iterations;
+	const struct dw_step *slowest = overview_slowest_step(steps);
+
+	row->steps = DW_INT(steps->count + steps->summed_count);
+	row->steps_recorded = DW_INT(steps->recorded_count);
+	row->steps_ns = DW_INT(steps->steps_ns + steps->summed_ns);
+	row->loops_ns = DW_INT(times->loop_ns);
+	row->mean_ns = DW_INT(times->mean_ns);
+	row->p50_ns = DW_INT(times->p50_ns);
+	row->p95_ns = DW_INT(times->p95_ns);
+	row->p99_ns = DW_INT(times->p99_ns);
+	if (slowest) {
+		row->slowest_step = DW_INT(slowest->number);
+		row->slowest_ns = DW_INT(slowest->end_ns - slowest->start_ns);
+	}
+	if (overview->verdicts.fired) {
+		row->verdict = DW_STRING(overview->verdicts.at[0].rule->id);
+		row->verdict_share = DW_REAL(overview->verdicts.at[0].share.value);
+	}
+}
 
 /* For JSON and CSV; in text the sentences above the tables contain these figures. */
 static struct dwell_table *overview_run_table(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
-	const struct dw_iteration_times *times = steps ? &steps->iterations : NULL;
-	struct dwell_table *table = dw_view_table("overview", run_columns, sizeof run_columns / sizeof *run_columns, error);
-	const struct dw_step *slowest;
-	struct dw_cell *row;
+	struct dwell_table *table = DW_VIEW_CHOOSE("overview", run_columns, 0, error);
+	struct overview_run row;
 
 	if (!table)
 		return NULL;
 	table->part = "run";
 	table->heads_only = true;
-	row = DW_TABLE_ROW(table, 0, DW_INT(overview->wall_ns), DW_INT(overview->flat->records),
-	                   DW_INT(overview->flat->ranges), DW_REAL(overview->cost_share));
-	if (!steps)
-		return table;
-	slowest = overview_slowest_step(steps);
-	DW_TABLE_FILL(table, row + 4, DW_INT(steps->count + steps->summed_count), DW_INT(steps->recorded_count),
-	              DW_INT(steps->steps_ns + steps->summed_ns), DW_INT(times->loop_ns), DW_INT(times->mean_ns),
-	              DW_INT(times->p50_ns), DW_INT(times->p95_ns), DW_INT(times->p99_ns),
-	              slowest ? DW_INT(slowest->number) : DW_EMPTY,
-	              slowest ? DW_INT(slowest->end_ns - slowest->start_ns) : DW_EMPTY);
-	if (overview->verdicts.fired)
-		DW_TABLE_FILL(table, row + 14, DW_STRING(overview->verdicts.at[0].rule->id),
-		              DW_REAL(overview->verdicts.at[0].share.value));
+	row = (struct overview_run){
+		.wall_ns = DW_INT(overview->wall_ns),
+		.records = DW_INT(overview->flat->records),
+		.ranges = DW_INT(overview->flat->ranges),
+		.cost_share = DW_REAL(overview->cost_share),
+	};
+	if (steps)
+		overview_put_steps(&row, overview);
+	dw_table_put(table, 0, &row, sizeof row);
 	return table;
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/time/outermost.h"
 #include "base/text.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
@@ -23,10 +24,15 @@ static double overview_of(uint64_t part, double whole)
 
 /* ---- a step ------------------------------------------------------------------------------ */
 
+struct overview_part {
+	const char *name;
+	struct dw_cell per_step_ns, share;
+};
+
 static const struct dw_column breakdown_columns[] = {
-	DW_COLUMN("name", "a step", NONE, TEXT),
-	DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "of the loop", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_part, name, "a step", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct overview_part, per_step_ns, "", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
 };
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
@@ -41,7 +47,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	parts = dw_facts_loop_parts(overview->model, error);
 	if (!parts)
 		return NULL;
-	table = dw_view_table("overview", breakdown_columns, 3, error);
+	table = DW_VIEW_CHOOSE("overview", breakdown_columns, 0, error);
 	if (!table)
 		return NULL;
 	table->part = "breakdown";
@@ -61,22 +67,28 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 			for (; i + 1 < named_end; i++)
 				ns += parts->parts[i + 1].ns;
 		}
-		DW_TABLE_ROW(table, 0, DW_STRING(*smaller ? smaller : part->name), DW_REAL(ns),
-		             DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
+		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
+		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}
 	if (parts->no_cpu_ns > 0)
-		DW_TABLE_ROW(table, 0, DW_STRING(dw_account_state_name(DW_ACCOUNT_NO_CPU)), DW_REAL(parts->no_cpu_ns));
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_REAL(parts->ns), DW_REAL(1));
+		DW_TABLE_PUT(table, 0, struct overview_part, .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
+		             .per_step_ns = DW_REAL(parts->no_cpu_ns));
+	DW_TABLE_PUT_TOTALS(table, struct overview_part, .per_step_ns = DW_REAL(parts->ns), .share = DW_REAL(1));
 	return table;
 }
 
 /* ---- a run without steps -------------------------------------------------------------------- */
 
+struct overview_wall_part {
+	const char *name;
+	struct dw_cell total_ns, share, calls;
+};
+
 static const struct dw_column wall_columns[] = {
-	DW_COLUMN("name", "main thread", NONE, TEXT),
-	DW_COLUMN("total_ns", "", NS, INT, .one_unit = true),
-	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
-	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_FIELD(struct overview_wall_part, name, "main thread", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct overview_wall_part, total_ns, "", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_wall_part, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_wall_part, calls, "calls", COUNT, INT),
 };
 
 /* Returns the root of the main thread of the first process, or of the busiest thread if that one
@@ -100,9 +112,11 @@ static size_t overview_main_root(const struct dw_source *source, const struct dw
 	return best;
 }
 
-static struct dw_cell *overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
+static void overview_put_wall(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns,
+                              struct dw_cell calls)
 {
-	return DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(ns), DW_REAL(overview_of(ns, (double)wall_ns)));
+	DW_TABLE_PUT(table, 0, struct overview_wall_part, .name = name, .total_ns = DW_INT(ns),
+	             .share = DW_REAL(overview_of(ns, (double)wall_ns)), .calls = calls);
 }
 
 /* Returns the time in which records of a thread are missing outside its ranges. */
@@ -136,7 +150,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 
 	if (!tree || root == tree->count)
 		return NULL;
-	table = dw_view_table("overview", wall_columns, 4, error);
+	table = DW_VIEW_CHOOSE("overview", wall_columns, 0, error);
 	if (!table)
 		return NULL;
 	table->part = "wall";
@@ -161,37 +175,41 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 			small_ns += node->stat.total_ns;
 			continue;
 		}
-		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns)[3] =
-			DW_INT(node->stat.count);
+		overview_put_wall(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns,
+		                  DW_INT(node->stat.count));
 	}
 	if (small_ns)
-		overview_wall_row(table, "smaller ones", small_ns, wall_ns);
+		overview_put_wall(table, "smaller ones", small_ns, wall_ns, DW_EMPTY);
 	if (lost_ns)
-		overview_wall_row(table, "not recorded", lost_ns, wall_ns);
+		overview_put_wall(table, "not recorded", lost_ns, wall_ns, DW_EMPTY);
 	if (wall_ns > named_ns + lost_ns) {
-		overview_wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
+		overview_put_wall(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns, DW_EMPTY);
 		overview->nameless_share = overview_of(wall_ns - named_ns - lost_ns, (double)wall_ns);
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(wall_ns), DW_REAL(1));
+	DW_TABLE_PUT_TOTALS(table, struct overview_wall_part, .total_ns = DW_INT(wall_ns), .share = DW_REAL(1));
 	return table;
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static const struct dw_column step_columns[] = {
-	DW_COLUMN("name", "operators by self time", NONE, TEXT),
-	DW_COLUMN("calls_per_step", "calls/step", COUNT, REAL),
-	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
-	DW_COLUMN("share", "of the loop", RATIO, REAL),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
+enum { NO_STEPS = DW_HAS_OWN };
+
+struct overview_name {
+	const char *name;
+	double calls_per_step, self_per_step_ns;
+	uint64_t calls, self_ns;
+	struct dw_cell share, p99_ns;
 };
 
-static const struct dw_column run_columns[] = {
-	DW_COLUMN("name", "operators by self time", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("share", "of wall", RATIO, REAL),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
+static const struct dw_column name_columns[] = {
+	DW_FIELD(struct overview_name, name, "operators by self time", NONE, TEXT),
+	DW_FIELD(struct overview_name, calls_per_step, "calls/step", COUNT, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, self_per_step_ns, "self/step", NS, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, share, "of the loop", RATIO, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, calls, "calls", COUNT, INT, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, self_ns, "self", NS, INT, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, share, "of wall", RATIO, REAL, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, p99_ns, "p99", NS, INT),
 };
 
 /* The kinds of ranges to list. The first kind that the trace contains is used. */
@@ -217,10 +235,10 @@ static void overview_fill_name(const struct naming *naming, const struct dw_stat
 {
 	double calls = (double)stat->count * naming->per_call, self_ns = (double)stat->self_ns * naming->per_ns;
 
-	DW_TABLE_ROW(naming->table, 0, DW_STRING(name), naming->steps > 0 ? DW_REAL(calls) : DW_INT(stat->count),
-	             naming->steps > 0 ? DW_REAL(self_ns) : DW_INT(stat->self_ns),
-	             own && naming->whole_ns > 0 ? DW_REAL(self_ns / naming->whole_ns) : DW_EMPTY,
-	             own && stat->p99_ns ? DW_INT(stat->p99_ns) : DW_EMPTY);
+	DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = name, .calls = stat->count, .self_ns = stat->self_ns,
+	             .calls_per_step = calls, .self_per_step_ns = self_ns,
+	             .share = own && naming->whole_ns > 0 ? DW_REAL(self_ns / naming->whole_ns) : DW_EMPTY,
+	             .p99_ns = own && stat->p99_ns ? DW_INT(stat->p99_ns) : DW_EMPTY);
 }
 
 /* Adds rows for what other threads did during the steps. Their time is not part of a step. */
@@ -292,7 +310,7 @@ static void overview_fill_own(const struct naming *naming, const struct dw_flat 
 	for (size_t i = 0; i < count; i++)
 		if (stats[i].count || stats[i].self_ns)
 			overview_fill_name(naming, &stats[i], naming->overview->symbols[i].name, true);
-	dw_table_sort(naming->table, 2);
+	dw_table_sort_by(naming->table, "self_per_step_ns");
 	free(stats);
 }
 
@@ -333,16 +351,16 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	own = all->count ? dw_model_flat(model, kind->categories, error) : NULL;
 	if (!own || !overview_measure_names(&naming, steps, error))
 		return NULL;
-	naming.table = dw_view_table("overview", steps ? step_columns : run_columns, 5, error);
+	naming.table = DW_VIEW_CHOOSE("overview", name_columns, steps ? DW_HAS_STEPS : NO_STEPS, error);
 	if (!naming.table)
 		return NULL;
 	if (!steps)
-		naming.whole_ns = (double)dw_view_whole(naming.table, 3, own, overview->wall_ns, false);
+		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
-	naming.table->columns[0].label = kind->label;
+	dw_table_named(naming.table, "name")->label = kind->label;
 	overview_fill_own(&naming, own, kind->categories == DW_VIEW_CATEGORY(OPERATOR));
 	if (all != own && overview_fill_others(&naming, own, all)) {
-		dw_table_sort(naming.table, 2);
+		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
 		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
 	}
 	return naming.table;
