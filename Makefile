@@ -15,7 +15,7 @@
 #   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
 #   make uninstall   removes what the last make install from this folder installed
 #   make wheel       the package for pip, for each CPython from 3.9 on and glibc 2.28, into build/wheel
-#   tools/release_check  all that is checked before a release, in a fresh clone, as one table
+#   tools/release/release_check  all that is checked before a release, in a fresh clone, as one table
 #   make deb         Debian packages of the commit that is checked out, into build/deb
 #   make dist        the archive of the sources, and the recorder in two files, dwell.h and dwell.c, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
@@ -51,18 +51,18 @@ check:
 	tools/check --jobs $(JOBS)
 
 check-gpu: all
-	python3 tools/gpu_check $(BUILD)/dwell
+	python3 tools/measure/gpu_check $(BUILD)/dwell
 
 demo:
 	tools/setup demo
 	$(MAKE) $(BUILD)/build.ninja
-	tools/demo $(BUILD) $(JOBS)
+	tools/make/demo $(BUILD) $(JOBS)
 
 pictures: all
-	tools/pictures $(BUILD)
+	tools/make/pictures $(BUILD)
 
 site:
-	tools/site $(BUILD)/site
+	tools/make/site $(BUILD)/site
 
 engines: all
 	DWELL_BUILD=$(abspath $(BUILD)) examples/engines/run
@@ -81,7 +81,7 @@ bench:
 
 fuzz:
 	tools/setup fuzz
-	tools/fuzz $(FUZZ_SECONDS)
+	tools/measure/fuzz $(FUZZ_SECONDS)
 
 stress: all
 	$(MESON) test -C $(BUILD) --suite stress --test-args=--long --timeout-multiplier 0 --verbose
@@ -98,15 +98,15 @@ uninstall:
 
 wheel:
 	tools/setup wheel
-	tools/wheel $(BUILD)/wheel
+	tools/release/wheel $(BUILD)/wheel
 
 deb:
 	tools/setup deb
-	tools/deb $(BUILD)/deb
+	tools/release/deb $(BUILD)/deb
 
 dist:
-	tools/amalgamate $(BUILD)/dist
-	tools/source_archive $(BUILD)/dist
+	tools/make/amalgamate $(BUILD)/dist
+	tools/release/source_archive $(BUILD)/dist
 
 format:
 	tools/format $(if $(FORMAT_ALL),--all)

@@ -1,7 +1,4 @@
 /* deep.c: n operators with their stacks. */
-#ifndef BENCH_DEEP_H
-#define BENCH_DEEP_H
+#pragma once
 
 void deep_operators(long n);
-
-#endif

@@ -1,6 +1,6 @@
 """What README and doc state in figures: how each is measured, found in the output, and printed.
 
-A part has one kept result, bench/results/NAME.json, which tools/figures writes. Its fields:
+A part has one kept result, bench/results/NAME.json, which tools/measure/figures writes. Its fields:
 
   title     the heading in doc/measured/costs.md
   command   BENCH: a part of bench/run, whose rows are lines "what: measured". Else commands of the shell, of which the
@@ -82,7 +82,7 @@ def section(name):
     lines = [f"## {each['title']}", ""] + table(each["heads"], each["rows"], name)
     if each["text"]:
         lines += ["", each["text"]]
-    how = each["how"] or f"`tools/figures {name}`"
+    how = each["how"] or f"`tools/measure/figures {name}`"
     if not result:
         return lines + ["", f"Not measured yet: {how}."]
     note = " " + result["note"] if result.get("note") else ""
@@ -455,7 +455,7 @@ part("noise", "How often a slow rank is found: the noise of a real program", Non
 part("demo", "`make demo`", ["git clone -q . {folder}/demo && cd {folder}/demo && python3 -c 'import subprocess, time; began = time.time(); "
                              "subprocess.run([\"make\", \"demo\"], check=True, capture_output=True); "
                              "print(f\"make demo: {time.time() - began:.0f} s\")'"],
-     ["src/**", "tools/demo"], ["make demo: {seconds} s"], [("in a fresh clone, its packages installed", "{seconds} s")], heads=("", "measured"))
+     ["src/**", "tools/make/demo"], ["make demo: {seconds} s"], [("in a fresh clone, its packages installed", "{seconds} s")], heads=("", "measured"))
 
 # ---- README -----------------------------------------------------------------------------
 

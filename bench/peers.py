@@ -406,9 +406,9 @@ def part_samplers(tool, folder):
     """In a Debian that has Python 3.15, with dwell built there."""
     debian = os.path.join(where["peers"], "sid")
     if not os.path.exists(os.path.join(debian, "src/build/dwell")):
-        raise Missing(f"no Python 3.15: PYTHON=python3.15 tools/check_debian sid {os.path.relpath(debian, ROOT)}")
+        raise Missing(f"no Python 3.15: PYTHON=python3.15 tools/release/check_debian sid {os.path.relpath(debian, ROOT)}")
     shutil.copy(os.path.join(where["bin"], "py-spy"), os.path.join(debian, "usr/local/bin"))
-    text = must([os.path.join(ROOT, "tools/check_debian"), "sid", debian, "bench/peers.py", "sampler", tool.name, str(options.rounds)], ROOT, {"PYTHON": "python3.15"})
+    text = must([os.path.join(ROOT, "tools/release/check_debian"), "sid", debian, "bench/peers.py", "sampler", tool.name, str(options.rounds)], ROOT, {"PYTHON": "python3.15"})
     rows, version = json.loads(text.strip().splitlines()[-1])
     if tool.name == "Python 3.15's sampler":
         results["versions"][tool.name] = version
@@ -580,7 +580,7 @@ def page():
     wall = ["## Wall-clock time", "", "The same programs, in pairs of a run without a tool and one with it. Other programs on the machine lengthen both.", "", *head_of("less is better", walls), *table_of(WALL_ROWS, walls)[0], ""] if walls else []
     sampler_python = results["versions"].get("Python 3.15's sampler", "Python 3.15")
     sampled = ["## Samplers with Python 3.15", "", f"A script of four functions in Python, whose shares of the processor's time it measures itself ({os.path.relpath(SHARES, ROOT)}), with {sampler_python} "
-               "in a Debian sid, where dwell was built: `PYTHON=python3.15 tools/check_debian sid build/peers/sid`. dwell takes 100 samples a second of each thread's processor time, Python's sampler 1000 a second and py-spy 100 of the time that passes.", "",
+               "in a Debian sid, where dwell was built: `PYTHON=python3.15 tools/release/check_debian sid build/peers/sid`. dwell takes 100 samples a second of each thread's processor time, Python's sampler 1000 a second and py-spy 100 of the time that passes.", "",
                *head_of("less is better", samplers), *table_of(SAMPLER_ROWS, samplers)[0], ""] if samplers else []
     lines = ["# dwell and other profilers on the same programs", "", "For users who choose a profiler, and who want to repeat the comparison.", "",
              f"`bench/peers.py` measured this, {' to '.join(sorted({each[0] for each in results['done'].values()}))}, on {results['machine']}; "

@@ -32,7 +32,7 @@ import browser
 import mpi_installed
 import prometheus_here
 import slurm_here
-page_pictures = importlib.machinery.SourceFileLoader("page_pictures", os.path.join(ROOT, "tools/page_pictures")).load_module()
+page_pictures = importlib.machinery.SourceFileLoader("page_pictures", os.path.join(ROOT, "tools/make/page_pictures")).load_module()
 
 RANKS = 8
 SUMMARY_S = 30  # of dwell run --always

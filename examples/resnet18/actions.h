@@ -3,8 +3,7 @@
  * module and the strategy, empty ones too, and the parts of the loop. main.c puts them
  * where they happen; the fit is a stage of a profiler (dwell/compat/lightning.h).
  */
-#ifndef RESNET18_ACTIONS_H
-#define RESNET18_ACTIONS_H
+#pragma once
 
 #include <dwell/compat/lightning.h>
 
@@ -93,5 +92,3 @@ void actions_stop(struct dwell_lightning_profiler *actions, enum action action);
 		__attribute__((__cleanup__(dwell_lightning_leave), __unused__)) =         \
 			actions_enter(actions, ACTION_##action)
 struct dwell_lightning_scope actions_enter(struct dwell_lightning_profiler *actions, enum action action);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * data.h - a data set in MNIST's format: four IDX files in one folder.
  */
-#ifndef RESNET18_DATA_H
-#define RESNET18_DATA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void data_reset(struct data_set *data);
 
 /* One image as the network takes it: scaled to 0..1, then MNIST's mean and deviation. */
 void data_normalize(const struct digits *digits, int index, float *out);
-
-#endif

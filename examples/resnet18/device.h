@@ -4,8 +4,7 @@
  * and then it and every later iteration replays the recorded list, one operation
  * after the other, without going through the program again.
  */
-#ifndef RESNET18_DEVICE_H
-#define RESNET18_DEVICE_H
+#pragma once
 
 #include "graph.h"
 
@@ -26,5 +25,3 @@ void device_execute(struct device *device, const struct graph *graph, enum op_ph
 /* Runs what was recorded, in the order of recording. */
 void device_run_graph(const struct device *device);
 void device_reset(struct device *device);
-
-#endif

@@ -4,8 +4,7 @@
  * The trainer cannot go on after a failed primitive or a missing file, so both
  * end it with a message and status 1; nothing needs unwinding.
  */
-#ifndef RESNET18_DNN_H
-#define RESNET18_DNN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ dnnl_memory_desc_t dnn_any_layout(const dnnl_memory_desc_t *like);
 dnnl_primitive_desc_t dnn_describe(const struct dnn *dnn, const_dnnl_op_desc_t desc,
 								   const_dnnl_primitive_desc_t forward_hint);
 dnnl_memory_desc_t dnn_wanted_layout(const_dnnl_primitive_desc_t kernel, int argument);
-
-#endif

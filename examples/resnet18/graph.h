@@ -7,8 +7,7 @@
  * list is all that running needs: tensors live from the first operation that
  * writes them to the last that uses them.
  */
-#ifndef RESNET18_GRAPH_H
-#define RESNET18_GRAPH_H
+#pragma once
 
 #include <dwell/probe.h>
 
@@ -112,5 +111,3 @@ void graph_finish(struct graph *graph);
 void graph_run(const struct graph *graph, enum op_phase phase);
 /* One operation, of a list that is run in its order; `open`: the layers before it. */
 void graph_run_op(const struct graph *graph, int index, struct profile_layers *open);
-
-#endif

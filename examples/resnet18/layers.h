@@ -3,8 +3,7 @@
  * layer's forward operations to the graph and returns its output; in a graph
  * for training it also leaves the backward on the tape.
  */
-#ifndef RESNET18_LAYERS_H
-#define RESNET18_LAYERS_H
+#pragma once
 
 #include "graph.h"
 
@@ -38,5 +37,3 @@ void norm_sync_gradient(struct graph *graph, const struct tape_entry *entry,
  * mean over the others and `correct` how many of them were recognized. */
 void layer_cross_entropy(struct graph *graph, struct tensor *logits, struct tensor *labels,
 						 struct tensor *loss, struct tensor *correct);
-
-#endif

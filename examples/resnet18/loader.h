@@ -3,8 +3,7 @@
  * at most `prefetch` of them. A queue that is empty when the trainer comes is a
  * run that waits for its data.
  */
-#ifndef RESNET18_LOADER_H
-#define RESNET18_LOADER_H
+#pragma once
 
 #include "data.h"
 
@@ -39,5 +38,3 @@ void batch_init(struct batch *batch, const struct digits *digits, int size);
 void batch_reset(struct batch *batch);
 /* A place in the batch; index -1: no image, not counted. */
 void batch_set(struct batch *batch, const struct digits *digits, int place, int index);
-
-#endif

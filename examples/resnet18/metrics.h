@@ -3,8 +3,7 @@
  * at EPOCH_STARTED, fed at ITERATION_COMPLETED, results of the engine ("accuracy",
  * "loss") at EPOCH_COMPLETED. Also the held-out digits as an engine's data.
  */
-#ifndef RESNET18_METRICS_H
-#define RESNET18_METRICS_H
+#pragma once
 
 #include <dwell/compat/ignite.h>
 
@@ -32,5 +31,3 @@ void held_out_reset(struct held_out *held_out);
 uint64_t held_out_batches(const struct held_out *held_out);
 /* 1, or 0 at the end, as a source of an engine. */
 int held_out_next(struct held_out *held_out, void **batch);
-
-#endif

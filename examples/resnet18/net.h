@@ -2,8 +2,7 @@
  * net.h - torchvision's ResNet-18 for one-channel images and ten classes, with
  * a first convolution of 3x3, as a list of operations with its loss.
  */
-#ifndef RESNET18_NET_H
-#define RESNET18_NET_H
+#pragma once
 
 #include "graph.h"
 
@@ -28,5 +27,3 @@ void net_reset(struct net *net);
 float net_loss(const struct net *net);
 /* Images recognized; with ranks, on average of the ranks. */
 float net_correct(const struct net *net);
-
-#endif

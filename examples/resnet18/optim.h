@@ -2,8 +2,7 @@
  * optim.h - SGD with momentum and RMSprop, as PyTorch defines them. The update
  * is the third phase of the list of operations: one operation a parameter.
  */
-#ifndef RESNET18_OPTIM_H
-#define RESNET18_OPTIM_H
+#pragma once
 
 #include "graph.h"
 
@@ -19,5 +18,3 @@ const char *optimizer_name(enum optimizer_kind kind);
 
 /* `optimizer` must outlive the graph. */
 void optimizer_append(const struct optimizer *optimizer, struct graph *graph);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * options.h - the command line.
  */
-#ifndef RESNET18_OPTIONS_H
-#define RESNET18_OPTIONS_H
+#pragma once
 
 #include "optim.h"
 
@@ -30,5 +29,3 @@ struct options {
 
 /* Prints and ends the program for --help (0) and for what it does not take (2). */
 void options_parse(struct options *options, int argc, char **argv);
-
-#endif

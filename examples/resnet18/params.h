@@ -3,8 +3,7 @@
  * PyTorch's state_dict gives them. The training and the evaluation graph share
  * them; the graph that is built first decides their layouts.
  */
-#ifndef RESNET18_PARAMS_H
-#define RESNET18_PARAMS_H
+#pragma once
 
 #include "tensor.h"
 
@@ -41,5 +40,3 @@ struct param *params_declare(struct params *params, const char *name, bool train
 							 const dnnl_memory_desc_t *layout);
 struct param *params_find(struct params *params, const char *name);
 void params_fill(struct params *params, uint64_t seed);
-
-#endif

@@ -3,8 +3,7 @@
  * main.c, loader.c and tensor.c: operators with their shapes, nested layers,
  * and the metadata of the run. With -DDWELL_DISABLE all of it is empty.
  */
-#ifndef RESNET18_PROFILE_H
-#define RESNET18_PROFILE_H
+#pragma once
 
 #include "graph.h"
 #include "options.h"
@@ -29,5 +28,3 @@ void profile_end_op(unsigned began);
 
 void profile_name_thread(const char *name);
 void profile_run_metadata(const struct options *options, const char *data_folder);
-
-#endif

@@ -4,8 +4,7 @@
  * three operations at the end of that phase, through memory that all ranks share. A
  * rank that ends early ends the others.
  */
-#ifndef RESNET18_RANKS_H
-#define RESNET18_RANKS_H
+#pragma once
 
 #include "graph.h"
 
@@ -28,5 +27,3 @@ int ranks_count(const struct ranks *ranks); /* NULL: 1 */
 
 /* Rank 0 waits for the others' end. */
 void ranks_finish(struct ranks *ranks);
-
-#endif

@@ -4,8 +4,7 @@
  * Weights and the order of the images draw from streams of their own, so a
  * seed gives the same run whatever the number of threads.
  */
-#ifndef RESNET18_RNG_H
-#define RESNET18_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ uint64_t rng_next(struct rng *rng);
 uint32_t rng_below(struct rng *rng, uint32_t limit);
 float rng_uniform(struct rng *rng, float low, float high);
 float rng_normal(struct rng *rng, float deviation);
-
-#endif

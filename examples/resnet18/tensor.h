@@ -5,8 +5,7 @@
  * is alive, memory. `tensor_memory_alloc` and `tensor_memory_free` are the only
  * places that take or return memory, so they are where a profiler looks.
  */
-#ifndef RESNET18_TENSOR_H
-#define RESNET18_TENSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ bool tensor_same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b
 /* Row-major copies, as PyTorch stores them; `values` has tensor_element_count floats. */
 void tensor_from_plain(const struct dnn *dnn, struct tensor *tensor, const float *values);
 void tensor_to_plain(const struct dnn *dnn, const struct tensor *tensor, float *values);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * tensorfile.h - named tensors in a file, for weights and for dumps.
  */
-#ifndef RESNET18_TENSORFILE_H
-#define RESNET18_TENSORFILE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ void tensorfile_close(FILE *file, const char *path);
 void tensorfile_save_params(const char *path, const struct params *params);
 /* Every parameter must be there once, in its shape; nothing else may be. */
 void tensorfile_load_params(const char *path, struct params *params);
-
-#endif

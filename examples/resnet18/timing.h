@@ -2,8 +2,7 @@
  * timing.h - what the training's iterations take, printed at the end as SINGA prints
  * it: dwell/compat/singa.h for the options --verbosity and --skip-iteration.
  */
-#ifndef RESNET18_TIMING_H
-#define RESNET18_TIMING_H
+#pragma once
 
 #include "options.h"
 
@@ -14,5 +13,3 @@ double now_s(void);
 void timing_begin(const struct options *options);
 /* To standard output; ends the program where there is nothing to print. */
 void timing_print(void);
-
-#endif

@@ -2,8 +2,7 @@
  * trainer.h - a training run: all that main.c prepares and releases, step.c computes
  * with and fit.c drives by engines.
  */
-#ifndef RESNET18_TRAINER_H
-#define RESNET18_TRAINER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -50,5 +49,3 @@ int evaluation_step(struct dwell_ignite_engine *engine, void *batch, void *train
 
 void fit_prepare(struct trainer *trainer);
 void fit_run(struct trainer *trainer);
-
-#endif

@@ -29,7 +29,7 @@ struct dwell_scope {
 	uint64_t steps_from;
 	uint64_t steps_to;
 	const char *thread;  /* only the thread with this name or tid, or NULL */
-	const char *profile; /* only the ranges of the profile with this name or id, or NULL */
+	const char *profile; /* only the ranges of the profiles with this name or these ids ("3,4,5"), or NULL */
 	uint32_t profile_id; /* the same by id, or 0 */
 	const char *action;  /* only what begins inside this zone or action, or NULL */
 	bool has_time;       /* only what begins in [from_ns, to_ns) since the start of the run, and steps
@@ -121,6 +121,11 @@ struct dwell_view_options {
 	const char *min_duration;
 	/* --merge-threads: threads: show the threads of a process that have one name as one row */
 	bool merge_threads;
+
+	/* ---- For views and layouts. */
+	/* --ranges LIST: calls, layout torch: the rows beside operators, a list of named, steps and
+	 * actions, or none (default: named,steps) */
+	const char *ranges;
 };
 /* [tools/generate end] */
 
@@ -231,6 +236,9 @@ struct dwell_trace_event {
 	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;
 	const char *args;          /* what the program recorded about this call, or NULL */
+	/* Floating-point operations of an operator's call, by its name and arguments, or as the program gave them; -1:
+	 * not known. Where a call and one around it have a count, both are counts of the same work. */
+	int64_t flops;
 };
 
 /*

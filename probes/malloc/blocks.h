@@ -1,6 +1,5 @@
 /* The recorded blocks that are live, by address; see blocks.c. */
-#ifndef DWM_BLOCKS_H
-#define DWM_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool dwm_blocks_add(const void *address);
 bool dwm_blocks_remove(const void *address);
 /* In a child of fork: there are none. */
 void dwm_blocks_forget(void);
-
-#endif

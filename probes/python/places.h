@@ -12,8 +12,7 @@
  *
  * Only the main thread is followed: its thread state exists until the interpreter ends.
  */
-#ifndef DWP_PLACES_H
-#define DWP_PLACES_H
+#pragma once
 
 #include <dwell/probe.h>
 
@@ -95,5 +94,3 @@ uint32_t dwp_places_frame(struct dwp_place place);
 
 /* Called when the probe attaches, with the interpreter's lock. */
 void dwp_places_attach(void);
-
-#endif

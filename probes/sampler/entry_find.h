@@ -1,6 +1,5 @@
 /* Where a function of the process is, by the symbol tables of its files; see entry_find.c. */
-#ifndef DWS_SAMPLER_ENTRY_FIND_H
-#define DWS_SAMPLER_ENTRY_FIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct dws_found {
 /* Looks in the program, and if it has no such function in its libraries; in each file once, whoever asks. The caller frees
  * found->symbol. */
 void dws_find(struct dws_found *found);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which first instructions of a function of x86-64 make place for a jump, and their copy elsewhere; see entry_move.c.
  */
-#ifndef DWS_SAMPLER_ENTRY_MOVE_H
-#define DWS_SAMPLER_ENTRY_MOVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 /* Writes the code that the jump leads to into memory of DWS_MOVE_COPY bytes: it calls `first`, executes the
  * instructions, and goes on behind them. False: something that they refer to is too far away. */
 bool dws_move_write(const struct dws_move *move, uint8_t *to, uintptr_t first);
-
-#endif

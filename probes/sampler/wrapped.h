@@ -1,6 +1,5 @@
 /* Functions of this library that are in front of another library's, and how those are found. */
-#ifndef DWS_WRAPPED_H
-#define DWS_WRAPPED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline void *dws_target(struct dws_wrapped *wrapped)
 
 	return DWELL_LIKELY(target != NULL) ? target : dws_target_find(wrapped);
 }
-
-#endif

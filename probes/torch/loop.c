@@ -177,13 +177,13 @@ void dwp_loop_module(bool begins)
 }
 
 /* Called by the package dwell with the interpreter's lock: the program marks its steps itself. Ends
- * the open step, if any, and begins another if requested. From the first call on, nothing else makes
- * steps. */
-DWELL_API void dwp_python_step(int begins);
+ * the open step, if any, and with 1 begins another one. From the first call on nothing else makes
+ * steps, until a call with 2, which drops the open step. */
+DWELL_API void dwp_python_step(int what);
 
-void dwp_python_step(int begins)
+void dwp_python_step(int what)
 {
-	loop_report_event(begins ? STEPS_PROGRAM_BEGINS : STEPS_PROGRAM_ENDS);
+	loop_report_event(what == 2 ? STEPS_PROGRAM_LEAVES : what ? STEPS_PROGRAM_BEGINS : STEPS_PROGRAM_ENDS);
 }
 
 /* ---- forward and backward ----------------------------------------------------------------- */

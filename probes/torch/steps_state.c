@@ -44,6 +44,7 @@ enum meaning {
 	PROGRAM_BEGINS,
 	PROGRAM_ENDS,
 	PROGRAM_ELSEWHERE, /* the program marks its steps, in another thread */
+	PROGRAM_LEAVES,  /* the program marks no more steps */
 	PROGRAM_EMPTY,   /* the program ends, and no optimizer has stepped in its last step */
 	THREAD_ENDS,
 	EXIT,
@@ -231,12 +232,14 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_PROGRAM] = {
 		[PROGRAM_BEGINS] = DO(END, BEGIN),
 		[PROGRAM_ENDS] = GO(SILENT, END),
+		[PROGRAM_LEAVES] = GO(IDLE, CANCEL),
 		[THREAD_ENDS] = GO(SILENT, END),
 		[PROGRAM_EMPTY] = GO(SILENT, CANCEL),
 		[EXIT] = GO(SILENT, END),
 	},
 	[STEPS_IN_SILENT] = {
 		[PROGRAM_BEGINS] = GO(PROGRAM, BEGIN),
+		[PROGRAM_LEAVES] = GO(IDLE),
 	},
 };
 
@@ -470,7 +473,7 @@ static enum meaning steps_read_forward_ends(struct steps_state *steps, enum mean
 
 static enum meaning steps_read_program(struct steps_state *steps, enum meaning meaning)
 {
-	steps->rules->by_program = true;
+	steps->rules->by_program = meaning != PROGRAM_LEAVES;
 	steps->program_trained |= steps->program_trains;
 	steps->program_trains = false;
 	return meaning;
@@ -551,6 +554,7 @@ static enum meaning steps_read_event(struct steps_state *steps, const struct ste
 	case STEPS_MODULE_ENDS: return steps->rules->optimizers ? NO_MEANING : MODULE_ENDS;
 	case STEPS_PROGRAM_BEGINS: return steps_read_program(steps, PROGRAM_BEGINS);
 	case STEPS_PROGRAM_ENDS: return steps_read_program(steps, PROGRAM_ENDS);
+	case STEPS_PROGRAM_LEAVES: return steps_read_program(steps, PROGRAM_LEAVES);
 	case STEPS_LOOP_ITERATES: return steps_read_loop(steps, LOOP_ITERATES, LOOP_ITERATES_EMPTY);
 	case STEPS_LOOP_LEFT: return steps_read_loop(steps, LOOP_LEFT, LOOP_LEFT_EMPTY);
 	case STEPS_LOOP_WIDENS: return steps_read_widens(steps);
@@ -666,7 +670,11 @@ static void steps_follow(struct steps_state *steps, enum meaning meaning, struct
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input)
 {
 	struct steps_answer answer = { STEPS_WITHDRAW_NONE, { STEPS_DO_NOTHING }, STEPS_PHASE_NONE };
-	enum meaning meaning = steps_read_event(steps, input, &answer.phase);
+	enum meaning meaning;
+
+	if (steps->state == STEPS_IN_SILENT && !steps->rules->by_program)
+		steps->state = STEPS_IN_IDLE; /* another thread marked the steps, until now */
+	meaning = steps_read_event(steps, input, &answer.phase);
 
 	if (steps->rules->by_program && steps->state != STEPS_IN_PROGRAM &&
 	    steps->state != STEPS_IN_SILENT && meaning != PROGRAM_BEGINS && meaning != PROGRAM_ENDS)

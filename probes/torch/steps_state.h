@@ -57,6 +57,7 @@ enum steps_event {
 	STEPS_MODULE_ENDS,
 	STEPS_PROGRAM_BEGINS,    /* the program marks the begin of a step; the step before ends */
 	STEPS_PROGRAM_ENDS,      /* the program marks the end of its step */
+	STEPS_PROGRAM_LEAVES,    /* the program marks no more steps: they are found again */
 	STEPS_LOOP_ITERATES,     /* an iteration begins of the loop whose iterations are steps (loops.h) */
 	STEPS_LOOP_LEFT,         /* that loop has ended */
 	STEPS_LOOP_WIDENS,       /* its iterations were parts of a step, which is one of a loop around it */

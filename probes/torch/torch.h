@@ -21,8 +21,7 @@
  *
  * While recording is paused, no callback is registered in PyTorch.
  */
-#ifndef DWP_TORCH_H
-#define DWP_TORCH_H
+#pragma once
 
 #include "../python/python.h"
 #include "core.h"
@@ -69,5 +68,3 @@ void dwp_loop_checkpoint(void);
 
 /* A call of the module NAME begins or has returned. */
 void dwp_loop_module(bool begins);
-
-#endif

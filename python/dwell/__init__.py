@@ -23,7 +23,7 @@ _HOMES = {
     "emit_nvtx": "nvtx",
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }
-_MODULES = {"torchprof"}  # imported when it is first used
+_MODULES = {"autograd", "torchprof"}  # imported when it is first used
 __all__ = sorted(_HOMES)
 
 

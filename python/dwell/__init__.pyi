@@ -1,3 +1,4 @@
+from . import autograd as autograd
 from . import torchprof as torchprof
 from ._native import Error as Error
 from .events import EventList as EventList

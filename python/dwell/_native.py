@@ -79,7 +79,7 @@ class ViewOptions(ctypes.Structure):
                 ("skip_iteration", u64), ("events", boolean), ("paths", text), ("leaves", boolean),
                 ("per_call", boolean), ("header", text), ("widths", text), ("has_verbosity", boolean),
                 ("verbosity", u64), ("time_unit", text), ("all", boolean), ("named", text),
-                ("min_duration", text), ("merge_threads", boolean)]
+                ("min_duration", text), ("merge_threads", boolean), ("ranges", text)]
     # [tools/generate end]
 
     def __init__(self, **fields):
@@ -188,7 +188,7 @@ class Event(ctypes.Structure):
                 ("end_ns", u64), ("handle", u64), ("size_bytes", u64),
                 ("value", ctypes.c_double), ("sequence_number", u64), ("forward_tid", u32),
                 ("tensor_count", u32), ("tensors", ctypes.POINTER(Tensor)),
-                ("stack", ctypes.POINTER(Frame)), ("stack_depth", u32), ("args", text)]
+                ("stack", ctypes.POINTER(Frame)), ("stack_depth", u32), ("args", text), ("flops", i64)]
 
 
 EACH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Event), pointer)

@@ -3,14 +3,20 @@
 Tables and sums are C's (one pass over the trace); objects are made of them when asked for.
 Times are microseconds, memory bytes.
 """
+import enum
+import json
+import re
 import sys
 
 from . import _native as native
 from .views import View
 
 (_RANGE, _MARK, _COUNTER, _ALLOC, _FREE, _ASYNC, _OUT, _IN, _STEP) = range(9)
-_ZONE, _PHASE, _OPERATOR, _ACTION = 0, 1, 2, 5
-_SHOWN = {_ZONE, _PHASE, _OPERATOR, _ACTION}
+_ZONE, _OPERATOR = 0, 2
+_FUNCTION_SCOPE, _BACKWARD_SCOPE, _USER_SCOPE = 0, 1, 7  # PyTorch's RecordScope
+_BACKWARD = re.compile(r"(?!autograd::engine).*(Backward\d*|AccumulateGrad|GraphRoot)")
+_EVALUATES = "autograd::engine::evaluate_function: "
+_SHOWN = {_ZONE, _OPERATOR}
 _DTYPES = {0: "unsigned char", 1: "signed char", 2: "short", 3: "int", 4: "long int", 5: "c10::Half",
            6: "float", 7: "double", 8: "c10::complex<c10::Half>", 9: "c10::complex<float>",
            10: "c10::complex<double>", 11: "bool", 15: "c10::BFloat16",
@@ -26,6 +32,19 @@ def _time_text(us):
         if us >= limit:
             return f"{us / limit:.3f}{unit}"
     return f"{us:.3f}us"
+
+
+class DeviceType(enum.Enum):
+    """PyTorch's, for a process without it."""
+    CPU = 0
+    CUDA = 1
+
+    def __str__(self):
+        return f"DeviceType.{self.name}"
+
+
+def _cpu():
+    return getattr(getattr(sys.modules.get("torch"), "autograd", None), "DeviceType", DeviceType).CPU
 
 
 class Interval:
@@ -61,7 +80,7 @@ class _Times:
     self_device_memory_usage = 0
     cuda_memory_usage = property(lambda self: self.device_memory_usage)
     self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
-    device_type = "DeviceType.CPU"
+    device_type = property(lambda self: _cpu())
     use_device = None
     device_index = device_resource_id = 0
     is_legacy = False
@@ -71,16 +90,24 @@ class _Times:
     self_cpu_percent = total_cpu_percent = total_device_percent = -1
 
 
+def _scope(name, is_operator):
+    if not is_operator:
+        return _USER_SCOPE
+    return _BACKWARD_SCOPE if _BACKWARD.fullmatch(name) else _FUNCTION_SCOPE
+
+
 class FunctionEvent(_Times):
     """One call: an operator, a named range, or a step ("ProfilerStep#N")."""
 
     def __init__(self, number, event):
         self.id = number
         self.name = self.trace_name = event["name"]
+        if event["type"] == _STEP:
+            self.trace_name = f"ProfilerStep#{int(event['step'])}"
         self.overload_name = event["detail"] or ""
         self.thread = event["tid"]
         self.pid = event["pid"]
-        self.fwd_thread = event["forward_tid"] or None
+        self.fwd_thread = event["forward_tid"]
         self.time_range = Interval(event["start_ns"] / 1e3, event["end_ns"] / 1e3)
         self.sequence_nr = event["sequence"]
         self.input_shapes = event["shapes"]
@@ -88,21 +115,22 @@ class FunctionEvent(_Times):
         self.concrete_inputs = event["ints"]
         self.kwinputs = {}
         self.stack = event["stack"]
-        self.scope = 0 if event["category"] == _OPERATOR else 7
+        self.scope = _scope(event["name"], event["category"] == _OPERATOR)
         self.category = event["category"]
         self.is_user_annotation = event["category"] != _OPERATOR
         self.is_async = event["type"] == _ASYNC
         self.metadata_json = event["args"] or ""
         self.count = 1
         self.kernels = []
-        self.flops = None
+        self.flops = max(event["flops"], 0)
         # As torch.profiler leaves them where nothing of the kind was recorded.
-        self.activity_type = "cpu_op" if self.scope == 0 else "user_annotation"
+        self.activity_type = "user_annotation" if self.is_user_annotation else "cpu_op"
         self.external_id = number
         self.linked_correlation_id = self.flow_id = self.flow_type = 0
         self.flow_start = self.is_python_function = False
         self.python_id = self.python_parent_id = self.python_module_id = -1
-        self.structured_input_shapes = self.structured_input_strides = []
+        self.structured_input_shapes = event["shapes"]
+        self.structured_input_strides = None  # not recorded
         self.event_metadata = self.extra_meta = None
         self.cpu_children = []
         self.cpu_parent = None
@@ -150,15 +178,19 @@ class FunctionEvent(_Times):
 class FunctionEventAvg(_Times):
     """All calls of one operator (with the grouping that key_averages() was given)."""
 
-    def __init__(self, row):
-        self.key = row["name"]
-        self.count = row["calls"]
-        self.cpu_time_total = (row["total_ns"] or 0) / 1e3
-        self.self_cpu_time_total = (row["self_ns"] or 0) / 1e3
-        self.min_cpu_time = (row["min_ns"] or 0) / 1e3
-        self.max_cpu_time = (row["max_ns"] or 0) / 1e3
-        self.p50_cpu_time = (row["p50_ns"] or 0) / 1e3
-        self.p99_cpu_time = (row["p99_ns"] or 0) / 1e3
+    is_remote, node_id = False, 0
+
+    def __init__(self, row=None):
+        """Of a row of the calls view; without one, nothing, to which calls are added."""
+        row = row or {}
+        self.key = row.get("name")
+        self.count = row.get("calls", 0)
+        self.cpu_time_total = (row.get("total_ns") or 0) / 1e3
+        self.self_cpu_time_total = (row.get("self_ns") or 0) / 1e3
+        self.min_cpu_time = (row.get("min_ns") or 0) / 1e3
+        self.max_cpu_time = (row.get("max_ns") or 0) / 1e3
+        self.p50_cpu_time = (row.get("p50_ns") or 0) / 1e3
+        self.p99_cpu_time = (row.get("p99_ns") or 0) / 1e3
         self.device_time_total = (row.get("device_total_ns") or 0) / 1e3
         self.self_device_time_total = (row.get("device_ns") or 0) / 1e3
         self.use_device = "cuda" if "device_ns" in row else None
@@ -166,17 +198,23 @@ class FunctionEventAvg(_Times):
         self.self_cpu_memory_usage = row.get("self_bytes") or 0
         self.device_memory_usage = row.get("device_total_bytes") or 0
         self.self_device_memory_usage = row.get("device_bytes") or 0
-        self.input_shapes = row.get("input_shapes") or ""
+        self.input_shapes = json.loads(row["input_shapes"]) if row.get("input_shapes") else ""
         self.overload_name = row.get("overload") or ""
         self.stack = (row.get("stack") or "").split("\n") if row.get("stack") else []
         self.flops = row.get("flops") or 0
         self.is_async = row.get("category") == "async"
         self.is_user_annotation = row.get("category", "operator") != "operator"
-        self.scope = 0
-        self.cpu_parent, self.cpu_children = None, []
+        self.scope = _scope(self.key or "", not self.is_user_annotation)
+        self.cpu_parent = self.cpu_children = None  # several calls have several
 
     def add(self, other):
-        """Adds the calls of another; of the same operator, or the key is the first's."""
+        """Adds the calls of another one of the same name."""
+        if self.key is None:
+            for name in ("key", "is_async", "is_user_annotation", "overload_name", "input_shapes", "stack", "scope",
+                         "use_device", "node_id", "is_remote"):
+                setattr(self, name, getattr(other, name))
+        if other.key != self.key:
+            raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
         self.count += other.count
         for name in ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total",
                      "cpu_memory_usage", "self_cpu_memory_usage", "device_memory_usage",
@@ -203,12 +241,13 @@ class FunctionEventAvg(_Times):
 class EventList(list):
     """A list of events with the tables and exports of torch.autograd.profiler's."""
 
-    _trace = _group_by = None
+    _trace = _group_by = _ranges = None
 
-    def __init__(self, items=(), trace=None, group_by=None):
+    def __init__(self, items=(), trace=None, group_by=None, ranges=None):
+        """`ranges`: which rows tables have besides operators, as View's option; None: named ranges and steps."""
         super().__init__(items)
         if trace is not None:
-            self._trace, self._group_by = native.trace_of(trace), group_by
+            self._trace, self._group_by, self._ranges = native.trace_of(trace), group_by, ranges
 
     def _source(self):
         if self._trace is None:
@@ -220,7 +259,7 @@ class EventList(list):
               top_level_events_only=False, time_unit=None):
         """torch's table, of the whole result."""
         options = native.view_options(
-            sort=sort_by, limit=row_limit, group_by=self._group_by, top_level=top_level_events_only,
+            sort=sort_by, limit=row_limit, group_by=self._group_by, ranges=self._ranges, top_level=top_level_events_only,
             header=header, time_unit=time_unit,
             widths=native.column_widths(max_src_column_width, max_name_column_width,
                                         max_shapes_column_width))
@@ -235,20 +274,14 @@ class EventList(list):
 
     def total_average(self):
         """The sums over all events, as one FunctionEventAvg."""
-        row = dict.fromkeys(("min_ns", "max_ns", "p50_ns", "p99_ns"), 0)
-        row.update(name="Total", calls=sum(event.count for event in self),
-                   total_ns=1e3 * sum(event.cpu_time_total for event in self),
-                   self_ns=1e3 * self.self_cpu_time_total,
-                   device_total_ns=1e3 * sum(event.device_time_total for event in self),
-                   device_ns=1e3 * sum(event.self_device_time_total for event in self),
-                   self_bytes=sum(event.self_cpu_memory_usage for event in self),
-                   total_bytes=sum(event.self_cpu_memory_usage for event in self),
-                   device_bytes=sum(event.self_device_memory_usage for event in self),
-                   device_total_bytes=sum(event.self_device_memory_usage for event in self),
-                   flops=sum(event.flops or 0 for event in self))
-        return FunctionEventAvg(row)
+        total = FunctionEventAvg()
+        for event in self:
+            total.key = None
+            total.add(event)
+        total.key = "Total"
+        total.cpu_memory_usage, total.device_memory_usage = total.self_cpu_memory_usage, total.self_device_memory_usage
+        return total
 
-    @property
     def supported_export_stacks_metrics(self):
         return ["self_cpu_time_total", "self_cuda_time_total"]
 
@@ -259,7 +292,7 @@ class EventList(list):
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0,
                      group_by_overload_name=False):
-        return averages(self._source(), group_by_input_shapes, group_by_stack_n, group_by_overload_name)
+        return averages(self._source(), group_by_input_shapes, group_by_stack_n, group_by_overload_name, self._ranges)
 
     def export_chrome_trace(self, path, use_python_export=False):
         refuse_python_export(use_python_export)
@@ -283,12 +316,13 @@ def _layout():
 # ---- averages ------------------------------------------------------------------------------
 
 
-def averages(trace, by_shape=False, by_stack=0, by_overload=False):
+def averages(trace, by_shape=False, by_stack=0, by_overload=False, ranges=None):
     """The rows of the calls view as an EventList. `by_stack`: how many frames a row's calls share."""
     frames = native.whole(by_stack, "group_by_stack_n", -2**31, 2**31 - 1)
     groups = ["shape"] * bool(by_shape) + ["overload"] * bool(by_overload) + [f"stack:{frames}"] * (frames > 0)
     group_by, trace = ",".join(groups) or None, native.trace_of(trace)
-    return EventList(map(FunctionEventAvg, View(trace, "calls", group_by=group_by).rows()), trace, group_by)
+    rows = View(trace, "calls", group_by=group_by, ranges=ranges).rows()
+    return EventList(map(FunctionEventAvg, rows), trace, group_by, ranges)
 
 
 # ---- events --------------------------------------------------------------------------------
@@ -317,7 +351,7 @@ def _copy(event):
         "ints": [_VALUES[t.dtype](v) if t.dtype in _VALUES else None for t, v in zip(tensors, values)],
         "stack": [_frame_text(event.stack[i]) for i in range(event.stack_depth)],
         "args": event.args.decode(errors="replace") if event.args else None,
-        "step": event.value,
+        "step": event.value, "flops": event.flops,
     }
 
 
@@ -374,14 +408,40 @@ def _memory(events):
 
 
 def _nest(calls):
-    """Parents and children by their intervals, thread by thread."""
-    open_calls = []
+    """Parents and children by their intervals, thread by thread. Operations of a call in a counted one are that one's."""
+    open_calls, counted = [], set()
     for call in sorted(calls, key=lambda c: (c.time_range.start, -c.time_range.end)):
         while open_calls and open_calls[-1].time_range.end <= call.time_range.start:
             open_calls.pop()
         if open_calls and call.time_range.end <= open_calls[-1].time_range.end:
             open_calls[-1].append_cpu_child(call)
+            if open_calls[-1].id in counted:
+                counted.add(call.id)
+                call.flops = 0
+        if call.flops:
+            counted.add(call.id)
         open_calls.append(call)
+
+
+def _link(calls):
+    """What the engine of autograd evaluates, and the operator of the forward pass that made it, as Kineto links them."""
+    forward, evaluated = {}, []
+    for call in calls:
+        if call.scope == _BACKWARD_SCOPE:
+            evaluated.append(call)
+            parent = call.cpu_parent
+            if parent is not None and parent.name == _EVALUATES + call.name:
+                parent.sequence_nr, parent.fwd_thread = call.sequence_nr, call.fwd_thread
+        elif call.sequence_nr >= 0:
+            forward[call.thread, call.sequence_nr] = call
+    flow = 0
+    for call in evaluated:
+        made = forward.pop((call.fwd_thread, call.sequence_nr), None)
+        if made is not None:
+            flow += 1
+            made.flow_id = call.flow_id = flow
+            made.flow_type = call.flow_type = 1
+            made.flow_start = True
 
 
 def _give_memory(calls, changes):
@@ -400,14 +460,16 @@ def _give_memory(calls, changes):
             open_calls[-1].self_cpu_memory_usage += change
 
 
-def events_of(trace, categories=frozenset()):
+def events_of(trace, categories=frozenset(), ranges=None):
     """Each call of the result as an EventList, by time; ranges of `categories` too, which
-    are otherwise left out."""
+    are otherwise left out. `ranges` as in EventList."""
     trace = native.trace_of(trace)
     events = _collect(trace, _SHOWN | categories)
+    if ranges is not None and "steps" not in ranges:
+        events = [event for event in events if event["type"] != _STEP]
     for event in events:
         if event["type"] == _STEP:
-            event["name"], event["category"] = f"ProfilerStep#{int(event['step'])}", _ZONE
+            event["name"], event["category"] = "ProfilerStep*", _ZONE
     calls = [FunctionEvent(number, event)
              for number, event in enumerate(e for e in events if e["type"] not in (_ALLOC, _FREE))]
     changes = _memory(events)
@@ -419,4 +481,5 @@ def events_of(trace, categories=frozenset()):
         _nest(of_thread)
         _give_memory(of_thread, changes.get(key, ()))
     calls.sort(key=lambda call: (call.time_range.start, -call.time_range.end))
-    return EventList(calls, trace)
+    _link(calls)
+    return EventList(calls, trace, ranges=ranges)

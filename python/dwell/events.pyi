@@ -1,8 +1,13 @@
+import enum
 import os
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from typing_extensions import Self
+
+class DeviceType(enum.Enum):
+    CPU = 0
+    CUDA = 1
 
 class Interval:
     start: float
@@ -46,7 +51,8 @@ class _Times:
     self_cpu_percent: int
     total_cpu_percent: int
     total_device_percent: int
-    device_type: str
+    @property
+    def device_type(self) -> Any: ...
     use_device: str | None
     device_index: int
     device_resource_id: int
@@ -61,7 +67,7 @@ class FunctionEvent(_Times):
     overload_name: str
     thread: int
     pid: int
-    fwd_thread: int | None
+    fwd_thread: int
     time_range: Interval
     sequence_nr: int
     input_shapes: list[list[int]]
@@ -76,7 +82,7 @@ class FunctionEvent(_Times):
     metadata_json: str
     count: int
     kernels: list[Any]
-    flops: int | None
+    flops: int
     activity_type: str
     external_id: int
     linked_correlation_id: int
@@ -88,7 +94,7 @@ class FunctionEvent(_Times):
     python_parent_id: int
     python_module_id: int
     structured_input_shapes: list[Any]
-    structured_input_strides: list[Any]
+    structured_input_strides: None
     event_metadata: Any
     extra_meta: Any
     cpu_children: list[FunctionEvent]
@@ -112,7 +118,7 @@ class FunctionEvent(_Times):
     def append_kernel(self, name: str, device: int, duration: float) -> None: ...
 
 class FunctionEventAvg(_Times):
-    key: str
+    key: str | None
     count: int
     cpu_time_total: float
     self_cpu_time_total: float
@@ -123,7 +129,7 @@ class FunctionEventAvg(_Times):
     cpu_memory_usage: int
     self_cpu_memory_usage: int
     device_memory_usage: int
-    input_shapes: str
+    input_shapes: list[list[int]] | str
     overload_name: str
     stack: list[str]
     flops: int
@@ -131,10 +137,10 @@ class FunctionEventAvg(_Times):
     is_user_annotation: bool
     scope: int
     cpu_parent: None
-    cpu_children: list[Any]
-    def __init__(self, row: dict[str, Any]) -> None: ...
-    def add(self, other: FunctionEventAvg) -> Self: ...
-    def __iadd__(self, other: FunctionEventAvg) -> Self: ...
+    cpu_children: None
+    def __init__(self, row: dict[str, Any] | None = None) -> None: ...
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> Self: ...
+    def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> Self: ...
     @property
     def cpu_time(self) -> float: ...
     @property
@@ -144,7 +150,7 @@ _E = TypeVar("_E", FunctionEvent, FunctionEventAvg)
 
 class EventList(list[_E], Generic[_E]):
     def __init__(
-        self, items: Iterable[_E] = (), trace: Any = None, group_by: str | None = None,
+        self, items: Iterable[_E] = (), trace: Any = None, group_by: str | None = None, ranges: str | None = None,
     ) -> None: ...
     def table(
         self,
@@ -159,7 +165,6 @@ class EventList(list[_E], Generic[_E]):
     ) -> str: ...
     @property
     def self_cpu_time_total(self) -> float: ...
-    @property
     def supported_export_stacks_metrics(self) -> list[str]: ...
     def total_average(self) -> FunctionEventAvg: ...
     def key_averages(
@@ -172,7 +177,8 @@ class EventList(list[_E], Generic[_E]):
 
 def averages(
     trace: Any, by_shape: bool = False, by_stack: int = 0, by_overload: bool = False,
+    ranges: str | None = None,
 ) -> EventList[FunctionEventAvg]: ...
 def refuse_python_export(asked: bool) -> None: ...
-def events_of(trace: Any, categories: frozenset[int] = ...) -> EventList[FunctionEvent]: ...
+def events_of(trace: Any, categories: frozenset[int] = ..., ranges: str | None = None) -> EventList[FunctionEvent]: ...
 def ranges_of(trace: Any, category: int) -> list[tuple[str, int, int]]: ...

@@ -180,6 +180,7 @@ class AdvancedProfiler(Recorded):
                              "a share of them, as 0.1")
         if isinstance(line_count_restriction, int) and line_count_restriction == 1:
             restriction = 1.5  # a row, where 1.0 is all
+        self.line_count_restriction = line_count_restriction
         super().__init__(dirpath, filename, line_restriction=restriction)
         self.dump_stats = dump_stats
 
@@ -260,6 +261,7 @@ class PyTorchProfiler(Recorded):
     actions, modules and operators are NVTX ranges for the tool that the program runs under.
     """
 
+    AVAILABLE_SORT_KEYS, STEP_FUNCTIONS = _SORT_KEYS, set(_STEPS.values())
     _name = "actions"  # alone: the report is made here
 
     def __new__(cls, *arguments, emit_nvtx=False, **_named):
@@ -325,6 +327,7 @@ class PyTorchProfiler(Recorded):
         self._events, self._discards = None, False
         self._profile = profile(name=self._stage or "run", schedule=self._schedule,
                                 on_trace_ready=self._on_ready, **self._profile_options)
+        self._profile.does_not_mark_steps()
         self._profile.start()
         self._profile.add_metadata("Framework", "pytorch-lightning")
         with contextlib.suppress(AttributeError, ReferenceError):  # without a Trainer
@@ -348,14 +351,20 @@ class PyTorchProfiler(Recorded):
         return shown and shown._result  # pylint: disable=protected-access
 
     @property
+    def profiler(self):
+        """The dwell.profile of the stage under way, or None."""
+        return self._profile
+
+    @property
     def function_events(self):
         """Each call of the last stage (under a schedule: of its last cycle) as an EventList:
         operators, "[pl][profile]ACTION" and "[pl][module]CLASS: NAME". None before the first
         stage has ended."""
         if self._events is None and self._result() is not None:
             shown = self._profile or self._ended
-            self._events = events_of(shown.trace,
-                                     frozenset({_LAYER} if self._record_module_names else ()))
+            ranges = "named,steps,actions" if self._schedule else "named,actions"
+            self._events = events_of(shown.trace, frozenset({_ACTION, _LAYER} if self._record_module_names else {_ACTION}),
+                                     ranges)
             for event in self._events:
                 if event.category == _ACTION:
                     event.name = event.trace_name = f"[pl][profile]{event.name}"

@@ -51,12 +51,15 @@ class ActionFunctions:
 
 class AdvancedProfiler(Profiler):
     dump_stats: bool
+    line_count_restriction: float
     def __init__(self, dirpath: _Path | None = None, filename: str | None = None,
                  line_count_restriction: float = 1.0, dump_stats: bool = False) -> None: ...
     @property
     def profiled_actions(self) -> Mapping[str, ActionFunctions]: ...
 
 class PyTorchProfiler(Profiler):
+    AVAILABLE_SORT_KEYS: set[str]
+    STEP_FUNCTIONS: set[str]
     def __new__(cls, *arguments: Any, emit_nvtx: bool = False, **_named: Any) -> Self: ...
     def __init__(
         self, dirpath: _Path | None = None, filename: str | None = None,
@@ -70,6 +73,8 @@ class PyTorchProfiler(Profiler):
         with_modules: bool = False, export_to_flame_graph: bool = False,
         metric: str = "self_cpu_time_total",
     ) -> None: ...
+    @property
+    def profiler(self) -> profile | None: ...
     @property
     def function_events(self) -> EventList[FunctionEvent] | None: ...
 

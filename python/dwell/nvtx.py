@@ -31,22 +31,26 @@ class emit_nvtx:
     """A context manager: emits ranges as NVTX in its block, in all threads, and has CUDA's profiler on
     (cudaProfilerStart, cudaProfilerStop) if the program has loaded CUDA. Blocks may nest.
 
-    `enabled=False` makes it do nothing. `active` says whether a tool takes the ranges."""
+    `enabled=False` makes it do nothing. `active` says whether a tool takes the ranges. `record_shapes` is refused: names of
+    ranges have no shapes."""
 
-    def __init__(self, enabled=True):
-        self.enabled, self.active, self._entered = enabled, False, False
+    def __init__(self, enabled=True, record_shapes=False):
+        if record_shapes:
+            raise ValueError("dwell.emit_nvtx: record_shapes has no meaning here: names of ranges have no shapes; "
+                             "record them with dwell.profile(record_shapes=True)")
+        self.enabled, self.record_shapes, self.active, self.entered = enabled, record_shapes, False, False
 
     def __enter__(self):
-        if self._entered:
+        if self.entered:
             raise RuntimeError("NVTX annotation context manager is not reentrant")
         if self.enabled:
-            self._entered = True
+            self.entered = True
             self.active = _begin()
         return self
 
     def __exit__(self, *exception):
-        if self._entered:
-            self._entered = False
+        if self.entered:
+            self.entered = False
             _end()
         return False
 

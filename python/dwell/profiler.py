@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import enum
 import functools
+import importlib
 import inspect
 import json as _json
 import os
@@ -51,9 +52,21 @@ def supported_activities():
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_device else {ProfilerActivity.CPU}
 
 
+def _default_activities():
+    """What a profile records that is not told: devices, too, where this process's PyTorch has one."""
+    torch = sys.modules.get("torch")
+    has_device = torch is not None and torch.cuda.is_available()
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_device else {ProfilerActivity.CPU}
+
+
 def kineto_available():
     """Whether Kineto is used: never."""
     return False
+
+
+def _record_all(_):
+    """The schedule of a profile without one."""
+    return ProfilerAction.RECORD
 
 
 class _Schedule:
@@ -265,7 +278,13 @@ def step():
     begin_step()
 
 
+_marker = None  # the profile whose step() marks the steps; _PROGRAM: the program itself marks them, for ever
+_PROGRAM = object()
+
+
 def begin_step():
+    global _marker  # pylint: disable=global-statement
+    _marker = _PROGRAM
     if native.python_probe is None:
         native.record.dwell_step()
     else:
@@ -279,14 +298,43 @@ def end_step():
         native.python_probe.dwp_python_step(0)
 
 
+class _Marks:
+    """The steps of a profile with a schedule begin and end where it is told, as PyTorch's do, and not where dwell finds
+    some, unless the program marks them with step(), or another profile does."""
+
+    def __init__(self):
+        self._thread = None
+
+    def begin(self, prof):
+        global _marker  # pylint: disable=global-statement
+        if _marker is None and native.python_probe is not None:
+            _marker, self._thread = prof, threading.get_ident()
+        self.mark(prof, 1)
+
+    def mark(self, prof, what):
+        if _marker is prof and self._thread == threading.get_ident():
+            native.python_probe.dwp_python_step(what)
+
+    def leave(self, prof):
+        global _marker  # pylint: disable=global-statement
+        self.mark(prof, 2)
+        if _marker is prof:
+            _marker = None
+
+
+class _NoMarks:
+    """Of a profile without a schedule."""
+    begin = mark = leave = staticmethod(lambda *arguments: None)
+
+
 class profile:
     """torch.profiler.profile: a context manager whose result is the range it saw.
 
-    Profiles nest, overlap and run in several threads. `acc_events` is always so in effect:
-    each cycle's result stays in the trace; key_averages() and the exports speak of the last.
+    Profiles nest, overlap and run in several threads. Each cycle's result stays in the trace; key_averages(),
+    events() and export_stacks() speak of the last, or, with acc_events=True, of all so far.
     """
 
-    _handle = _result = _trace = _failure = None
+    _handle = _result = _trace = _failure = _profiler = None
     _has_devices = _has_warned = False
 
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None,
@@ -305,15 +353,19 @@ class profile:
         self.record_shapes = record_shapes or with_flops
         self.profile_memory, self.with_stack, self.with_flops = profile_memory, with_stack, with_flops
         self.with_modules, self.acc_events = with_modules, acc_events
-        self.schedule = schedule
+        self.schedule, self.record_steps = schedule or _record_all, bool(schedule)
+        self._marks = _Marks() if schedule else _NoMarks()
+        self._ranges, self._cycles = "named,steps" if schedule else "named", []
         self.execution_trace_observer = self.experimental_config = None
         self.custom_trace_id_callback = self.post_processing_timeout_s = None
         self.on_trace_ready = on_trace_ready
-        self.activities = set(activities) if activities is not None else {ProfilerActivity.CPU}
+        self.activities = set(activities) if activities is not None else _default_activities()
         if use_cuda:
             warnings.warn("use_cuda is deprecated, use activities instead", FutureWarning,
                           stacklevel=2)
             self.activities.add(ProfilerActivity.CUDA)
+        self.use_device = "cuda" if ProfilerActivity.CUDA.name in {activity.name for activity in self.activities
+                                                                   if hasattr(activity, "name")} else None
         options = native.ProfileOptions(
             name=native.encoded(name, "name"), activities=self._activities(),
             record_shapes=bool(self.record_shapes), profile_memory=bool(profile_memory),
@@ -364,6 +416,8 @@ class profile:
     def _take(self, result):
         self._forget()
         self._result = native.Result(result.path, result.id, result.cycle, result.step_num)
+        if self.acc_events:
+            self._cycles = [cycle for cycle in self._cycles if cycle.path == result.path] + [self._result]
 
     def _forget(self):
         self._trace, self._has_warned = None, False
@@ -387,6 +441,10 @@ class profile:
             if failure is not None:
                 raise failure
 
+    def does_not_mark_steps(self):
+        """step() follows steps that are found; beyond torch.profiler."""
+        self._marks = _NoMarks()
+
     def __enter__(self):
         self.start()
         return self
@@ -400,11 +458,13 @@ class profile:
         self._forget()
         self._result = None
         self._call(native.record.dwell_profile_start)
+        self._marks.begin(self)
 
     def stop(self):
         """Ends the range and the cycle under way, which on_trace_ready gets. Waits for devices, as there."""
         if self._has_devices:
             native.devices.wait()
+        self._marks.leave(self)
         try:
             self._call(native.record.dwell_profile_stop)
         except native.Error as error:
@@ -420,7 +480,11 @@ class profile:
         """The end of a step: what comes is the next."""
         if self._has_devices and self.current_action is ProfilerAction.RECORD_AND_SAVE:
             native.devices.wait()
-        self._call(native.record.dwell_profile_step)
+        self._marks.mark(self, 0)
+        try:
+            self._call(native.record.dwell_profile_step)
+        finally:
+            self._marks.mark(self, 1)
 
     prepare_trace = staticmethod(lambda: None)
 
@@ -472,9 +536,19 @@ class profile:
         if self._result is None:
             raise AssertionError("Profiler must be stopped before its results are read, and its "
                                  "schedule must have recorded a step")
-        if self._trace is None:
+        if self._trace is None and len(self._cycles) > 1:
+            ids = ",".join(str(cycle.id) for cycle in self._cycles)
+            self._trace = native.open_trace(self._result.path, native.Scope(profile=ids.encode()))
+        elif self._trace is None:
             self._trace = native.open_result(self._result)
         return self._trace
+
+    @property
+    def profiler(self):
+        """The result with the names of torch.autograd.profiler.profile."""
+        if self._profiler is None:
+            self._profiler = importlib.import_module(".autograd", __package__).profile.of(self)
+        return self._profiler
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0,
                      group_by_overload_name=False):
@@ -485,7 +559,7 @@ class profile:
             said = self._uncounted_flops()
             if said:
                 warnings.warn(f"dwell.profile: {said} prof.view('flops') has all.", stacklevel=2)
-        return averages(self.trace, group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return averages(self.trace, group_by_input_shape, group_by_stack_n, group_by_overload_name, self._ranges)
 
     def _uncounted_flops(self):
         """The sentence of `dwell report --view flops`, if it names operators without a count."""
@@ -507,20 +581,21 @@ class profile:
 
     def _repr_html_(self):
         try:
-            return self.view("calls", limit=20).format("html") if self._result else None
+            return self.view("calls", limit=20, ranges=self._ranges).format("html") if self._result else None
         except native.Error:
             return None  # nothing was recorded: a notebook shows the object's name
 
     def events(self):
         """An EventList of FunctionEvent: each call."""
         if "_events" not in self.__dict__:
-            self._events = events_of(self.trace)
+            self._events = events_of(self.trace, ranges=self._ranges)
         return self._events
 
     def export_chrome_trace(self, path, use_python_export=False):
-        """Chrome's JSON, compressed when the name ends in .gz."""
+        """Chrome's JSON of the last cycle, compressed when the name ends in .gz."""
         refuse_python_export(use_python_export)
-        self.trace.export(b"chrome", path)
+        trace = native.open_result(self._result) if len(self._cycles) > 1 else self.trace
+        trace.export(b"chrome", path)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Stacks with their time, a line each; needs with_stack."""

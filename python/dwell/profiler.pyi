@@ -57,7 +57,9 @@ class profile:
     with_modules: bool
     acc_events: bool
     activities: set[Any]
-    schedule: Callable[[int], Any] | None
+    schedule: Callable[[int], Any]
+    record_steps: bool
+    use_device: str | None
     on_trace_ready: Callable[[profile], Any] | None
     execution_trace_observer: None
     experimental_config: None
@@ -87,6 +89,7 @@ class profile:
         self, kind: type[BaseException] | None, exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+    def does_not_mark_steps(self) -> None: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
     def step(self) -> None: ...
@@ -105,6 +108,8 @@ class profile:
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None: ...
     @property
     def trace(self) -> Any: ...
+    @property
+    def profiler(self) -> Any: ...
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,

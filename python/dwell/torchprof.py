@@ -100,6 +100,10 @@ class _Layers:
         return {path for path in self._at
                 if any(path == end or path.endswith("." + end) for end in ends)}
 
+    def calls(self, path):
+        """How often a layer was called."""
+        return self._rows[self._at[path]]["calls"] or 0 if path in self._at else 0
+
     def _within(self, paths):
         for path in paths:
             at = self._at.get(path, len(self._rows))
@@ -247,11 +251,31 @@ class Profile:
         all its paths, one in several only by those through the place."""
         places = Counter(id(trace.module) for trace in self.traces)
         self._roots = native.layer_paths(self._model, False)
+        self._twins = defaultdict(list)
+        for trace in self.traces:
+            if places[id(trace.module)] > 1:
+                self._twins[id(trace.module)].append(trace)
         return {trace.path: set(native.layer_paths(trace.module, False)) if places[id(trace.module)] == 1
                 else set() for trace in self.traces}
 
     def _paths(self, trace, roots):
-        return self._known[trace.path] | {".".join((root,) + trace.path[1:]) for root in roots}
+        """What the calls of a trace's module were recorded as. A module at several places of one caller is recorded at the
+        first of them; where that has no figures, the next one that has takes its calls."""
+        places = [trace]
+        others = self._twins.get(id(trace.module), ())
+        if others and not self._known[trace.path]:
+            alike = [other for other in others if self._caller(other, roots) == self._caller(trace, roots)]
+            chosen = [other for other in alike if other.path in self._chosen]
+            if alike[0] is not chosen[0] and chosen[0] is trace:
+                places.append(alike[0])
+        return self._known[trace.path] | {".".join((root,) + place.path[1:]) for root in roots for place in places}
+
+    def _caller(self, trace, roots):
+        """The path of the innermost module around a place that was called itself, as a list of modules is not."""
+        for length in range(len(trace.path) - 1, 1, -1):
+            if any(self._read_layers().calls(".".join((root,) + trace.path[1:length])) for root in roots):
+                return trace.path[:length]
+        return trace.path[:1]
 
     def __str__(self):
         return self.display()
@@ -265,7 +289,7 @@ class Profile:
         if not self.exited:
             return "<unfinished torchprof.profile>"
         if self._layers is None:
-            self._layers = _Layers(self._profile.trace)
+            self._read_layers()
             if self.use_cuda and _has_device() and not self._layers.has_device:
                 warnings.warn("torchprof.Profile: use_cuda=True, and nothing of a device was "
                               "recorded: there are no CUDA columns", stacklevel=2)
@@ -280,6 +304,11 @@ class Profile:
                 rows += [(depth + 1, name, operators[name])
                          for name in self._by_first_seen(trace, operators)]
         return _listing(rows, self._columns(backward))
+
+    def _read_layers(self):
+        if self._layers is None:
+            self._layers = _Layers(self._profile.trace)
+        return self._layers
 
     def _by_first_seen(self, trace, operators):
         """Of a module that holds others the view has its own operators first."""

@@ -14,13 +14,15 @@ class View:
     # [tools/generate view_signature] from src/output/views/view_options.def: do not edit
     def __init__(self, trace, name, *, sort=None, limit=None, group_by=None, top_level=False,
                  engine=None, skip_iteration=None, events=False, paths=None, leaves=False,
-                 per_call=False, all=False, named=None, min_duration=None, merge_threads=False):
+                 per_call=False, all=False, named=None, min_duration=None, merge_threads=False,
+                 ranges=None):
     # [tools/generate end]
         self.name = name
         # [tools/generate view_arguments] from src/output/views/view_options.def: do not edit
         options = native.view_options(sort=sort, limit=limit, group_by=group_by, top_level=top_level,
             engine=engine, skip_iteration=skip_iteration, events=events, paths=paths, leaves=leaves,
-            per_call=per_call, all=all, named=named, min_duration=min_duration, merge_threads=merge_threads)
+            per_call=per_call, all=all, named=named, min_duration=min_duration, merge_threads=merge_threads,
+            ranges=ranges)
         # [tools/generate end]
         self._table = native.trace_of(trace).view(name, options)
 

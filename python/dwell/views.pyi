@@ -22,6 +22,7 @@ class View:
         named: str | None = None,
         min_duration: str | None = None,
         merge_threads: bool = False,
+        ranges: str | None = None,
         # [tools/generate end]
     ) -> None: ...
     def format(self, form: Literal["text", "csv", "json", "md", "html"], width: int = 0) -> str: ...

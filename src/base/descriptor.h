@@ -9,8 +9,7 @@
  * For an instant it has the lowest free number above 2. A thread that opens a file in this instant gets the next
  * number. The functions enter the kernel directly, and may run in signal handlers.
  */
-#ifndef DW_BASE_DESCRIPTOR_H
-#define DW_BASE_DESCRIPTOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ static inline bool dw_descriptor_is_apart(int fd)
 {
 	return fd >= DW_DESCRIPTOR_LEAST;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* One instruction of x86-64: how long it is, and what in it depends on where it is. */
-#ifndef DW_BASE_INSTRUCTION_H
-#define DW_BASE_INSTRUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct dw_instruction {
 
 /* Reads the instruction at `code`, of which `size` bytes may be read. False: it is not known. */
 bool dw_instruction_read(const uint8_t *code, unsigned size, struct dw_instruction *to);
-
-#endif

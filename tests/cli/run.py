@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs transcripts of the command and compares what it prints.
 
-usage: run.py [--update] MKTRACE DWELL [PART-OF-A-NAME...]
+usage: run.py [--update] [--in FOLDER] [--tool PROGRAM]... MKTRACE DWELL [PART-OF-A-NAME...]
 
-Every *.t beside this file is a transcript, run in an empty folder of its own:
+Every *.t in FOLDER, or beside this file, is a transcript, run in an empty folder of its own:
 
     # a comment
     $ dwell report nothing.dwell        a command for sh; `dwell` is the one under test
@@ -12,10 +12,12 @@ Every *.t beside this file is a transcript, run in an empty folder of its own:
 
 If dwell was built without zlib, transcripts whose name ends in _zlib are skipped.
 
-`trace NAME` makes NAME.dwell from tests/golden/views/NAME.txt. If output differs from run to run,
-the transcript pipes it through sed. --update writes the transcripts anew. The last line is
+`trace NAME` makes NAME.dwell from tests/golden/views/NAME.txt. `terminal WIDTH COMMAND...` runs a command on
+a terminal; a --tool is run by its name. If output differs from run to run, the transcript pipes it through sed; if blank lines at its
+begin and end or carriage returns matter, through `cat -A`. --update writes the transcripts anew. The last line is
 "N passed, N failed, N skipped": commands passed and failed, transcripts skipped.
 """
+import argparse
 import os
 import subprocess
 import sys
@@ -57,12 +59,17 @@ def run(command, environment, folder):
     return lines
 
 
-def prepare(tools, mktrace, dwell):
+def prepare(tools, mktrace, dwell, others):
     os.symlink(dwell, os.path.join(tools, "dwell"))
+    for other in others:
+        os.symlink(other, os.path.join(tools, os.path.basename(other)))
     path = os.path.join(tools, "trace")
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'#!/bin/sh\nexec "{mktrace}" "{TRACES}/$1.txt" "${{2:-$1.dwell}}"\n')
     os.chmod(path, 0o755)
+    with open(os.path.join(tools, "terminal"), "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec "{sys.executable}" "{HERE}/terminal.py" "$@"\n')
+    os.chmod(os.path.join(tools, "terminal"), 0o755)
     environment = {"PATH": tools + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": tools}
     for name in os.environ:  # the options of sanitizers
         if name.endswith("SAN_OPTIONS") or name == "LD_LIBRARY_PATH":
@@ -76,13 +83,15 @@ def without_zlib(environment):
     return any("built without zlib" in line for line in lines)
 
 
-def play(name, environment, update):
-    path = os.path.join(HERE, name)
+def play(path, environment, update):
+    name = os.path.basename(path)
     passed = failed = 0
     output = []
     with tempfile.TemporaryDirectory() as folder:
         for piece in read(path):
             if isinstance(piece, str):
+                if piece.startswith("#") and output and output[-1] and not output[-1].startswith("#"):
+                    output.append("")
                 output.append(piece)
                 continue
             command, wanted = piece
@@ -105,19 +114,25 @@ def play(name, environment, update):
 
 
 def main():
-    arguments = [word for word in sys.argv[1:] if word != "--update"]
-    mktrace, dwell = (os.path.abspath(path) for path in arguments[:2])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--in", dest="folder", default=HERE)
+    parser.add_argument("--tool", action="append", default=[], type=os.path.abspath)
+    parser.add_argument("mktrace", type=os.path.abspath)
+    parser.add_argument("dwell", type=os.path.abspath)
+    parser.add_argument("parts", nargs="*")
+    given = parser.parse_args()
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as tools:
-        environment = prepare(tools, mktrace, dwell)
-        for name in sorted(os.listdir(HERE)):
-            if not name.endswith(".t") or (arguments[2:] and not any(part in name for part in arguments[2:])):
+        environment = prepare(tools, given.mktrace, given.dwell, given.tool)
+        for name in sorted(os.listdir(given.folder)):
+            if not name.endswith(".t") or (given.parts and not any(part in name for part in given.parts)):
                 continue
             if name.endswith("_zlib.t") and without_zlib(environment):
                 print(f"skip {name}: dwell was built without zlib")
                 skipped += 1
                 continue
-            counts = play(name, environment, "--update" in sys.argv)
+            counts = play(os.path.join(given.folder, name), environment, given.update)
             passed += counts[0]
             failed += counts[1]
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -224,9 +224,59 @@ def searched():
     check("how often the program is opened", 1 <= times < 10, times)
 
 
+def write(name, text, mode=0o644):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(name, mode)
+
+
+def command(*arguments):
+    return subprocess.run([DWELL, *arguments], capture_output=True, text=True, timeout=600, check=False)
+
+
+def scripts():
+    """A script in the place of a program is run by its interpreter, and names the trace."""
+    says = "import sys; print(sys.argv, sys.executable, sys.flags.optimize)\n"
+    write("train.py", says)
+    write("own.py", f"#!{sys.executable} -O\n" + says)
+    write("found.py", "#!/usr/bin/env python3\n" + says)
+    write("gone.py", "#!/missing/python9\n" + says)
+    write("executable.py", f"#!{sys.executable} -O\n" + says, 0o755)
+    write("plain.py", says, 0o755)
+    write("words.sh", "#!/bin/sh\necho \"$0 $1\"\n")
+    write("tool", "#!/bin/sh\n", 0o755)
+    for before in ((), ("run",)):
+        for name, wanted in (("train.py", "['train.py', 'a']"), ("./train.py", "['./train.py', 'a']"), ("own.py", "1\n"),
+                             ("found.py", "['found.py', 'a']"), ("gone.py", "['gone.py', 'a']"), ("./executable.py", "1\n"),
+                             ("executable.py", "1\n"), ("./plain.py", "['./plain.py', 'a']"), ("words.sh", "words.sh a\n")):
+            done = command(*before, name, "a")
+            check(f"dwell {before} {name}", done.returncode == 0 and wanted in done.stdout, done)
+            check(f"dwell {before} {name} says so", (" is a script: run by " in done.stderr) == (name != "./executable.py"), done)
+    check("the trace has the script's name", os.path.exists("train.dwell") and os.path.exists("own.dwell"), os.listdir())
+    done = command("none.py")
+    check("a script that is not there", done.returncode == 127 and "No such file" in done.stderr, done)
+    done = command("run", "--", "./none")
+    check("a program that is not there", done.returncode == 127, done)
+
+
+def failing():
+    """Below a program's own message there are two lines and no report; if somebody ended it, there is the report."""
+    write("raises.py", "import time\nraise ValueError('wrong')\n")
+    write("aborts.py", "import os\nos.abort()\n")
+    write("ends.py", "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
+    for name, said in (("raises.py", "raises.py failed: exit status 1"), ("aborts.py", "aborts.py was ended by signal 6")):
+        done = command(name)
+        own = done.stderr.splitlines()
+        check(name, said in own[-2] and "dwell report" in own[-1] and "overview" not in done.stderr, done.stderr)
+        check(f"{name}: two lines", len([line for line in own if line.startswith("dwell: ")]) == 3, done.stderr)
+    for line in (("ends.py",), ("timeout", "0.5", sys.executable, "-c", "import time; time.sleep(9)"), ("true",)):
+        done = command(*line)
+        check(f"{line}: a report", "failed" not in done.stderr and len(done.stderr.splitlines()) > 4, done.stderr)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, waits, short, crowds, apart, in_memory, searched):
+    for part in (serving, sizes, others_files, outliving, counters, waits, short, crowds, apart, in_memory, searched, scripts, failing):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -128,7 +128,7 @@ __attribute__((constructor)) static void stay_on_one_core(void)
 		}
 }
 
-/* tools/fuzz puts this in place of dw_limits_cpus(), which reads files of the container's limits for every product. */
+/* tools/measure/fuzz puts this in place of dw_limits_cpus(), which reads files of the container's limits for every product. */
 unsigned __wrap_dw_limits_cpus(void);
 
 unsigned __wrap_dw_limits_cpus(void)

@@ -7,8 +7,7 @@
  * what was given. All memory from malloc() counts, of all threads, and CPU time of the
  * process: a busy machine changes nothing.
  */
-#ifndef TESTS_FUZZ_BOUNDS_H
-#define TESTS_FUZZ_BOUNDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ static inline void demand(bool holds)
 	if (!holds)
 		abort();
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What must hold for the trace that a foreign file became: for fuzz_kineto.c, fuzz_sqlite.c and
  * fuzz_xspace.c. */
-#ifndef TESTS_FUZZ_IMPORTED_H
-#define TESTS_FUZZ_IMPORTED_H
+#pragma once
 
 #include <string.h>
 
@@ -79,5 +78,3 @@ static inline int imported_test(const uint8_t *data, size_t size, size_t bytes_p
 	bounds_end(data, size, size);
 	return 0;
 }
-
-#endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""tools/fuzz --keep stores what the targets that are built have found, and leaves the inputs of the others as they were.
+"""tools/measure/fuzz --keep stores what the targets that are built have found, and leaves the inputs of the others as they were.
 
-usage: keep_test.py FUZZ        where FUZZ is tools/fuzz; exit status 77 without clang and libFuzzer
+usage: keep_test.py FUZZ        where FUZZ is tools/measure/fuzz; exit status 77 without clang and libFuzzer
 """
 import os
 import shutil
@@ -29,11 +29,11 @@ def main():
         if subprocess.run(["clang", "-fsanitize=fuzzer", "tests/fuzz/first.c", "-o", "build-fuzz/fuzz_first"], check=False, capture_output=True).returncode:
             print("skip keep: clang with libFuzzer is not installed")
             return 77
-        os.mkdir("tools")
-        shutil.copy(fuzz, "tools/fuzz")
+        os.makedirs("tools/measure")
+        shutil.copy(fuzz, "tools/measure/fuzz")
         with tarfile.open("tests/fuzz/found.tar.xz", "w:xz") as stored:
             stored.add("stored", ".")
-        subprocess.run(["tools/fuzz", "--keep"], check=True, timeout=60)
+        subprocess.run(["tools/measure/fuzz", "--keep"], check=True, timeout=60)
         with tarfile.open("tests/fuzz/found.tar.xz") as stored:
             found = [(member.name.split("/")[-2], stored.extractfile(member).read()) for member in stored if member.isfile()]
         assert found == [("first", b"abuild-fuzz/corpus/first/new"), ("second", b"astored/second/old")], found

@@ -1,4 +1,4 @@
-/* Programs that hang under a profiler whose signal handler takes a lock of libc. tools/harmless --hangs runs them
+/* Programs that hang under a profiler whose signal handler takes a lock of libc. tools/measure/harmless --hangs runs them
  * often. */
 #define _GNU_SOURCE
 #include "harm.h"

@@ -1,5 +1,5 @@
 /*
- * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/harmless
+ * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/measure/harmless
  * runs each of them without and with dwell and compares what is printed and how the program ends.
  *
  * usage: harm KIND NAME               runs a program
@@ -10,8 +10,7 @@
  * A program prints the same at every run. A line "~ WHAT NUMBER MORE" has a number that may be greater by MORE with
  * dwell.
  */
-#ifndef HARM_H
-#define HARM_H
+#pragma once
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -89,5 +88,3 @@ const char *harm_plugin(const char *name);
 /* A thread that allocates blocks and frees those of other threads until harm_stop. `value` differs for each thread. */
 void *harm_exchange(void *value);
 extern volatile int harm_stop;
-
-#endif

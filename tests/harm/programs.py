@@ -1,4 +1,4 @@
-"""The programs of tools/harmless: builds those in C and C++, and lists all of them."""
+"""The programs of tools/measure/harmless: builds those in C and C++, and lists all of them."""
 import os
 import shutil
 import subprocess

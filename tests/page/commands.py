@@ -26,7 +26,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/package/adding": ["doc/how/adding.md"],
     "tests/package/package": ["make", "sudo make install", "sudo make install && sudo ldconfig", "make install", "make install PREFIX=$HOME/.local"],
     "tests/package/wheel.py": ["pip install .", "make wheel"],
-    "tools/release_check": ["make check", "make deb", "tools/fuzz", "tools/gallery"],
+    "tools/release/release_check": ["make check", "make deb", "tools/measure/fuzz", "tools/measure/gallery"],
     "tools/check": ["make check-core", "meson test -C build --suite unit --suite golden --suite cli"],
     "tests/probes/torch_native_test.py": [
         "g++ -std=c++17 regression.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -ltorch -ltorch_cpu -lc10 -o regression",
@@ -50,7 +50,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/probes/recipe_test.py": ["recipe"],
     "tests/probes/torchprof_test.py": ["PYTHONPATH=$(tools/venv --packages torchprof) python3 examples/pytorch/alexnet.py --both"],
     "tests/unit/import/test_nsight.c": ["dwell report run.nvprof"],
-    "tests/verdicts/meson.build": ["tools/accounts"],
+    "tests/verdicts/meson.build": ["tools/measure/accounts"],
 }
 NOT_RUN = {  # why no test runs them
     "it would run itself: the command runs suites of tests": [
@@ -58,13 +58,13 @@ NOT_RUN = {  # why no test runs them
         "tools/check --stall 10"],
     "it needs an NVIDIA GPU or a program of NVIDIA": ["make check-gpu", "nsys export --type sqlite -o run.sqlite run.nsys-rep"],
     "it measures for minutes or hours on a quiet machine": [
-        "make bench", "tools/figures all", "tools/figures recorder", "tools/verdicts", "tools/verdicts outside. sleep.strong", "tools/verdicts --busy 2",
-        "tools/verdicts --again --page", "tools/verdicts --set DIR --page", "tools/accounts --record",
-        "tools/harmless", "tools/harmless --only dlerror --mode malloc",
-        "tools/harmless --hangs 100", "tools/harmless --page"],
-    "it needs traces that their authors publish": ["tools/strangers --folder F --page"],
+        "make bench", "tools/measure/figures all", "tools/measure/figures recorder", "tools/measure/verdicts", "tools/measure/verdicts outside. sleep.strong", "tools/measure/verdicts --busy 2",
+        "tools/measure/verdicts --again --page", "tools/measure/verdicts --set DIR --page", "tools/measure/accounts --record",
+        "tools/measure/harmless", "tools/measure/harmless --only dlerror --mode malloc",
+        "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
+    "it needs traces that their authors publish": ["tools/measure/strangers --folder F --page"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
-    "it fuzzes for minutes": ["tools/fuzz --until 1000000000", "tools/fuzz --engine afl"],
+    "it fuzzes for minutes": ["tools/measure/fuzz --until 1000000000", "tools/measure/fuzz --engine afl"],
 }
 # What a page's newest trace is, and what it has to have for the page's commands.
 NEWEST = {"README.md": "layers", "doc/how/cuda.md": "device"}

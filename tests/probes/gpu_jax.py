@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training steps of JAX on a GPU, for tools/gpu_check."""
+"""Training steps of JAX on a GPU, for tools/measure/gpu_check."""
 import jax
 import jax.numpy as jnp
 

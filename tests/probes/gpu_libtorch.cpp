@@ -1,4 +1,4 @@
-/* A training in C++ on LibTorch, on a GPU if there is one, for tools/gpu_check; without probes. Prints "steps NUMBER". */
+/* A training in C++ on LibTorch, on a GPU if there is one, for tools/measure/gpu_check; without probes. Prints "steps NUMBER". */
 #include <torch/torch.h>
 
 #include <cstdio>

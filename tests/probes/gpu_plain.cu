@@ -1,5 +1,5 @@
 /*
- * A CUDA program without probes, for tools/gpu_check: kernels of known length on two streams, copies, a graph.
+ * A CUDA program without probes, for tools/measure/gpu_check: kernels of known length on two streams, copies, a graph.
  *
  *   gpu_plain        prints "spin NUMBER NS": how many kernels ran, and how long each one was made to last
  */

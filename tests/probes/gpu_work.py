@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Work for a GPU, for tools/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
+"""Work for a GPU, for tools/measure/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
 usage: gpu_work.py steps | launches | launches-profiler | profiler FILE | sums | fault | fork |
        graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute | mean

@@ -6,7 +6,7 @@ import sys
 
 # Begins a script that trains briefly. PyTorch 2 imports its compiler when the first optimizer is made, to
 # mark a few of its methods as not to be compiled; nothing is compiled here, and the import is half of such a
-# script's time. Steps and tools/verdicts are tested with the real one.
+# script's time. Steps and tools/measure/verdicts are tested with the real one.
 LIGHT = """
 import sys, types
 sys.modules["torch._dynamo"] = compiler = types.ModuleType("torch._dynamo")

@@ -145,6 +145,13 @@ import dwell.xla
 for i in range(6):
     with dwell.xla.StepTrace("train", step_num=i): half(); half()
 """, 6, {}),
+    ("a profile with a schedule, between steps that are found", OWN + """
+for i in range(3): half()
+with dwell.profile(schedule=dwell.schedule(wait=1, warmup=1, active=2, repeat=1)) as prof:
+    for i in range(4): half(); half(); prof.step()
+assert [row.count for row in prof.key_averages() if row.key == "ProfilerStep*"] == [2]
+for i in range(2): half()
+""", 9, {}),
     ("workers", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 conv = nn.Conv2d(1, 2, 3)

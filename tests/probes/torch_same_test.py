@@ -3,7 +3,7 @@
 
 usage: torch_same_test.py, with dwell on PYTHONPATH and its libraries on LD_LIBRARY_PATH
 
-For where programs cannot be started (tools/check_torch_aarch64). Exit status 0: all
+For where programs cannot be started (tools/release/check_torch_aarch64). Exit status 0: all
 checks pass; 1: one failed; 77: no PyTorch here.
 """
 import sys

@@ -243,6 +243,24 @@ class Beside(unittest.TestCase):
                 self.assertEqual(*map(sorted, names) if OLD else names)
                 self.assertIn("aten::", mine.table())
 
+    def test_places_in_containers_that_are_not_called(self):
+        # Which place a call went through cannot be known: both give it to the first one that is shown.
+        class Lists(nn.Module):
+            def __init__(self):
+                super().__init__()
+                linear = nn.Linear(8, 8)
+                self.a, self.b = nn.ModuleList([linear]), nn.ModuleDict({"x": linear})
+
+            def forward(self, x):
+                return self.b["x"](self.a[0](x))
+
+        for options in ({}, {"paths": [("Lists", "b", "x")]}, {"paths": [("Lists", "a", "0"), ("Lists", "b", "x")]}):
+            with self.subTest(**options):
+                (_, want), (_, got) = self.both(Lists(), torch.ones(2, 8), **options)
+                self.assertEqual(column(got, "Number of Calls"), column(want, "Number of Calls"))
+                events = profiled(ours, Lists(), torch.ones(2, 8), **options).raw()[1]
+                self.assertEqual([2], sorted(len(calls) for calls in events.values() if calls))
+
     def test_unfinished_and_again(self):
         model, x = models()[2]
         for module in (theirs, ours):

@@ -1,6 +1,5 @@
 /* Pseudo-random numbers for made jobs: the same ones in each run (SplitMix64, Box and Muller). */
-#ifndef TESTS_RANKS_RANDOM_H
-#define TESTS_RANKS_RANDOM_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ static inline double normal(void)
 {
 	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979 * uniform());
 }
-
-#endif

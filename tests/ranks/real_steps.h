@@ -4,8 +4,7 @@
  * Each step has the ranges and allocations of its thread, in order, with times from its begin. The range of
  * communication in which the rank waited longest is its collective: in a made job ranks leave it together.
  */
-#ifndef TESTS_RANKS_REAL_STEPS_H
-#define TESTS_RANKS_REAL_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ struct real_trace {
 
 /* False after a message. What it takes is not freed: the program ends. */
 bool real_trace_read(struct real_trace *trace, const char *path);
-
-#endif

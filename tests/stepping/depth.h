@@ -1,6 +1,5 @@
 /* Calls whose stack is measured: depth_calls.c has them, depth.c measures. */
-#ifndef STEPPING_DEPTH_H
-#define STEPPING_DEPTH_H
+#pragma once
 
 #undef _FILE_OFFSET_BITS /* with it, open() and open64() have one name */
 
@@ -53,5 +52,3 @@ extern const struct depth_call depth_calls[], depth_more[]; /* the last ones hav
 char *depth_stack(void);
 pthread_t depth_start(char *stack, void *(*function)(void *));
 long depth_used(const char *stack);
-
-#endif

@@ -1,6 +1,5 @@
 /* Calls of the kernel that no library is in front of, for programs that are run with and without dwell. */
-#ifndef STEPPING_KERNEL_H
-#define STEPPING_KERNEL_H
+#pragma once
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,5 +30,3 @@ static inline double kernel_now(void)
 	kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
-
-#endif

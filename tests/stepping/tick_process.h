@@ -1,6 +1,5 @@
 /* A traced program with the sampler's signals: its process, its threads, and one signal or one instruction of them. */
-#ifndef STEPPING_TICK_PROCESS_H
-#define STEPPING_TICK_PROCESS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ bool steps_is_blocked(const struct traced *traced, pid_t thread);
 double steps_tick(struct traced *traced, pid_t thread);
 /* One instruction of one thread. */
 enum stepped steps_step(struct traced *traced, pid_t thread);
-
-#endif

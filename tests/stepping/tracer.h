@@ -1,7 +1,6 @@
 /* What the programs that trace others have in common: waiting with a limit, registers, steps, and addresses of
  * functions. */
-#ifndef STEPPING_TRACER_H
-#define STEPPING_TRACER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ size_t tracer_functions(const char *path, const char *const *prefixes, struct tr
 const char *tracer_place(pid_t process, uintptr_t address, char text[4200]);
 
 uint64_t tracer_random(uint64_t *state);
-
-#endif

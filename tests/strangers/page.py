@@ -1,4 +1,4 @@
-"""The page of tools/strangers: doc/measured/strangers.md."""
+"""The page of tools/measure/strangers: doc/measured/strangers.md."""
 
 import collections
 import datetime
@@ -69,7 +69,7 @@ def text(data, rows, skipped):
              "label that was written before dwell reported on it, by somebody who had not read its rules. "
              "[tests/strangers](../../tests/strangers/README.md) has the labels, says where the traces are from, and how a sentence "
              "is judged. A rule that is mended because of one of these traces is measured on others.", "",
-             f"(`tools/strangers --folder F --page`; {datetime.date.today()}, commit {git('rev-parse', '--short=8', 'HEAD')}; {machine()}.)", "",
+             f"(`tools/measure/strangers --folder F --page`; {datetime.date.today()}, commit {git('rev-parse', '--short=8', 'HEAD')}; {machine()}.)", "",
              "| | " + " | ".join(judging.OUTCOMES) + " | all |", "|---|" + (len(judging.OUTCOMES) + 1) * "---:|"]
     kept = [row for row in rows if "kept" in row[0]]
     for title, part in (("all", rows), ("not in the project", unseen), ("in tests/data, known to tests of views", kept)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests the form of the labels and how sentences are judged. Says nothing of how good the sentences are.
 
-usage: tests/strangers/strangers_test.py [DWELL]     with DWELL, also tools/strangers on the smallest kept traces
+usage: tests/strangers/strangers_test.py [DWELL]     with DWELL, also tools/measure/strangers on the smallest kept traces
 """
 import hashlib
 import os
@@ -84,7 +84,7 @@ def test_judging():
 
 
 def run(*words):
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/strangers"), *words], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/measure/strangers"), *words], capture_output=True, text=True, timeout=300, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

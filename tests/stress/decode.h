@@ -6,8 +6,7 @@
  * tolerant: everything that a correct recorder never writes is counted in `bad`, and `why`
  * describes the first case.
  */
-#ifndef TESTS_STRESS_DECODE_H
-#define TESTS_STRESS_DECODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ uint64_t trace_count(struct trace *trace, uint32_t kind, const char *name);
 uint64_t trace_count_pid(struct trace *trace, uint32_t pid, uint32_t kind, const char *name);
 /* How many entries of the type there are. */
 size_t trace_entries(const struct trace *trace, enum dw_entry_type type);
-
-#endif

@@ -1,5 +1,5 @@
 /*
- * Very many of one thing in one bounded file; tools/endurance runs it under `dwell run` and compares what the file says.
+ * Very many of one thing in one bounded file; tools/measure/endurance runs it under `dwell run` and compares what the file says.
  *
  *     endure records|threads|processes|steps COUNT
  *

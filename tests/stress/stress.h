@@ -7,8 +7,7 @@
  *
  * tests/stress/meson.build lists the files; each has a table entry per test.
  */
-#ifndef TESTS_STRESS_STRESS_H
-#define TESTS_STRESS_STRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ long stress_status_kb(const char *key); /* of /proc/self/status */
 
 /* n ranges of an interned name, one after the other. */
 void stress_ranges(uint32_t id, unsigned n);
-
-#endif

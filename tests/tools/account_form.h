@@ -1,6 +1,6 @@
 /*
  * The form of stored accounts: all that rules read of one run, as text. keep_account.c writes it, judge_accounts.c
- * reads it and says what the rules do. tools/accounts has the commands.
+ * reads it and says what the rules do. tools/measure/accounts has the commands.
  *
  * A line is a kind and its fields, with tabs between them. "\t", "\n" and "\\" stand for a tab, a line's end and a
  * backslash. A number has six significant digits. An empty field is a text that is not known. Facts, parts, activities
@@ -21,7 +21,7 @@
  *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
  *
- * "account" begins one. "script" and "run" say of what it is; other lines of tools/accounts are ignored.
+ * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
  * empty fields at the end are left out. NAMES are facts that are not measured. From "wall" on, the lines are those of
@@ -29,8 +29,7 @@
  *
  * Files are without their folders.
  */
-#ifndef TEST_ACCOUNT_FORM_H
-#define TEST_ACCOUNT_FORM_H
+#pragma once
 
 #include "facts/facts.h"
 
@@ -47,5 +46,3 @@ static const char *const account_form_iterations[] = {
 	[DW_ITERATIONS_RUN] = "run",
 };
 #define ACCOUNT_FORM_COUNT(names) (sizeof(names) / sizeof *(names))
-
-#endif

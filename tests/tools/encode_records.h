@@ -3,8 +3,7 @@
  *
  * src/recorder/format/encode.h has those that importers of other tools' files write too.
  */
-#ifndef TESTS_TOOLS_ENCODE_RECORDS_H
-#define TESTS_TOOLS_ENCODE_RECORDS_H
+#pragma once
 
 #include <string.h>
 
@@ -260,5 +259,3 @@ static inline void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t
 {
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_END << DW_EXT_TYPE_SHIFT, NULL, 0);
 }
-
-#endif

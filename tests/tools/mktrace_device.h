@@ -12,6 +12,7 @@
  * (pageable, pinned, device, array, managed, host) peer bytes= what= (event, queue-wait, queue,
  * context, device; allocated, freed) event= waits=QUEUE external= other=NAME by=CORRELATION.
  */
+#pragma once
 static uint32_t devices[MAX_ITEMS], queues[MAX_ITEMS], device_clocks[MAX_ITEMS];
 static struct { struct dw_encode_events events; bool used, open; } writers[MAX_ITEMS];
 static unsigned current_writer;

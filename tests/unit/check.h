@@ -14,8 +14,7 @@
  * continue uses REQUIRE(condition), which returns. The program prints "N passed, N failed" and
  * exits with 1 if a check failed. Arguments select tests by a part of their names.
  */
-#ifndef TESTS_UNIT_CHECK_H
-#define TESTS_UNIT_CHECK_H
+#pragma once
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,5 +156,3 @@ static inline int check_main(int count, char **arguments)
 	{                                                                            \
 		return check_main(count, arguments);                                     \
 	}
-
-#endif

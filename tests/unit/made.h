@@ -5,8 +5,7 @@
  * of it; call made_close() at the end. Tests that need more processes or threads create them with
  * dw_encode_*() on `encode`.
  */
-#ifndef TESTS_UNIT_MADE_H
-#define TESTS_UNIT_MADE_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -101,5 +100,3 @@ static inline const struct dw_stat *made_stat(struct made *made, const char *nam
 			return &flat->rows[i].stat;
 	return NULL;
 }
-
-#endif

@@ -255,11 +255,11 @@ def check(judged, folder=FOLDER):
     now = count(judged)
     lines = [f"first sentences that are right: {now['right']} of {now['of']}; kept: {kept['right']} of {kept['of']}"]
     if now["of"] != kept["of"]:
-        lines.append("The store or the truth of scripts has changed: look at the table, then tools/accounts --count")
+        lines.append("The store or the truth of scripts has changed: look at the table, then tools/measure/accounts --count")
     elif now["right"] < kept["right"]:
-        lines.append("Fewer are right. If that is meant, tools/accounts --count, and the commit says why")
+        lines.append("Fewer are right. If that is meant, tools/measure/accounts --count, and the commit says why")
     elif now["right"] > kept["right"]:
-        lines.append("More are right: tools/accounts --count keeps the number")
+        lines.append("More are right: tools/measure/accounts --count keeps the number")
     return lines, now["of"] == kept["of"] and now["right"] >= kept["right"]
 
 

@@ -211,7 +211,7 @@ class Page:
                  "The last column is what today's rules say of accounts, recorded later beside other programs, of the same scripts.", "",
                  "<!-- [tools/generate sets] from tests/verdicts/store/sets.json, right.json -->", "<!-- [tools/generate end] -->", "",
                  "## The newest set", "",
-                 "`tools/verdicts --set DIR --page` ran it and wrote this page.", "",
+                 "`tools/measure/verdicts --set DIR --page` ran it and wrote this page.", "",
                  f"{machine.get('versions', 'unknown versions')}; {machine.get('processor', 'unknown processor')}, "
                  f"{machine.get('cores', '?')} cores; {machine.get('date', '')}; load {machine.get('load', '?')}; "
                  f"{machine.get('repeat', 1)} run(s) of each, {machine.get('jobs', 1)} at a time."

@@ -1,4 +1,4 @@
-"""The results of tools/verdicts as text and as a page: by rule, by scenario, first sentences, gains."""
+"""The results of tools/measure/verdicts as text and as a page: by rule, by scenario, first sentences, gains."""
 import judge
 from judge import FALSE, FOUND, MISSED, RIGHT
 from scenarios import RULES, SCENARIOS
@@ -145,7 +145,7 @@ class Page:
     def markdown(self):
         return "\n".join([
             "# How often dwell's verdicts are right", "", "For readers who ask how often each rule is right.", "",
-            "Written by `tools/verdicts --page`. Training scripts with a planted cause, the same scripts without it, and"
+            "Written by `tools/measure/verdicts --page`. Training scripts with a planted cause, the same scripts without it, and"
             " decoys, which only look like one, run under `dwell run`; `dwell report --view verdict` is compared with what"
             " each script measures of itself with its own clock. The scripts and what is true of each are in"
             " [tests/verdicts](../../tests/verdicts/scenarios.py).", "", *self.heads(), "",

@@ -4,7 +4,7 @@ kept and compared.
 
 usage: tests/verdicts/store_test.py DWELL KEEP_ACCOUNT JUDGE_ACCOUNTS [TRACE...]
 
-Without a TRACE those of tests/data are compared. With some, only these: all that tools/verdicts --keep kept, before the form changes.
+Without a TRACE those of tests/data are compared. With some, only these: all that tools/measure/verdicts --keep kept, before the form changes.
 """
 import concurrent.futures
 import glob

@@ -41,8 +41,7 @@
  * The caller calls these functions while it attaches PyTorch, in Python with the interpreter's lock,
  * unless a comment says otherwise.
  */
-#ifndef DWP_TORCH_ABI_H
-#define DWP_TORCH_ABI_H
+#pragma once
 
 #include <dwell/probe.h>
 
@@ -227,6 +226,4 @@ uint64_t dwp_abi_tensors_bytes(const void *object, unsigned depth);
 #include "inline.h"
 #else
 #include "absent.h"
-#endif
-
 #endif

@@ -13,8 +13,7 @@
  *   without.c   replaces layout.c, check.c, inputs.c, script.c and states.c in a build with
  *               torch_abi=disabled
  */
-#ifndef DWP_TORCH_ABI_PRIVATE_H
-#define DWP_TORCH_ABI_PRIVATE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -77,5 +76,3 @@ void **dwp_abi_find_any_slot(void *handle, const char *function);
 /* Stores `to` in the slot. Another thread may still call the old function once. Returns false if
  * the slot cannot be made writable. */
 bool dwp_abi_replace(void **slot, void *to);
-
-#endif

@@ -267,7 +267,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		{ DW_FACT_LOOP_COMMUNICATION_ALL, DW_SHARE_COMMUNICATION },
 	};
 	const uint64_t *ns = work->loop->outside_ns, *counts = work->loop->outside_counts;
-	double named_ns, rest_ns, steps_ns = 0, collections = (double)counts[DW_SHARE_COLLECTOR];
+	double named_ns, rest_ns, steps_ns = 0;
 
 	if (!(work->loop_ns > 0)) {
 		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_GAP; id++)
@@ -284,9 +284,6 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
 	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
-	for (size_t i = 0; i < work->loop->count; i++)
-		collections += work->all[i].share_ns[DW_SHARE_COLLECTOR] > 0;
-	dw_fact_set(work, DW_FACT_LOOP_COLLECTIONS, collections / (double)work->loop->count, 1);
 	dw_fact_set(work, DW_FACT_LOOP_CALLS, (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];
 	rest_ns = (double)ns[DW_SHARE_OTHER];

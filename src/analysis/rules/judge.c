@@ -35,15 +35,19 @@ static bool judge_find_cells(const struct dw_rule_case *at, struct dw_account_se
 	return at->rule->cells || (at->rule->cells_of && at->rule->cells_of(at, cells));
 }
 
-/* Records explain parts of the time; what lies in the others, samples do. */
+/* Records explain parts of the time; what lies in the others, samples do, or the kernel. */
 static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_account_select *cells)
 {
 	const struct dw_account *account = at->facts->account;
-	bool runs = false, waits = cells->activities[DW_ACCOUNT_WAITS] != 0;
+	struct dw_account_select known = *cells;
 
-	for (unsigned state = 0; state < DW_ACCOUNT_WAITS; state++)
-		runs |= cells->activities[state] != 0;
-	return account && (cells->by_name || dw_account_is_divided(account) || !(runs || (waits && !account->waits_known)));
+	if (!account || cells->by_name || cells->explained || dw_account_is_divided(account))
+		return account != NULL;
+	if (account->waits_known && known.activities[DW_ACCOUNT_WAITS])
+		return true;
+	for (unsigned state = 0; state <= DW_ACCOUNT_WAITS; state++)
+		known.activities[state] &= ~DW_ACTIVITY_SET(UNKNOWN);
+	return known.activities[DW_ACCOUNT_UNKNOWN] || dw_account_sum(account, &known).ns > 0;
 }
 
 static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
@@ -108,8 +112,8 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	if (rule->host_times)
 		return true;
 	switch (rule->group) {
+	case DW_RULE_HOST: return !rule->cells;
 	case DW_RULE_RANKS:
-	case DW_RULE_HOST:
 	case DW_RULE_OPTIMIZER:
 	case DW_RULE_OPERATORS: return true;
 	default: return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
@@ -497,15 +501,11 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 
 	verdict->statement = dw_rule_words(at, rule->statement, arena);
 	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
-	/* Functions of a program in C are recorded only if it was compiled for it, and it says itself which
-	 * shapes its operators have. */
-	if (rule->sampled && !dw_case_has(at, rule->unless) && dw_case_has(at, DW_FACT_SAMPLES_STEP))
-		look = rule->sampled;
-	else if (rule->record && !dw_case_has(at, rule->unless))
-		look = at->facts->foreign || (rule->unless == DW_FACT_TRACE_FUNCTIONS &&
-		                              at->facts->framework == DW_FACTS_C) ? NULL
-		     : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
-		                                          : rule->record;
+	/* A program in C says itself which shapes its operators have. */
+	if (rule->record && !dw_case_has(at, rule->unless))
+		look = at->facts->foreign                    ? NULL
+		       : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
+		                                            : rule->record;
 	look = look ? dw_rule_words(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;

@@ -90,32 +90,21 @@ static double loop_forward_before(const struct dw_rule_case *at)
 	return (backward - known) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 }
 
-#define LOOP_FAULTS 0.33 /* of the operators between the steps: touching new memory is their work */
-
-/* Operators between the steps that page-faults does not report, and that are no forward. */
+/* Operators between the steps that are no forward. */
 static double loop_operators_between(const struct dw_rule_case *at)
 {
-	double all = dw_case_part(at, DW_FACT_LOOP_OPERATORS), faults = dw_case_faults_between(at);
-
-	if (faults >= LOOP_FAULTS * all)
-		return 0;
-	return fmax(0, all - faults - loop_forward_before(at));
+	return fmax(0, dw_case_part(at, DW_FACT_LOOP_OPERATORS) - loop_forward_before(at));
 }
 
-/* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
- * own, and so have page faults. The interpreter's time for the calls of operators is included, unless the rule about Python reports
- * all of its time; if Python and waits cannot be distinguished from each other, both are. */
+/* Time between the steps that is neither Python nor a wait: these have rules of their own. If they cannot be distinguished from each
+ * other, both are included. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
-	double python = dw_case_part(at, DW_FACT_LOOP_PYTHON);
 
-	if (!dw_case_calls_between_are_small(at))
-		share += loop_operators_between(at);
+	share += loop_operators_between(at);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
-		share += python;
-	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
-		share += fmin(python, dw_case_calls_between(at));
+		share += dw_case_part(at, DW_FACT_LOOP_PYTHON);
 	return (struct dw_amount){ share, share, share };
 }
 

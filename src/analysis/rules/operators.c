@@ -42,7 +42,7 @@ static struct dw_amount operators_share_update(const struct dw_rule_case *at)
 {
 	struct dw_amount all = operators_share_optimizer(at);
 
-	return all.value >= OPERATORS_MOSTLY ? all : dw_amount_less(all, dw_case_faults_in_steps(at));
+	return all.value >= OPERATORS_MOSTLY ? all : dw_amount_less(all, dw_case_runs(at, DW_ACTIVITY_SET(FAULT)));
 }
 
 #define OPERATORS_DOMINATE 0.20
@@ -66,7 +66,7 @@ static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
 static struct dw_amount operators_share_elementwise(const struct dw_rule_case *at)
 {
 	return dw_amount_less(dw_case_amount(at, DW_FACT_OPERATORS_ELEMENTWISE),
-	                      dw_case_part(at, DW_FACT_STEP_OPTIMIZER) + dw_case_faults_in_steps(at));
+	                      dw_case_part(at, DW_FACT_STEP_OPTIMIZER) + dw_case_runs(at, DW_ACTIVITY_SET(FAULT)));
 }
 
 /* Two elementwise operators in one pass read and write half as much. */
@@ -85,18 +85,6 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 {
 	return dw_amount_times(dw_case_amount(at, DW_FACT_FLOPS_SLOW), 1 - dw_case_part(at, DW_FACT_FLOPS_SLOW_SHARE));
-}
-
-#define OPERATORS_FAULTS 0.4 /* of the time in no range */
-
-/* If page faults explain much of this time, page-faults reports it. */
-static bool operators_no_python(const struct dw_rule_case *at)
-{
-	double faults_ns = dw_case_part(at, DW_FACT_CPU_FAULTS_MINOR) * dw_case_part(at, DW_FACT_CPU_FAULT_NS);
-	double unnamed_ns = dw_case_value(at, DW_FACT_STEP_UNNAMED) * dw_case_whole_ns(at, DW_RULE_OF_STEP) *
-	                    (1 - dw_case_part(at, DW_FACT_CPU_DELAY));
-
-	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
 }
 
 /* Whether a rule on cells says what the thread does in this one. */
@@ -469,7 +457,6 @@ const struct dw_rule dw_rules_operators[] = {
 		.is_form = operators_name_little,
 		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
 		          "on, what lies there can be the cause of something. It is ranked after all causes, which may lie in it.",
-		.applies = operators_no_python,
 		.no_gain = true,
 		.statement = "{share} {of} lies in no named range[; {samples.unnamed} of it is in "
 		             "{samples.unnamed:name}{samples.unnamed:where}].",

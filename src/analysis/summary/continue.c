@@ -43,8 +43,8 @@ static void continue_spans(struct dw_summary *summary, struct dw_summary_rank *r
 	dw_summary_coarsen(before, log2);
 	spans = continue_space(summary, (before->span_count + rank->span_count) * sizeof *spans);
 	while (spans && (a < before->span_count || b < rank->span_count)) {
-		bool earlier = a < before->span_count &&
-		               (b == rank->span_count || before->spans[a].index <= rank->spans[b].index);
+		bool earlier =
+			a < before->span_count && (b == rank->span_count || before->spans[a].index <= rank->spans[b].index);
 		const struct dw_summary_span *from = earlier ? &before->spans[a++] : &rank->spans[b++];
 
 		if (count && spans[count - 1].index == from->index)
@@ -115,7 +115,8 @@ static void continue_arrivals(struct dw_summary *summary, struct dw_summary_coll
 	row->arrival_count = all ? count : 0;
 }
 
-static struct dw_summary_collective *continue_row(struct dw_summary_rank *rank, const struct dw_summary_collective *like)
+static struct dw_summary_collective *continue_row(struct dw_summary_rank *rank,
+                                                  const struct dw_summary_collective *like)
 {
 	for (size_t i = 0; i < rank->collective_count; i++)
 		if (strcmp(rank->collectives[i].group, like->group) == 0 &&
@@ -126,8 +127,8 @@ static struct dw_summary_collective *continue_row(struct dw_summary_rank *rank, 
 
 DW_ORDER(continue_compare_rows, struct dw_summary_collective, DW_TEXT(group) DW_TEXT(operation))
 
-static void continue_collectives(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_summary_rank *before,
-                                 bool newer)
+static void continue_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
+                                 struct dw_summary_rank *before, bool newer)
 {
 	struct dw_summary_collective *rows =
 		continue_space(summary, (rank->collective_count + before->collective_count) * sizeof *rows);
@@ -173,8 +174,8 @@ static void continue_rank(struct dw_summary *summary, struct dw_summary_rank *ra
 		rank->last_step = before->last_step;
 		rank->last_open = before->last_open;
 	}
-	rank->wall_ns = before->wall_ns +
-	                (rank->loop_end_ns > before->loop_end_ns ? rank->loop_end_ns - before->loop_end_ns : 0);
+	rank->wall_ns =
+		before->wall_ns + (rank->loop_end_ns > before->loop_end_ns ? rank->loop_end_ns - before->loop_end_ns : 0);
 	/* The step that was open is new. */
 	rank->missing_steps -= before->last_open && before->missing_steps;
 	dw_summary_merge(&dw_summary_rank_message, rank, before);

@@ -5,12 +5,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FIELD(number, kind, merge, type, member) \
-	{ number, DW_FIELD_##kind, DW_MERGE_##merge, offsetof(struct type, member), 0, 0, 0, NULL, NULL }
+	{ \
+		number, DW_FIELD_##kind, DW_MERGE_##merge, offsetof(struct type, member), 0, 0, 0, NULL, NULL \
+	}
+#define ENUM(number, type, member, last) \
+	{ \
+		number, DW_FIELD_ENUM, DW_MERGE_NOT, offsetof(struct type, member), 0, 0, last, NULL, NULL \
+	}
 #define WITHIN(number, type, member, message) \
-	{ number, DW_FIELD_WITHIN, DW_MERGE_NOT, offsetof(struct type, member), 0, 0, 0, NULL, message }
-#define ARRAY(number, kind, type, member, counter, most, too_many, message)                                       \
-	{ number, DW_FIELD_##kind, DW_MERGE_NOT, offsetof(struct type, member), offsetof(struct type, counter),        \
-	  sizeof *((struct type *)0)->member, most, too_many, message }
+	{ \
+		number, DW_FIELD_WITHIN, DW_MERGE_NOT, offsetof(struct type, member), 0, 0, 0, NULL, message \
+	}
+#define ARRAY(number, kind, type, member, counter, most, too_many, message) \
+	{ \
+		number, DW_FIELD_##kind, DW_MERGE_NOT, offsetof(struct type, member), offsetof(struct type, counter), \
+			sizeof *((struct type *)0)->member, most, too_many, message \
+	}
 
 static const struct dw_summary_field name_fields[] = {
 	FIELD(NAME_NAME, TEXT, NOT, dw_summary_name, name),
@@ -25,7 +35,7 @@ static const struct dw_summary_field open_fields[] = {
 	FIELD(OPEN_NAME, TEXT, NOT, dw_summary_open, name),
 	FIELD(OPEN_COMMUNICATION, BOOL, NOT, dw_summary_open, communication),
 	FIELD(OPEN_NS, U64, NOT, dw_summary_open, ns),
-	FIELD(OPEN_PAUSE, PAUSE, NOT, dw_summary_open, pause),
+	ENUM(OPEN_PAUSE, dw_summary_open, pause, DW_PAUSE_CHECKPOINT),
 };
 static const struct dw_summary_message open_message = { open_fields, COUNT(open_fields),
 	                                                    "an open range's message is damaged" };
@@ -50,7 +60,8 @@ static const struct dw_summary_field collective_fields[] = {
 	FIELD(COLLECTIVE_BLOCKED, U64, SUM, dw_summary_collective, blocked_ns),
 	FIELD(COLLECTIVE_LAST, U64, NOT, dw_summary_collective, last_sequence),
 	FIELD(COLLECTIVE_OPEN, BOOL, NOT, dw_summary_collective, open),
-	ARRAY(COLLECTIVE_ARRIVALS, ARRIVALS, dw_summary_collective, arrivals, arrival_count, DW_SUMMARY_ARRIVALS, NULL, NULL),
+	ARRAY(COLLECTIVE_ARRIVALS, ARRIVALS, dw_summary_collective, arrivals, arrival_count, DW_SUMMARY_ARRIVALS, NULL,
+	      NULL),
 };
 const struct dw_summary_message dw_summary_collective_message = { collective_fields, COUNT(collective_fields),
 	                                                              "a collective's message is damaged" };
@@ -112,6 +123,7 @@ static const struct dw_summary_field rank_fields[] = {
 	FIELD(RANK_LOOP_END, U64, MOST, dw_summary_rank, loop_end_ns),
 	FIELD(RANK_CPU, U64, NOT, dw_summary_rank, cpu_ns),
 	FIELD(RANK_FAILED, U32, NOT, dw_summary_rank, failed),
+	ENUM(RANK_WELL, dw_summary_rank, well, DW_WELL_LAUNCHER),
 };
 const struct dw_summary_message dw_summary_rank_message = { rank_fields, COUNT(rank_fields),
 	                                                        "a rank's message is damaged" };
@@ -122,11 +134,15 @@ uint64_t dw_field_number(const struct dw_summary_field *field, const void *of)
 
 	switch (field->kind) {
 	case DW_FIELD_U32:
-	case DW_FIELD_LOG2: return *(const uint32_t *)at;
-	case DW_FIELD_BOOL: return *(const bool *)at;
-	case DW_FIELD_FROM_1: return (uint64_t)((int64_t)*(const int32_t *)at + 1);
-	case DW_FIELD_PAUSE: return *(const enum dw_summary_pause *)at;
-	default: return *(const uint64_t *)at;
+	case DW_FIELD_ENUM:
+	case DW_FIELD_LOG2:
+		return *(const uint32_t *)at;
+	case DW_FIELD_BOOL:
+		return *(const bool *)at;
+	case DW_FIELD_FROM_1:
+		return (uint64_t)((int64_t) * (const int32_t *)at + 1);
+	default:
+		return *(const uint64_t *)at;
 	}
 }
 
@@ -135,15 +151,23 @@ void dw_field_set_number(const struct dw_summary_field *field, void *of, uint64_
 	void *at = dw_field_at(field, of);
 
 	switch (field->kind) {
-	case DW_FIELD_U32: *(uint32_t *)at = number <= UINT32_MAX ? (uint32_t)number : 0; break;
-	case DW_FIELD_LOG2: *(unsigned *)at = number < 64 ? (unsigned)number : 63; break;
-	case DW_FIELD_BOOL: *(bool *)at = number; break;
-	case DW_FIELD_FROM_1: *(int32_t *)at = number <= INT32_MAX ? (int32_t)number - 1 : -1; break;
-	case DW_FIELD_PAUSE:
-		if (number <= DW_PAUSE_CHECKPOINT) /* a newer version's is none */
-			*(enum dw_summary_pause *)at = (enum dw_summary_pause)number;
+	case DW_FIELD_U32:
+		*(uint32_t *)at = number <= UINT32_MAX ? (uint32_t)number : 0;
 		break;
-	default: *(uint64_t *)at = number;
+	case DW_FIELD_LOG2:
+		*(unsigned *)at = number < 64 ? (unsigned)number : 63;
+		break;
+	case DW_FIELD_BOOL:
+		*(bool *)at = number;
+		break;
+	case DW_FIELD_FROM_1:
+		*(int32_t *)at = number <= INT32_MAX ? (int32_t)number - 1 : -1;
+		break;
+	case DW_FIELD_ENUM:
+		*(unsigned *)at = number <= field->most ? (unsigned)number : 0;
+		break;
+	default:
+		*(uint64_t *)at = number;
 	}
 }
 

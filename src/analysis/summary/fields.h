@@ -16,16 +16,58 @@
 
 enum { SUMMARY_RANK = 1 };
 enum {
-	RANK_JOB = 1, RANK_HOST, RANK_COMMAND, RANK_RANK, RANK_LOCAL_RANK, RANK_WORLD_SIZE, RANK_PID, RANK_START,
-	RANK_WALL, RANK_STEPS, RANK_NS, RANK_WARM_UP_STEPS, RANK_WARM_UP_NS, RANK_MISSING_STEPS, RANK_LAST_STEP,
-	RANK_LAST_OPEN, RANK_DURATIONS, RANK_SPAN_LOG2, RANK_SPAN, RANK_NAMED_STEPS, RANK_NAME, RANK_OTHER,
-	RANK_LOST, RANK_WHERE, RANK_MEMORY_PEAK, RANK_COLLECTIVE, RANK_ARRIVAL_LOG2, RANK_IN_FLIGHT,
-	RANK_LAYER_STEPS, RANK_LAYER, RANK_OTHER_LAYERS, RANK_ALLOCATED, RANK_INPUT, RANK_UNRECORDED, RANK_PLACE,
-	RANK_RESIDENT, RANK_LEFT, RANK_LOOP_END, RANK_CPU, RANK_FAILED
+	RANK_JOB = 1,
+	RANK_HOST,
+	RANK_COMMAND,
+	RANK_RANK,
+	RANK_LOCAL_RANK,
+	RANK_WORLD_SIZE,
+	RANK_PID,
+	RANK_START,
+	RANK_WALL,
+	RANK_STEPS,
+	RANK_NS,
+	RANK_WARM_UP_STEPS,
+	RANK_WARM_UP_NS,
+	RANK_MISSING_STEPS,
+	RANK_LAST_STEP,
+	RANK_LAST_OPEN,
+	RANK_DURATIONS,
+	RANK_SPAN_LOG2,
+	RANK_SPAN,
+	RANK_NAMED_STEPS,
+	RANK_NAME,
+	RANK_OTHER,
+	RANK_LOST,
+	RANK_WHERE,
+	RANK_MEMORY_PEAK,
+	RANK_COLLECTIVE,
+	RANK_ARRIVAL_LOG2,
+	RANK_IN_FLIGHT,
+	RANK_LAYER_STEPS,
+	RANK_LAYER,
+	RANK_OTHER_LAYERS,
+	RANK_ALLOCATED,
+	RANK_INPUT,
+	RANK_UNRECORDED,
+	RANK_PLACE,
+	RANK_RESIDENT,
+	RANK_LEFT,
+	RANK_LOOP_END,
+	RANK_CPU,
+	RANK_FAILED,
+	RANK_WELL
 };
 enum {
-	COLLECTIVE_GROUP = 1, COLLECTIVE_OPERATION, COLLECTIVE_COUNT, COLLECTIVE_BYTES, COLLECTIVE_FLIGHT,
-	COLLECTIVE_BLOCKED, COLLECTIVE_LAST, COLLECTIVE_OPEN, COLLECTIVE_ARRIVALS
+	COLLECTIVE_GROUP = 1,
+	COLLECTIVE_OPERATION,
+	COLLECTIVE_COUNT,
+	COLLECTIVE_BYTES,
+	COLLECTIVE_FLIGHT,
+	COLLECTIVE_BLOCKED,
+	COLLECTIVE_LAST,
+	COLLECTIVE_OPEN,
+	COLLECTIVE_ARRIVALS
 };
 /* In a span, in place of a part: the time between steps. */
 #define SPAN_BETWEEN 31u
@@ -35,14 +77,14 @@ enum { UNRECORDED_ID = 1, UNRECORDED_FILE, UNRECORDED_PARTLY, UNRECORDED_WHY };
 enum { NAME_NAME = 1, NAME_COMMUNICATION, NAME_CALLS, NAME_SELF };
 
 enum dw_field_kind {
-	DW_FIELD_TEXT,     /* const char *; of a new struct "" */
-	DW_FIELD_CHARS,    /* char[DW_FIELD_CHARS_SIZE] */
+	DW_FIELD_TEXT,  /* const char *; of a new struct "" */
+	DW_FIELD_CHARS, /* char[DW_FIELD_CHARS_SIZE] */
 	DW_FIELD_U64,
 	DW_FIELD_U32,
 	DW_FIELD_BOOL,
 	DW_FIELD_FROM_1,   /* int32_t; of a new struct -1; the file has it plus 1 */
 	DW_FIELD_LOG2,     /* unsigned, at most 63 */
-	DW_FIELD_PAUSE,    /* enum dw_summary_pause */
+	DW_FIELD_ENUM,     /* an enum of which `most` is the last; a newer version's is 0 */
 	DW_FIELD_WITHIN,   /* bool; a message whose fields are in the same struct, and which the file has if it is true */
 	DW_FIELD_LIST,     /* an array of structs, each a message */
 	DW_FIELD_SPANS,    /* this and the next three have a notation of their own. An array; each item is a field */
@@ -64,7 +106,7 @@ struct dw_summary_field {
 	enum dw_field_kind kind;
 	enum dw_field_merge merge;
 	size_t offset;
-	/* Of an array. */
+	/* Of an array; `most` also of an enum. */
 	size_t count_offset, item_bytes, most;
 	const char *too_many;                     /* what a reader says of more than `most`; NULL: it leaves them out */
 	const struct dw_summary_message *message; /* LIST, WITHIN */
@@ -86,7 +128,7 @@ static inline bool dw_field_is_array(const struct dw_summary_field *field)
 
 static inline bool dw_field_is_number(const struct dw_summary_field *field)
 {
-	return field->kind >= DW_FIELD_U64 && field->kind <= DW_FIELD_PAUSE;
+	return field->kind >= DW_FIELD_U64 && field->kind <= DW_FIELD_ENUM;
 }
 
 /* A member of the struct `of`. */

@@ -81,8 +81,8 @@ static void merge_copy_message(struct dw_summary *summary, const struct dw_summa
 			merge_copy_message(summary, field->message, to);
 		if (!dw_field_is_array(field))
 			continue;
-		dw_field_set_array(field, to, merge_copy(summary, dw_field_array(field, to),
-		                                         *dw_field_count(field, to) * field->item_bytes));
+		dw_field_set_array(
+			field, to, merge_copy(summary, dw_field_array(field, to), *dw_field_count(field, to) * field->item_bytes));
 		for (size_t i = 0; field->message && !summary->failed && i < *dw_field_count(field, to); i++)
 			merge_copy_message(summary, field->message, dw_field_array(field, to) + i * field->item_bytes);
 	}
@@ -152,7 +152,8 @@ static uint64_t merge_extent(const struct dw_summary_rank *rank)
 	return rank->span_count ? rank->spans[rank->span_count - 1].index - rank->spans[0].index + 1 : 0;
 }
 
-DW_ORDER(merge_name_compare, struct dw_summary_name, DW_DOWN(self_ns) DW_TEXT(name) DW_DOWN(communication) DW_DOWN(calls))
+DW_ORDER(merge_name_compare, struct dw_summary_name,
+         DW_DOWN(self_ns) DW_TEXT(name) DW_DOWN(communication) DW_DOWN(calls))
 
 /* Sorts the names and keeps the largest. Returns the self time of the others. */
 static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, size_t most)
@@ -201,8 +202,8 @@ void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
 DW_ORDER(merge_compare_length, struct dw_summary_rank, DW_DOWN(last_step) DW_DOWN(wall_ns))
 
 /* By job, rank, and what else tells two processes apart. */
-DW_ORDER(merge_rank_compare, struct dw_summary_rank, DW_TEXT(job) DW_UP(rank) DW_TEXT(host) DW_UP(pid) DW_UP(start_ns)
-         DW_DOWN(last_step) DW_DOWN(wall_ns))
+DW_ORDER(merge_rank_compare, struct dw_summary_rank,
+         DW_TEXT(job) DW_UP(rank) DW_TEXT(host) DW_UP(pid) DW_UP(start_ns) DW_DOWN(last_step) DW_DOWN(wall_ns))
 
 /* When a process began is known to some ns or us, because clocks are estimated: of one file alone
  * otherwise than of all files of a run. */
@@ -210,8 +211,8 @@ bool dw_summary_same_rank(const struct dw_summary_rank *a, const struct dw_summa
 {
 	uint64_t apart_ns = a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
 
-	return a->rank == b->rank && a->pid == b->pid && apart_ns < SAME_START_NS &&
-	       strcmp(a->host, b->host) == 0 && strcmp(a->job, b->job) == 0;
+	return a->rank == b->rank && a->pid == b->pid && apart_ns < SAME_START_NS && strcmp(a->host, b->host) == 0 &&
+	       strcmp(a->job, b->job) == 0;
 }
 
 static size_t merge_share(size_t all, size_t ranks, size_t most, size_t least)

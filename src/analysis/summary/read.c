@@ -53,16 +53,15 @@ static bool read_varint(const unsigned char **at, const unsigned char *end, uint
 }
 
 /* Adds pairs of an index below `count` and a number. */
-static bool read_pairs(struct reading *reading, const unsigned char *at,
-                            const unsigned char *end, uint64_t *values, uint64_t count, uint64_t *sum)
+static bool read_pairs(struct reading *reading, const unsigned char *at, const unsigned char *end, uint64_t *values,
+                       uint64_t count, uint64_t *sum)
 {
 	while (at < end) {
 		const unsigned char *place = at;
 		uint64_t index, value;
 
-		if (!read_varint(&at, end, &index) || !read_varint(&at, end, &value) ||
-		    index >= count || __builtin_add_overflow(values[index], value, &values[index]) ||
-		    __builtin_add_overflow(*sum, value, sum))
+		if (!read_varint(&at, end, &index) || !read_varint(&at, end, &value) || index >= count ||
+		    __builtin_add_overflow(values[index], value, &values[index]) || __builtin_add_overflow(*sum, value, sum))
 			return read_fail(reading, place, "a list of numbers is not valid");
 	}
 	return true;
@@ -244,15 +243,27 @@ static bool read_bytes(struct reading *reading, const struct dw_summary_field *f
 	uint64_t sum = 0;
 
 	switch (field->kind) {
-	case DW_FIELD_TEXT: *(const char **)at = read_text(reading, from); return true;
-	case DW_FIELD_CHARS: snprintf(at, DW_FIELD_CHARS_SIZE, "%s", read_text(reading, from)); return true;
-	case DW_FIELD_WITHIN: *(bool *)at = true; return read_fields(reading, field->message, to, from);
-	case DW_FIELD_LIST: return read_list(reading, field, to, from, whole);
-	case DW_FIELD_SPANS: return !read_item(reading, field, to, whole) || read_span(reading, to, from);
-	case DW_FIELD_BUCKETS: return read_durations(reading, to, from);
-	case DW_FIELD_ARRIVALS: return dw_field_array(field, to) || read_arrivals(reading, to, from);
-	case DW_FIELD_LOST: return read_pairs(reading, from->bytes, end, at, DW_LOSS_SLOTS, &sum);
-	default: return true;
+	case DW_FIELD_TEXT:
+		*(const char **)at = read_text(reading, from);
+		return true;
+	case DW_FIELD_CHARS:
+		snprintf(at, DW_FIELD_CHARS_SIZE, "%s", read_text(reading, from));
+		return true;
+	case DW_FIELD_WITHIN:
+		*(bool *)at = true;
+		return read_fields(reading, field->message, to, from);
+	case DW_FIELD_LIST:
+		return read_list(reading, field, to, from, whole);
+	case DW_FIELD_SPANS:
+		return !read_item(reading, field, to, whole) || read_span(reading, to, from);
+	case DW_FIELD_BUCKETS:
+		return read_durations(reading, to, from);
+	case DW_FIELD_ARRIVALS:
+		return dw_field_array(field, to) || read_arrivals(reading, to, from);
+	case DW_FIELD_LOST:
+		return read_pairs(reading, from->bytes, end, at, DW_LOSS_SLOTS, &sum);
+	default:
+		return true;
 	}
 }
 
@@ -307,8 +318,8 @@ static int read_head(const char *path, const unsigned char *bytes, size_t length
 	version = read_word(bytes + 8, 4);
 	if (version > DW_SUMMARY_VERSION)
 		return dw_error_set(error, DWELL_E_VERSION,
-			"%s: the summary has version %llu; this dwell reads up to %u: update dwell", path,
-			(unsigned long long)version, DW_SUMMARY_VERSION);
+		                    "%s: the summary has version %llu; this dwell reads up to %u: update dwell", path,
+		                    (unsigned long long)version, DW_SUMMARY_VERSION);
 	if (read_word(bytes + 16, 8) != dw_summary_checksum(bytes + HEAD_BYTES, length - HEAD_BYTES))
 		return dw_error_set(error, DWELL_E_CORRUPT,
 		                    "%s: the summary is cut off or damaged: its checksum is wrong. Make it "
@@ -317,8 +328,8 @@ static int read_head(const char *path, const unsigned char *bytes, size_t length
 	return 0;
 }
 
-int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes,
-                      size_t length, struct dwell_error *error)
+int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes, size_t length,
+                      struct dwell_error *error)
 {
 	struct reading reading = { summary, bytes, path, NULL, 0 };
 	size_t before = summary->count;

@@ -124,10 +124,17 @@ static void write_field(struct dw_proto *proto, const struct dw_summary_field *f
 		for (size_t i = 0; i < *dw_field_count(field, of); i++)
 			write_span(proto, &((const struct dw_summary_rank *)of)->spans[i]);
 		break;
-	case DW_FIELD_BUCKETS: write_durations(proto, of); break;
-	case DW_FIELD_ARRIVALS: write_arrivals(proto, of); break;
-	case DW_FIELD_LOST: write_pairs(proto, field->number, dw_field_at(field, of), DW_LOSS_SLOTS); break;
-	default: write_plain(proto, field, of);
+	case DW_FIELD_BUCKETS:
+		write_durations(proto, of);
+		break;
+	case DW_FIELD_ARRIVALS:
+		write_arrivals(proto, of);
+		break;
+	case DW_FIELD_LOST:
+		write_pairs(proto, field->number, dw_field_at(field, of), DW_LOSS_SLOTS);
+		break;
+	default:
+		write_plain(proto, field, of);
 	}
 }
 
@@ -155,5 +162,5 @@ void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto)
 	memcpy(proto->bytes + head, MAGIC, sizeof MAGIC - 1);
 	write_word(proto->bytes + head + 8, DW_SUMMARY_VERSION, 4);
 	write_word(proto->bytes + head + 16,
-	         dw_summary_checksum(proto->bytes + head + HEAD_BYTES, proto->used - head - HEAD_BYTES), 8);
+	           dw_summary_checksum(proto->bytes + head + HEAD_BYTES, proto->used - head - HEAD_BYTES), 8);
 }

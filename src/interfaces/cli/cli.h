@@ -4,8 +4,7 @@
  * Verbs and options are data (verbs.c): parsing, --help, the man pages and the
  * shell completions come from the same tables (`dwell --dump-verbs` prints them).
  */
-#ifndef DW_CLI_CLI_H
-#define DW_CLI_CLI_H
+#pragma once
 
 #include "say/say.h"
 
@@ -116,5 +115,3 @@ dw_command dw_cmd_run, dw_cmd_report, dw_cmd_export, dw_cmd_serve, dw_cmd_captur
     dw_cmd_pack, dw_cmd_info;
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);
-
-#endif

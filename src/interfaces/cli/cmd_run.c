@@ -1,6 +1,8 @@
 /* dwell run, and dwell COMMAND. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cli/cli.h"
 #include "dwell/probe.h"
@@ -12,6 +14,7 @@
 #include "launch/run_injected.h"
 #include "launch/run_lacks.h"
 #include "launch/run_program.h"
+#include "program/script.h"
 #include "read/source.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -212,7 +215,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("no command is given (dwell run [OPTION...] COMMAND...)");
 		return DW_EXIT_USAGE;
 	}
-	request.command = argv;
+	request.command = dw_script_command(argv);
 	if (request.serve)
 		request.options.categories = DWELL_MASK_NONE;
 	if (request.always)
@@ -231,18 +234,44 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	return dw_program_end(status);
 }
 
+#define RUN_TIMED_OUT 124 /* what timeout(1) exits with */
+
+/* Whether the program failed: not if somebody ended it, as by Ctrl-C or timeout(1). */
+static bool run_has_failed(int status)
+{
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM && WTERMSIG(status) != SIGHUP;
+	status = WEXITSTATUS(status);
+	return status && status != RUN_TIMED_OUT && status != 128 + SIGINT && status != 128 + SIGTERM;
+}
+
+/* In place of a report below the program's own message. */
+static void run_say_failed(const char *name, int status, const char *trace)
+{
+	char quoted[DW_QUOTED_BYTES];
+
+	if (WIFSIGNALED(status))
+		dw_say("%s was ended by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		dw_say("%s failed: exit status %d", name, WEXITSTATUS(status));
+	dw_say("what it did until then: dwell report %s", dw_quote(trace, quoted));
+}
+
 int dw_run_command(char **command)
 {
-	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT, .command = command };
+	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT };
 	char trace[4096];
 
 	if (!*command) {
 		dw_say("no command is given (dwell COMMAND...)");
 		return DW_EXIT_USAGE;
 	}
+	request.command = dw_script_command(command);
 	run_bound_cost(&request);
 	int status = dw_run(&request, trace);
-	if (trace[0]) {
+	if (trace[0] && run_has_failed(status)) {
+		run_say_failed(command[0], status, trace);
+	} else if (trace[0]) {
 		run_say(trace, NULL);
 		dw_report_after_run(trace);
 	}

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/stack.h"
 #include "program/executable.h"
+#include "program/script.h"
 
 /* `dwell help` and `dwell help VERB`. */
 static int main_print_help(const char *name)
@@ -61,7 +62,7 @@ static bool main_is_mistyped_verb(const char *word)
 	struct dw_nearest nearest;
 	char path[4096];
 
-	if (strchr(word, '/'))
+	if (strchr(word, '/') || dw_script_is(word))
 		return false;
 	if (main_is_other_verb(word))
 		return true;

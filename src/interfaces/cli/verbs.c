@@ -2,7 +2,7 @@
  * The verbs and their options: the one source of parsing, help, man pages and
  * shell completion.
  *
- * `dwell --dump-verbs` prints them for tools/manual, one per line, with fields separated
+ * `dwell --dump-verbs` prints them for tools/make/manual, one per line, with fields separated
  * by tabs; an option of VERB "" belongs to the command itself:
  *   verb    NAME  SUMMARY
  *   option  VERB  --LONG  -LETTER  ARGUMENT  HELP  CHOICE,CHOICE...

@@ -1,6 +1,5 @@
 /* The capture service of `dwell run --serve`, a process of its own. Not thread-safe. */
-#ifndef DW_JOB_RUN_SERVE_H
-#define DW_JOB_RUN_SERVE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -13,5 +12,3 @@ int dw_run_listen(const char *text, unsigned *port);
 pid_t dw_run_serve_start(int listener, unsigned port, const char *trace);
 /* Ends the service, if the pid is above 0. */
 void dw_run_serve_end(pid_t server);
-
-#endif

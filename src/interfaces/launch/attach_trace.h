@@ -1,6 +1,5 @@
 /* The trace that `dwell attach` writes: what was seen of threads of other processes, as samples and waits. */
-#ifndef DW_LAUNCH_ATTACH_TRACE_H
-#define DW_LAUNCH_ATTACH_TRACE_H
+#pragma once
 
 #include "base/map.h"
 #include "format/encode.h"
@@ -67,5 +66,3 @@ void dw_attach_reset(struct dw_attach_process *process);
 /* Of a thread that waits: which of its frames is the function that it called to wait, the outermost of the C library;
  * 0 if the innermost is not of the library. */
 size_t dw_attach_wait_frame(const struct dw_place *const *places, size_t count);
-
-#endif

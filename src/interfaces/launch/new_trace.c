@@ -6,11 +6,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dwell/dwell.h"
+#include "program/executable.h"
 
 #define NEW_TRACE_NUMBERS 10000u /* that are tried */
+
+/* ---- the name ------------------------------------------------------------------------------------ */
+
+/* Programs that start another one, which a later word names. */
+static const char *const wrappers[] = { "timeout", "nice", "ionice", "env", "taskset", "stdbuf", "setsid", "nohup", "time",
+	"numactl", "chrt", "setarch", "unshare", "flock", "xvfb-run", "catchsegv", "mpirun", "mpiexec", "orterun", "srun", "uv",
+	"poetry", "pipenv", "conda", "micromamba" };
+/* Programs, or modules of Python, that run a script or a notebook. */
+static const char *const launchers[] = { "torchrun", "accelerate", "deepspeed", "ipython", "ipython3", "jupyter", "jupyter-nbconvert",
+	"jupyter-execute", "jupyter-run", "papermill", "streamlit", "coverage", "bash", "sh", "dash", "zsh", "torch.distributed.run",
+	"torch.distributed.launch", "accelerate.commands.launch", "nbconvert", "IPython", "cProfile", "runpy", "pdb" };
+static const char *const endings[] = { ".py", ".ipynb", ".sh" };
+
+#define NEW_TRACE_COUNT(list) (sizeof(list) / sizeof *(list))
+
+static bool new_trace_lists(const char *const *list, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i], word) == 0)
+			return true;
+	return false;
+}
 
 static const char *new_trace_last_part(const char *path)
 {
@@ -19,28 +43,72 @@ static const char *new_trace_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* How many bytes of the word are left without the ending of a script; 0: it has none. */
+static size_t new_trace_stem(const char *word)
+{
+	size_t length = strlen(word);
+
+	for (size_t i = 0; i < NEW_TRACE_COUNT(endings); i++) {
+		size_t ending = strlen(endings[i]);
+
+		if (length > ending && strcmp(word + length - ending, endings[i]) == 0)
+			return length - ending;
+	}
+	return 0;
+}
+
+/* The word of the command that names a script, or a module of Python that is none of the launchers; NULL: there is none. */
+static const char *new_trace_script(char **command, bool python)
+{
+	for (int i = 1; command[i]; i++) {
+		if (new_trace_stem(command[i]))
+			return new_trace_last_part(command[i]);
+		if (strcmp(command[i], "-c") == 0)
+			return NULL;
+		if (!python || strcmp(command[i], "-m") != 0 || !command[i + 1])
+			continue;
+		if (!new_trace_lists(launchers, NEW_TRACE_COUNT(launchers), command[i + 1]))
+			return command[i + 1];
+		python = false; /* what follows is the launcher's */
+		i++;
+	}
+	return NULL;
+}
+
+/* The program that a wrapper starts: the first word that is one. */
+static char **new_trace_inner(char **command)
+{
+	struct stat status;
+	char path[4096];
+
+	for (command++; *command; command++)
+		if (**command != '-' && !strchr(*command, '=') && dw_executable_search(*command, path) && access(path, X_OK) == 0 &&
+		    stat(path, &status) == 0 && S_ISREG(status.st_mode))
+			return command;
+	return NULL;
+}
+
 void dw_new_trace_name(char **command, char *name, size_t size)
 {
-	const char *word = new_trace_last_part(command[0]);
+	const char *word = new_trace_last_part(command[0]), *script;
+	bool python = strncmp(word, "python", 6) == 0;
+	char **inner = command;
 
-	if (strncmp(word, "python", 6) == 0)
-		for (int i = 1; command[i]; i++) {
-			size_t length = strlen(command[i]);
-
-			if (length > 3 && strcmp(command[i] + length - 3, ".py") == 0) {
-				word = new_trace_last_part(command[i]);
-				break;
-			}
-			if (strcmp(command[i], "-m") == 0 && command[i + 1]) {
-				word = command[i + 1];
-				break;
-			}
-		}
+	while (new_trace_lists(wrappers, NEW_TRACE_COUNT(wrappers), word) && (inner = new_trace_inner(command))) {
+		command = inner;
+		word = new_trace_last_part(command[0]);
+		python = strncmp(word, "python", 6) == 0;
+	}
+	if (python || new_trace_lists(launchers, NEW_TRACE_COUNT(launchers), word)) {
+		script = new_trace_script(command, python);
+		word = script ? script : word;
+	}
 	snprintf(name, size, "%s", word);
-	size_t length = strlen(name);
-	if (length > 3 && strcmp(name + length - 3, ".py") == 0)
-		name[length - 3] = '\0';
+	if (new_trace_stem(name))
+		name[new_trace_stem(name)] = '\0';
 }
+
+/* ---- the file ------------------------------------------------------------------------------------ */
 
 int dw_new_trace(char **command, dw_new_trace_create *create, void *context, const char **elsewhere)
 {

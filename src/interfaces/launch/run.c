@@ -183,9 +183,11 @@ static void run_execute(const void *context)
 	dw_injected_set_cuda(start->executable, !request->no_cuda);
 	dw_preload(start->executable, &preload);
 	execvp(request->command[0], request->command);
-	int status = errno == ENOENT || errno == ENOTDIR ? DW_EXIT_NOT_FOUND : DW_EXIT_CANNOT_RUN;
-	fprintf(stderr, "dwell: cannot run %s: %s\n", request->command[0], strerror(errno));
-	_exit(status);
+	int why = errno;
+	bool is_here = why == ENOENT && !strchr(request->command[0], '/') && access(request->command[0], X_OK) == 0;
+	fprintf(stderr, "dwell: cannot run %s: %s%s%s\n", request->command[0], strerror(why),
+	        is_here ? "; this folder has one: ./" : "", is_here ? request->command[0] : "");
+	_exit(why == ENOENT || why == ENOTDIR ? DW_EXIT_NOT_FOUND : DW_EXIT_CANNOT_RUN);
 }
 
 /* The program has ended and is not reaped. */

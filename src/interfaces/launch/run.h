@@ -2,8 +2,7 @@
  * Runs a program under dwell: creates the trace, runs the program without intervening, and finishes
  * the trace.
  */
-#ifndef DW_LAUNCH_RUN_H
-#define DW_LAUNCH_RUN_H
+#pragma once
 
 #include "dwell/dwell.h"
 
@@ -35,5 +34,3 @@ struct dw_run_request {
  * where the trace is and what was lost.
  */
 int dw_run(const struct dw_run_request *request, char *trace);
-
-#endif

@@ -1,7 +1,6 @@
 /* The end of `dwell run`: finishes the trace and says where it is. The file may have been moved, removed, replaced or cut
  * while the program ran. */
-#ifndef DW_LAUNCH_RUN_END_H
-#define DW_LAUNCH_RUN_END_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct dw_run_usage {
 void dw_run_finish(const char *wanted, const char *actual, const struct dw_run_usage *usage, char *trace);
 /* Says, as the last line, where the trace is. */
 void dw_run_say_where(const char *trace);
-
-#endif

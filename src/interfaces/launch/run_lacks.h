@@ -1,6 +1,5 @@
 /* What `dwell run` says of libraries that are not recorded: see src/recorder/format/libraries.h. */
-#ifndef DW_LAUNCH_RUN_LACKS_H
-#define DW_LAUNCH_RUN_LACKS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ struct dw_source;
 void dw_lacks_note(const struct dw_executable *executable, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt);
 /* After its end: says what it used and the trace does not have. */
 void dw_lacks_say(const struct dw_source *source);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `dwell run` stores in the trace about the machine and the program. Not thread-safe. */
-#ifndef DW_LAUNCH_RUN_NOTE_H
-#define DW_LAUNCH_RUN_NOTE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,5 +19,3 @@ void dw_run_note_status(int status, pid_t program);
 void dw_run_note_delay(pid_t program);
 /* How long the program ran: it may have recorded little of it. */
 void dw_run_note_wall(uint64_t wall_ns);
-
-#endif

@@ -6,8 +6,7 @@
  * From dw_program_start() to dw_program_release() signals are blocked in the calling thread: none interrupts the end of the
  * trace. Threads that are started meanwhile block them too (base/background.h).
  */
-#ifndef DW_LAUNCH_RUN_PROGRAM_H
-#define DW_LAUNCH_RUN_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -35,5 +34,3 @@ void dw_program_release(void);
 /* The exit status that belongs to a status of waitpid(). If a signal ended the program, the same signal ends this process,
  * without a core, and the call does not return. */
 int dw_program_end(int status);
-
-#endif

@@ -6,8 +6,7 @@
  * interrupted twice. And SIGSTOP, which stops `dwell run` before it can do anything, is seen from outside: the witness stops
  * the program. It ends with `dwell run`, and has none of its files. Not thread-safe.
  */
-#ifndef DW_LAUNCH_RUN_WITNESS_H
-#define DW_LAUNCH_RUN_WITNESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -18,5 +17,3 @@ void dw_witness_begin(pid_t program);
  * each one that is received. */
 int dw_witness_saw(int signal);
 void dw_witness_end(void);
-
-#endif

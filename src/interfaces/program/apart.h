@@ -3,8 +3,7 @@
  * reason. A process that ends soon may be too short to be seen: what the kernel counts and nobody else is such processes'.
  * Not thread-safe: a thread looks while the program runs, and another one says it when that one has ended.
  */
-#ifndef DW_PROGRAM_RUN_APART_H
-#define DW_PROGRAM_RUN_APART_H
+#pragma once
 
 #include "program/processes.h"
 #include "read/source.h"
@@ -18,5 +17,3 @@ void dw_apart_last_look(pid_t program);
 /* Says which were seen, and stores it in the trace. `cpu_ns`: of all processes, by the kernel's account of the program;
  * `source`: the trace, or NULL. The program itself is left out if `named`: its reason has been said. */
 void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named);
-
-#endif

@@ -1,6 +1,5 @@
 /* Why a process that runs below `dwell run` is not recorded, as /proc shows it. Not thread-safe. */
-#ifndef DW_PROGRAM_APART_REASON_H
-#define DW_PROGRAM_APART_REASON_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -13,5 +12,3 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES]);
 
 /* Writes the name of the process's program. False: the process ended meanwhile. */
 bool dw_apart_name(pid_t pid, char *name, size_t size);
-
-#endif

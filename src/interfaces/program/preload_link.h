@@ -4,8 +4,7 @@
  * The dynamic linker splits LD_PRELOAD at spaces and colons and expands what follows a `$`, and there is no way to write
  * these characters. Where the folder's path has one, a symbolic link leads to it.
  */
-#ifndef DW_PROGRAM_PRELOAD_LINK_H
-#define DW_PROGRAM_PRELOAD_LINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ bool dw_preload_is_split(const char *path);
 
 /* The path of a link to the folder, or NULL if none can be made. */
 const char *dw_preload_link(const char *folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions that read processes from outside: in libdwell-process.so, or linked into the command (pip's wheel). */
-#ifndef DW_PROGRAM_PROCESS_LIBRARY_H
-#define DW_PROGRAM_PROCESS_LIBRARY_H
+#pragma once
 
 #include <dlfcn.h>
 
@@ -12,6 +11,4 @@ void *dw_process_library(const char *what);
 #define dw_process_function(library, function) ((void *)(function))
 #else
 #define dw_process_function(library, function) dlsym(library, #function)
-#endif
-
 #endif

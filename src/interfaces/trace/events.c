@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "model/core/shapes.h"
+#include "model/time/flops.h"
 #include "trace/trace.h"
 
 struct pass {
@@ -69,6 +70,17 @@ static void event_set_stack(struct pass *pass, struct dwell_trace_event *to, con
 	to->stack = pass->frames;
 }
 
+static int64_t event_flops(const struct dw_symbol *symbol)
+{
+	enum dw_flops_why why;
+	uint64_t flops;
+
+	if (symbol->category != DWELL_CATEGORY_OPERATOR || !symbol->shapes)
+		return -1;
+	flops = dw_flops(symbol->name, symbol->shapes, &why);
+	return why == DW_FLOPS_COUNTED ? dw_flops_shown(flops) : -1;
+}
+
 static int events_pass_on(void *pointer, const struct dw_event *from)
 {
 	static const uint32_t types[] = {
@@ -87,7 +99,7 @@ static int events_pass_on(void *pointer, const struct dw_event *from)
 		.detail = symbol->detail, .pid = process->pid, .tid = thread->tid, .depth = from->depth,
 		.open = from->open, .start_ns = from->start_ns, .end_ns = from->end_ns,
 		.handle = from->handle, .size_bytes = from->size_bytes, .value = from->value,
-		.sequence_number = from->sequence, .args = from->args,
+		.sequence_number = from->sequence, .args = from->args, .flops = event_flops(symbol),
 	};
 
 	if (from->forward_thread != DW_NO_INDEX)
@@ -108,7 +120,7 @@ static int events_pass_steps(const struct pass *pass, const struct dw_model *mod
 			.type = DWELL_TRACE_STEP, .name = "step", .tid = thread->tid,
 			.pid = pass->source->processes[thread->process].pid, .open = step->open,
 			.start_ns = step->start_ns, .end_ns = step->end_ns, .value = (double)step->number,
-			.sequence_number = UINT64_MAX,
+			.sequence_number = UINT64_MAX, .flops = -1,
 		};
 
 		if (dw_model_has_step(model, step))

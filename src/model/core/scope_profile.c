@@ -11,15 +11,28 @@
 #include "base/nearest.h"
 #include "model/core/scope_times.h"
 
+/* Whether the text is a list of ids, "3" or "3,4,5", and the id is among them. */
+static bool profile_is_listed(const char *text, uint32_t id)
+{
+	bool found = false;
+
+	for (;; text++) {
+		char *end;
+
+		found |= strtoul(text, &end, 10) == id;
+		if (end == text)
+			return false;
+		text = end;
+		if (*text != ',')
+			return found && !*text;
+	}
+}
+
 static bool profile_is_wanted(const struct dw_scope *scope, const struct dw_source_profile *profile)
 {
-	char *end;
-	unsigned long id;
-
 	if (scope->profile_id)
 		return profile->file == 0 && profile->id == scope->profile_id; /* ids are of a file, the one that was named */
-	id = strtoul(scope->profile, &end, 10);
-	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
+	return strcmp(profile->name, scope->profile) == 0 || profile_is_listed(scope->profile, profile->id);
 }
 
 static int profile_find(struct dw_profile_times *times, const struct dw_model *model, struct dwell_error *error)

@@ -205,7 +205,7 @@ static struct dw_pace_row *division_row(const struct dw_shares_pass *division, u
 	struct dw_shares_worker *worker = division->worker;
 	struct dw_pace_row *at = &worker->rows[row];
 
-	if (!at->ticks && !at->count && !at->outside_ticks)
+	if (!at->ticks && !at->count && !at->outside_ticks && !at->outside_count)
 		worker->touched[worker->touched_count++] = row;
 	return at;
 }
@@ -226,10 +226,16 @@ static void division_give_operator(struct dw_shares_pass *division, uint64_t tic
 /* An operator begins. */
 void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
 {
+	const uint32_t others = BIT(EVALUATION) | BIT(CHECKPOINT) | BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
 	uint32_t set;
 
-	if (!division->inside || division->next == division->pace->count)
+	if (division->next == division->pace->count)
 		return;
+	if (!division->inside) {
+		if (division->next && !(division->set & others))
+			division_row(division, row)->outside_count++;
+		return;
+	}
 	if (division->set & BIT(DATA)) {
 		division->sums.data_operator_count++;
 		return;
@@ -505,7 +511,8 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass 
 		to->ticks += row->ticks;
 		to->count += row->count;
 		to->outside_ticks += row->outside_ticks;
-		*row = (struct dw_pace_row){ 0, 0, 0 };
+		to->outside_count += row->outside_count;
+		*row = (struct dw_pace_row){ .ticks = 0 };
 	}
 	worker->touched_count = 0;
 }

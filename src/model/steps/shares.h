@@ -60,6 +60,7 @@ struct dw_pace_step {
 struct dw_pace_row {
 	uint64_t ticks, count;       /* self time and calls in the usual steps, not in data loading */
 	uint64_t outside_ticks;      /* time in outside_ticks[OPERATORS] or [NAMED] of a pace */
+	uint64_t outside_count;      /* calls of operators in outside_ticks[OPERATORS] */
 };
 
 enum { DW_BESIDE_START = DW_SHARE_COUNT, DW_BESIDE_AFTER, DW_BESIDE_SUMMED, DW_BESIDE_COUNT };

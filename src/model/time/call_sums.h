@@ -5,8 +5,7 @@
  * bytes, so that the millions of paths of a picture fit in memory. Detailed sums also have a tally
  * for each node, with extremes and percentiles. A root is a thread; the keys below it are symbols.
  */
-#ifndef DW_MODEL_TIME_CALL_SUMS_H
-#define DW_MODEL_TIME_CALL_SUMS_H
+#pragma once
 
 #include "model/core/call_paths.h"
 #include "model/core/tally.h"
@@ -105,5 +104,3 @@ DW_INLINE void dw_call_sums_expect(const struct dw_call_sums *sums, uint32_t ind
 		__builtin_prefetch((const char *)(&sums->tallies[index] + 1) - 1, 1);
 	}
 }
-
-#endif

@@ -8,6 +8,8 @@
  */
 #include "model/time/calls.h"
 
+#include <stdio.h>
+
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -225,6 +227,30 @@ struct calls {
 	double ratio;        /* to ticks of the first file */
 };
 
+int dw_calls_parse_ranges(const char *text, struct dw_calls_ask *ask, struct dwell_error *error)
+{
+	ask->named = ask->steps = !text;
+	ask->actions = false;
+	if (text && strcmp(text, "none") == 0)
+		return 0;
+	while (text && *text) {
+		const char *end = strchrnul(text, ',');
+		int length = (int)(end - text < 100 ? end - text : 100);
+
+		if (length == 5 && memcmp(text, "named", 5) == 0)
+			ask->named = true;
+		else if (length == 5 && memcmp(text, "steps", 5) == 0)
+			ask->steps = true;
+		else if (length == 7 && memcmp(text, "actions", 7) == 0)
+			ask->actions = true;
+		else
+			return dw_error_set(error, DWELL_E_NAME, "--ranges takes a list of named, steps and actions, or none; not '%.*s'",
+			                    length, text);
+		text = end + (*end == ',');
+	}
+	return 0;
+}
+
 #define BIT(name) (1u << DWELL_CATEGORY_##name)
 
 bool dw_calls_count(const struct dw_calls_ask *ask, const struct dw_symbol *symbol)
@@ -232,7 +258,8 @@ bool dw_calls_count(const struct dw_calls_ask *ask, const struct dw_symbol *symb
 	const uint32_t all = BIT(OPERATOR) | BIT(ZONE) | BIT(RUNTIME) | BIT(PHASE) | BIT(DATA) |
 	                     BIT(COMMUNICATION) | BIT(ACTION) | BIT(EVENT) | BIT(HANDLER) |
 	                     BIT(CHECKPOINT) | BIT(EVALUATION);
-	uint32_t counted = ask->all_ranges ? all : ask->named ? BIT(OPERATOR) | BIT(ZONE) : BIT(OPERATOR);
+	uint32_t counted = ask->all_ranges ? all
+	                                   : BIT(OPERATOR) | (ask->named ? BIT(ZONE) : 0) | (ask->actions ? BIT(ACTION) : 0);
 
 	return symbol->category < 32 && counted >> symbol->category & 1 &&
 	       !(ask->all_ranges && dw_torch_is_hidden(symbol->name));
@@ -329,7 +356,7 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 		return;
 	around = frame->frame.previous ? call_frame_at(calls, frame->frame.previous) : NULL;
 	nested = call_nested_ticks(calls, frame, ticks);
-	if (!around && pass->ask->named) {
+	if (!around && pass->ask->steps) {
 		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread, calls->ratio };
 
 		in_step = step_row_call(&pass->steps, &calls->step, &span) && pass->ask->all_ranges;
@@ -441,9 +468,12 @@ static const char *calls_name(const struct pass *pass, const struct dw_symbol *s
 {
 	char text[512];
 
-	if (!pass->ask->all_ranges || !symbol->detail)
+	if (pass->ask->actions && symbol->category == DWELL_CATEGORY_ACTION)
+		snprintf(text, sizeof text, "[pl][profile]%s", symbol->name);
+	else if (pass->ask->all_ranges && symbol->detail)
+		dw_torch_annotation(symbol->category, symbol->name, symbol->detail, text, sizeof text);
+	else
 		return symbol->name;
-	dw_torch_annotation(symbol->category, symbol->name, symbol->detail, text, sizeof text);
 	return dw_arena_text(&pass->model->arena, text, strlen(text));
 }
 
@@ -510,7 +540,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	struct pass pass = { .model = model, .ask = ask, .calls = result };
 	bool done = calls_prepare(&pass) && calls_walk_streams(&pass);
 
-	if (done && ask->named) {
+	if (done && ask->steps) {
 		done = step_row_finish(&pass.steps, &pass.sums);
 		pass.self_ticks += pass.steps.self_ticks;
 	}

@@ -17,8 +17,9 @@
 
 struct dw_calls_ask {
 	struct dw_grouping group;
-	bool named;     /* also ranges that the program names, and steps; with operators they are one
-	                 * kind for self time */
+	bool named;     /* also ranges that the program names; with operators they are one kind for self time */
+	bool steps;     /* also steps, as one row */
+	bool actions;   /* also the actions of a Trainer, by the names that Lightning gives them in PyTorch's profiler */
 	bool top_level; /* only calls that are in no other call */
 	bool memory;
 	/* The rows of torch.profiler's table of a run with devices: also calls of the driver and all
@@ -59,8 +60,12 @@ static inline uint64_t dw_calls_key(const struct dw_calls_ask *ask)
 	return (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
 	       (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
 	       (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4 |
-	       (uint64_t)ask->all_ranges << 5 | (uint64_t)ask->group.annotations << 6 | (uint64_t)ask->group.sizes << 7;
+	       (uint64_t)ask->all_ranges << 5 | (uint64_t)ask->group.annotations << 6 | (uint64_t)ask->group.sizes << 7 |
+	       (uint64_t)ask->steps << 8 | (uint64_t)ask->actions << 9;
 }
+
+/* Reads --ranges, a list of named, steps and actions, or none; NULL: named,steps. */
+int dw_calls_parse_ranges(const char *text, struct dw_calls_ask *ask, struct dwell_error *error);
 
 /* NULL with `error` if memory ran out. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,

@@ -9,8 +9,7 @@
  * of the same row does not count again. Sums are computed in ticks and converted once, so that
  * parts add up to the whole.
  */
-#ifndef DW_MODEL_TIME_PROFILES_H
-#define DW_MODEL_TIME_PROFILES_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/core/stat.h"
@@ -89,5 +88,3 @@ uint32_t dw_model_categories(struct dw_model *model);
 /* What was damaged and what was recovered, as sentences with numbers. The source's own sentences
  * have no numbers, because counting needs a pass. NULL: out of memory. */
 const char *const *dw_model_repairs(struct dw_model *model, size_t *count);
-
-#endif

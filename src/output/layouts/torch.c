@@ -360,7 +360,7 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
                    struct dwell_error *error)
 {
 	const struct dwell_view_options *options = request->options;
-	struct dw_calls_ask ask = { .named = true, .top_level = options->top_level, .memory = true };
+	struct dw_calls_ask ask = { .top_level = options->top_level, .memory = true };
 	struct table table = {
 		.page.file = file, .options = options, .old = request->version && request->version[0] == '1',
 		.most = { .name = 55, .shapes = 80, .source = 75 },
@@ -369,6 +369,8 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 
 	if (!code)
 		code = dw_grouping_parse(options->group_by, &ask.group, error);
+	if (!code)
+		code = dw_calls_parse_ranges(options->ranges, &ask, error);
 	if (!code)
 		code = dw_layout_parse_widths(options->widths, &table.most, error);
 	if (code)

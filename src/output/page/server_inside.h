@@ -102,7 +102,7 @@ void dw_view_report_look(struct dw_view_trace *trace);
 /* Waits until it has ended. */
 void dw_view_report_destroy(struct dw_view_trace *trace);
 
-/* ---- made at build from web/src/timeline (tools/embed) -------------------------------------------- */
+/* ---- made at build from web/src/timeline (tools/make/embed) -------------------------------------------- */
 
 struct dw_view_file {
 	const char *name;

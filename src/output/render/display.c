@@ -38,7 +38,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = fabs(dw_display_number(dw_table_at(table, row) + column));
 
-		if (value > display->like_ns)
+		if (isfinite(value) && value > display->like_ns)
 			display->like_ns = value;
 	}
 	/* if the largest has three digits before the point, keep one decimal for the small ones */

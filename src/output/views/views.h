@@ -9,8 +9,7 @@
  * view needs, sorts and cuts the rows, and states scope, coverage and losses. The facade
  * (src/interfaces/trace) and the command call both. common.h is for the views themselves.
  */
-#ifndef DW_VIEWS_VIEWS_H
-#define DW_VIEWS_VIEWS_H
+#pragma once
 
 #include "model/model.h"
 #include "table/table.h"
@@ -72,5 +71,3 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 #define VIEW(name) extern const struct dw_view dw_view_##name;
 #include "views/views.def"
 #undef VIEW
-
-#endif

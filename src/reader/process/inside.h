@@ -1,6 +1,5 @@
 /* What the files of this module share. */
-#ifndef DW_PROCESS_INSIDE_H
-#define DW_PROCESS_INSIDE_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 
@@ -222,5 +221,3 @@ bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct
 const char *dw_stacks_wait(long call);
 /* Whether the innermost of the frames are those of a function that locks a mutex. */
 uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read);
-
-#endif

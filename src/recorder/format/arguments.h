@@ -6,8 +6,7 @@
  *
  * The recorder, the readers of other tools' files and the probe for PyTorch include this header.
  */
-#ifndef DW_FORMAT_ARGUMENTS_H
-#define DW_FORMAT_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -53,5 +52,3 @@ static inline void dw_argument_put(char at[8], const struct dwell_tensor *argume
 	at[1] = (char)argument->dimensions;
 	at[2] = (char)flags;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * It ends at its time even if its controller was killed. The recorder checks this when it takes a
  * chunk and at steps; a controller, when it wants a capture of its own.
  */
-#ifndef DW_FORMAT_CONTROL_H
-#define DW_FORMAT_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -109,5 +108,3 @@ DW_CONTROL_INLINE void dw_control_look(struct dw_head *head, struct dw_control *
 	if (capture && dw_control_capture_over(capture, ticks))
 		dw_control_end_capture(head, control, capture);
 }
-
-#endif

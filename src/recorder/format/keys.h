@@ -4,8 +4,7 @@
  *
  * Probes include this header too, although they use only public headers: it has no code.
  */
-#ifndef DW_FORMAT_KEYS_H
-#define DW_FORMAT_KEYS_H
+#pragma once
 
 /* ---- metadata of dwell itself ---------------------------------------------------------------- */
 
@@ -119,5 +118,3 @@
 /* Behind the name of a device ("cuda:0 reserved"), in bytes: what an allocator has from the device for the
  * blocks that it gives out. */
 #define DW_COUNTER_RESERVED " reserved"
-
-#endif

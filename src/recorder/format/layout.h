@@ -13,8 +13,7 @@
  * A window is a run of blocks that one process claimed by advancing head.next_block once. Only the
  * recorder knows windows; a reader sees blocks.
  */
-#ifndef DW_FORMAT_LAYOUT_H
-#define DW_FORMAT_LAYOUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -693,5 +692,3 @@ _Static_assert(sizeof(struct dw_chunk) == DW_CHUNK_HEADER_BYTES, "a chunk header
 _Static_assert(sizeof(struct dw_device_record) == DW_DEVICE_RECORD_BYTES, "a kernel takes 32 bytes");
 _Static_assert(sizeof(struct dw_device_record_wide) == DW_DEVICE_WIDE_BYTES, "and 48 with its ids");
 _Static_assert(DW_LOSS_COUNT <= DW_LOSS_SLOTS, "room for every cause");
-
-#endif

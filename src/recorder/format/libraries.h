@@ -9,8 +9,7 @@
  *
  * The recorder, the library that `dwell run` preloads and the reader include this header.
  */
-#ifndef DW_FORMAT_LIBRARIES_H
-#define DW_FORMAT_LIBRARIES_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -137,5 +136,3 @@ static inline bool dw_libraries_list(char list[DW_LIBRARIES_BYTES])
 	dl_iterate_phdr(dw_libraries_look, searches);
 	return dw_libraries_write(searches, list);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * A part is a block of the trace that is not all zero, in the order of the blocks; the first one is the
  * trace's head. The index repeats all part headers. Without it, a reader goes from part to part.
  */
-#ifndef DW_FORMAT_PACK_H
-#define DW_FORMAT_PACK_H
+#pragma once
 
 #include "format/layout.h"
 
@@ -99,5 +98,3 @@ static inline uint64_t dw_pack_check_part(const struct dw_pack_part *part, const
 	copy.check = 1;
 	return dw_pack_check(dw_pack_check(0, &copy, sizeof copy), stored, part->stored_bytes);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What perf_event_open() takes, as the kernel defined it at first. Not every C library comes with the kernel's header. */
-#ifndef DW_FORMAT_PERF_EVENT_H
-#define DW_FORMAT_PERF_EVENT_H
+#pragma once
 
 #include <stdint.h>
 #include <unistd.h>
@@ -32,5 +31,3 @@ static inline __attribute__((unused)) int dw_perf_event_open_samples(uint64_t pe
 
 	return dw_perf_event_open(&event, -1);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * From 3.13 on the interpreter publishes where its fields lie (_Py_DebugOffsets at the head of _PyRuntime). For older
  * versions the places are in a table: they are the same in all releases of a version, on 64-bit machines.
  */
-#ifndef DW_FORMAT_PYTHON_FRAMES_H
-#define DW_FORMAT_PYTHON_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -198,5 +197,3 @@ static inline int dw_python_line_of_byte(const uint8_t *lines, size_t size, int 
 	}
 	return line;
 }
-
-#endif

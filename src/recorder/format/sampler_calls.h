@@ -5,8 +5,7 @@
  *
  * Each copy of the recorder passes its table when it is loaded; that of the program is loaded before main().
  */
-#ifndef DW_FORMAT_SAMPLER_CALLS_H
-#define DW_FORMAT_SAMPLER_CALLS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ struct dw_sampler_calls {
  * is NULL. The sampler uses the table from then on if the recorder is in the program's own file and no sample was recorded
  * yet. */
 __attribute__((weak, visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls);
-
-#endif

@@ -5,8 +5,7 @@
  * A name may be the symbol itself, or what a demangler makes of it; without parameters, template arguments, anonymous
  * namespaces, and without the namespaces and classes at its begin. Nothing is copied, so names have any length.
  */
-#ifndef DW_FORMAT_SYMBOL_MATCH_H
-#define DW_FORMAT_SYMBOL_MATCH_H
+#pragma once
 
 #include "format/symbol_name.h"
 
@@ -237,5 +236,3 @@ static inline bool dw_symbol_may_match(const char *symbol, const struct dw_symbo
 {
 	return strstr(symbol, strncmp(symbol, "_Z", 2) == 0 ? last->mangled : last->plain) != NULL;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Of C++ and of Rust's older scheme. Without parameters, template arguments and anonymous namespaces: users do not type
  * them.
  */
-#ifndef DW_FORMAT_SYMBOL_NAME_H
-#define DW_FORMAT_SYMBOL_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -167,5 +166,3 @@ static inline bool dw_symbol_is_part(const char *symbol)
 			return true;
 	return false;
 }
-
-#endif

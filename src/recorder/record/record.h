@@ -44,8 +44,7 @@
  * neither: it allocates from the heap and moves its slots when it grows, and a signal handler or a
  * child of fork could find it half moved.
  */
-#ifndef DW_RECORD_RECORD_H
-#define DW_RECORD_RECORD_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -705,5 +704,3 @@ bool dw_meta(const char *key, const char *value, uint32_t flags);
 void dw_account_begin(void);
 void dw_account_register(void);
 void dw_account_sample(uint32_t weight);
-
-#endif

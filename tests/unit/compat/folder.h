@@ -1,7 +1,6 @@
 /* A folder for a test program, in which programs that start no session write their traces. It is
  * created and entered before main() and removed at the end. */
-#ifndef DWELL_TESTS_FOLDER_H
-#define DWELL_TESTS_FOLDER_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,5 +22,3 @@ __attribute__((destructor)) static void remove_folder(void)
 	if (chdir("/") != 0 || system(command) != 0)
 		fprintf(stderr, "%s is left\n", folder);
 }
-
-#endif

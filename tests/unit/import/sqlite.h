@@ -1,6 +1,5 @@
 /* A database that is made from SQL for a test, and what a source has of it. */
-#ifndef TESTS_UNIT_IMPORT_SQLITE_H
-#define TESTS_UNIT_IMPORT_SQLITE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -106,5 +105,3 @@ static inline size_t sqlite_count(enum dw_device_kind kind)
 		count += dw_device_kind(record) == kind;
 	return count;
 }
-
-#endif

@@ -51,6 +51,37 @@ TEST(a_trace_is_named_after_the_script_or_the_program)
 	CHECK_STR(name_of("/usr/bin/python3.11", "-m", "package.train"), "package.train");
 	CHECK_STR(name_of("python", NULL, NULL), "python");
 	CHECK_STR(name_of("./train.py", NULL, NULL), "train");
+	CHECK_STR(name_of("python", "-c", "import train.py"), "python");
+}
+
+/* A command of up to 7 words, separated by blanks. */
+static const char *name_of_all(const char *text)
+{
+	static char words[256], name[256];
+	char *command[8] = { NULL }, *rest;
+	size_t count = 0;
+
+	snprintf(words, sizeof words, "%s", text);
+	for (char *word = strtok_r(words, " ", &rest); word && count < 7; word = strtok_r(NULL, " ", &rest))
+		command[count++] = word;
+	dw_new_trace_name(command, name, sizeof name);
+	return name;
+}
+
+TEST(what_starts_the_program_does_not_name_its_trace)
+{
+	CHECK_STR(name_of_all("timeout -k 5 60 python3 train.py"), "train");
+	CHECK_STR(name_of_all("timeout 60 /bin/ls"), "ls");
+	CHECK_STR(name_of_all("env A=1 nice -n 10 /bin/ls"), "ls");
+	CHECK_STR(name_of_all("env A=1 timeout 5 python3 -m pkg"), "pkg");
+	CHECK_STR(name_of_all("timeout 60 ./missing"), "timeout");
+	CHECK_STR(name_of_all("torchrun --nproc_per_node 2 train.py"), "train");
+	CHECK_STR(name_of_all("python3 -m torch.distributed.run --standalone train.py"), "train");
+	CHECK_STR(name_of_all("jupyter nbconvert --execute data/fit.ipynb"), "fit");
+	CHECK_STR(name_of_all("jupyter lab"), "jupyter");
+	CHECK_STR(name_of_all("bash -x run.sh a.py"), "run");
+	CHECK_STR(name_of_all("bash -c ls"), "bash");
+	CHECK_STR(name_of_all("ls train.py"), "ls");
 }
 
 TEST(the_first_name_that_is_free_is_taken)

@@ -6,8 +6,7 @@
  *     const struct dw_period *period = run_end();
  *     made_close(&made);
  */
-#ifndef TESTS_UNIT_MODEL_PERIODS_RUN_H
-#define TESTS_UNIT_MODEL_PERIODS_RUN_H
+#pragma once
 
 #include "made.h"
 
@@ -102,5 +101,3 @@ static inline const struct dw_period *run_end(void)
 {
 	return run_end_in(NULL);
 }
-
-#endif

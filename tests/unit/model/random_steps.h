@@ -4,8 +4,7 @@
  * Steps of a thread ascend and do not overlap; some begin where the one before ended, some have no
  * length, were not recorded or do not end. Their borders need not lie at records.
  */
-#ifndef TESTS_UNIT_MODEL_RANDOM_STEPS_H
-#define TESTS_UNIT_MODEL_RANDOM_STEPS_H
+#pragma once
 
 #include "random_stream.h"
 
@@ -23,5 +22,3 @@ void random_steps_start(void);
 void random_steps_draw(void);
 /* Steps that have not ended last until the end of the process. Opens the trace. */
 int random_steps_open(void);
-
-#endif

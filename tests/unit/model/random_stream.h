@@ -17,8 +17,7 @@
  * On a failure random_test() prints the seed of the stream. With DWELL_TEST_SEED=N in the
  * environment it tests only the stream of that seed; DWELL_TEST_RUNS=N tests N streams.
  */
-#ifndef TESTS_UNIT_MODEL_RANDOM_STREAM_H
-#define TESTS_UNIT_MODEL_RANDOM_STREAM_H
+#pragma once
 
 #include "made.h"
 #include "model/core/model_data.h"
@@ -161,5 +160,3 @@ static inline void random_test(const struct random_ask *ask, int (*open)(void),
 	for (uint64_t i = 1; i <= count && check_failures < 20; i++)
 		random_test_seed(ask, open, compare, i);
 }
-
-#endif

@@ -204,6 +204,34 @@ TEST(a_profile_counts_its_thread_and_those_without_one)
 	made_close(&made);
 }
 
+/* A profile keeps each of its cycles as a range of its own: a list of ids is several of them. */
+TEST(a_scope_of_several_profiles)
+{
+	struct dw_scope scope = { 0 };
+	uint32_t ids[3];
+	char list[64];
+
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "mm");
+
+	for (uint64_t i = 0; i < 3; i++) {
+		ids[i] = dw_encode_profile(&made.process, made.thread, "cycle", i, 100 + 100 * i, 190 + 100 * i);
+		range(110 + 100 * i, 110 + 100 * i + (1u << i), op);
+	}
+	scope.profile = list;
+	snprintf(list, sizeof list, "%u,%u", ids[2], ids[0]);
+	REQUIRE(made_open(&made, &scope) == 0);
+	CHECK_EQ(total(made.model, "mm"), 4 + 1);
+	made_close_model(&made);
+	snprintf(list, sizeof list, "%u", ids[1]);
+	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode), &scope) == 0);
+	CHECK_EQ(total(made.model, "mm"), 2);
+	made_close_model(&made);
+	snprintf(list, sizeof list, "%u,", ids[1]);
+	CHECK_EQ(made_open_bytes(&made, dw_encode_bytes(&made.encode), &scope), DWELL_E_NAME);
+	made_close(&made);
+}
+
 /* ---- models of other scopes ------------------------------------------------------------ */
 
 TEST(equal_scopes_are_one_model)

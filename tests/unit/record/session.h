@@ -1,6 +1,5 @@
 /* A session in its own folder, for tests of the recorder's modules. */
-#ifndef TESTS_UNIT_RECORD_SESSION_H
-#define TESTS_UNIT_RECORD_SESSION_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,5 +34,3 @@ static inline void session_end(void)
 	unlink(session_path);
 	rmdir(session_folder);
 }
-
-#endif

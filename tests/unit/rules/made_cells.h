@@ -1,6 +1,5 @@
 /* Accounts made by hand: each cell is a part of the loop. What they leave is in forward, and no rule's. */
-#ifndef TEST_MADE_CELLS_H
-#define TEST_MADE_CELLS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ static inline void made_add_cell(struct made_account *account, const struct made
 static inline void made_account_of(struct made_account *account, struct dw_facts *facts, const struct made_cell *cells)
 {
 	double wall_ns = facts->at[DW_FACT_LOOP_WALL].value;
-	struct made_cell rest = CELL(RUNS, COLLECTOR, 1, .share = DW_SHARE_FORWARD);
+	struct made_cell rest = CELL(RUNS, DEVICE, 1, .share = DW_SHARE_FORWARD);
 
 	account->of = (struct dw_account){ .known = true, .waits_known = true, .wall_ns = wall_ns, .cells = account->cells, .symbols = account->symbols };
 	for (; cells->part > 0; cells++) {
@@ -95,5 +94,3 @@ static inline void made_largest_range(struct made_account *account, struct dw_fa
 	facts->at[DW_FACT_STEP_NAMED_LARGEST] = (struct dw_fact){ .measured = true, .value = part, .low = part, .high = part, .samples = 60,
 		                                                      .symbol = made_symbol(account, name), .name = name, .where = "loop.c:17" };
 }
-
-#endif

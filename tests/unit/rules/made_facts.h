@@ -2,8 +2,7 @@
  * Facts made by hand, for tests of rules and of what judges them: those of a healthy loop, one
  * changed at a time, and what the rules say of them.
  */
-#ifndef TEST_MADE_FACTS_H
-#define TEST_MADE_FACTS_H
+#pragma once
 
 #include "check.h"
 #include "made_cells.h"
@@ -97,5 +96,3 @@ static const char *first(const struct judged *at)
 {
 	return at->verdicts.fired ? at->verdicts.at[0].rule->id : "";
 }
-
-#endif

@@ -2,81 +2,38 @@
  * at and above its threshold, with what looks alike, and without evidence. */
 #include "trials.h"
 
-TEST(python_is_what_calls_of_operators_do_not_explain)
+/* 480 of 600 operators of a step of 20 ms are small: their calls are four fifths of what samples find in the interpreter, and at most
+ * 10 us each, which is 24%. */
+TEST(small_operators_have_their_part_of_the_interpreters_time)
 {
 	struct made at;
 
-	/* 400 calls explain up to 4 of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.25 }));
-	CHECK(!made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.28));
-	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.30));
-	CHECK_EQ(made_without(&at, "python", DW_FACT_STEP_PYTHON), DW_RULE_NOT_MEASURED);
-	/* A gap of milliseconds is no call. */
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.15);
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.08));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.10));
-	made_set(&at, DW_FACT_PLACES_PYTHON, 0.10);
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_SMALL, 0.25 }, { DW_FACT_OPERATORS_SMALL_COUNT, 480 },
+	                     { DW_FACT_OPERATORS_SMALL_MEAN, 10e3 }, { DW_FACT_OPERATORS_COUNT, 600 }));
+	CHECK(!made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.18))));
+	CHECK(made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.20))));
+	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.25 + 0.8 * 0.20, 1e-9);
+	CHECK_EQ(made_find(&at, "python")->state, DW_RULE_COVERED); /* it is their calls */
+	CHECK(made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.70))));
+	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.25 + 0.24, 1e-9);
+	made_set(&at, DW_FACT_OPTIMIZER_COUNT, 300); /* half are the optimizer's */
 	made_judge(&at);
-	CHECK(fabs(made_find(&at, "python")->gain_ns - 0.10 * 20e6) < 1e3); /* the calls are not gained */
-	/* Unless a collective or the collector lies in it. */
-	CHECK(!made_fires(&at, "python", DW_FACT_STEP_COMMUNICATION, 0.06));
-	CHECK(!made_fires(&at, "python", DW_FACT_STEP_COLLECTOR, 0.04));
+	CHECK(made_find(&at, "small-operators")->state != DW_RULE_FIRED);
+	CHECK_EQ(made_without(&at, "small-operators", DW_FACT_OPERATORS_SMALL), DW_RULE_NOT_MEASURED);
 	made_end(&at);
 }
 
-TEST(python_in_the_optimizer_is_the_optimizers)
+/* After each step 400 operators take 4 ms of 20, and Python calls them. */
+TEST(small_operators_between_steps_are_small_operators)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.14 }, { DW_FACT_PLACES_PYTHON, 0.10 },
-	                     { DW_FACT_STEP_OPTIMIZER, 0.09 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.21 }));
-	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_STEP_OPTIMIZER_ALL, 0.21));
-	CHECK(!made_fires(&at, "python", DW_FACT_STEP_OPTIMIZER_ALL, 0.21));
-	CHECK(made_fires(&at, "python", DW_FACT_STEP_OPTIMIZER_ALL, 0.10));
-	made_end(&at);
-}
-
-TEST(python_between_steps_is_not_hidden_by_the_calls_in_steps)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.9 }, { DW_FACT_LOOP_PYTHON, 0.10 },
-	                     { DW_FACT_LOOP_CALLS, 0 }));
-	CHECK(made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.10));
-	CHECK(!made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.08));
-	/* 150 calls between steps take up to 1.5 of 20 ms: they belong to the operators there. */
-	CHECK(!made_fires(&at, "python", DW_FACT_LOOP_CALLS, 150));
-	made_set(&at, DW_FACT_LOOP_CALLS, 80);
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.05));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.065));
-	made_set(&at, DW_FACT_LOOP_OPERATORS, 0.065);
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0));
-	CHECK_EQ(made_without(&at, "between-steps", DW_FACT_LOOP_OPERATORS), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
-#define SMALL                                                                                    \
-	{ DW_FACT_OPERATORS_SMALL, 0.1 }, { DW_FACT_OPERATORS_SMALL_COUNT, 2400 },                      \
-	    { DW_FACT_OPERATORS_SMALL_MEAN, 1e3 }, { DW_FACT_OPERATORS_COUNT, 2600 }
-
-TEST(python_while_the_thread_has_no_cpu_is_not_the_interpreters)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.34 }, { DW_FACT_CPU_DELAY, 0 }));
-	CHECK(made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.3));   /* 14% without calls, 10% of it ran */
-	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
-	/* A thread that never waits loses its CPU at any place: the interpreter has its share of the waits. */
-	made_set(&at, DW_FACT_CPU_SWITCHES_FORCED, 10);
-	made_set(&at, DW_FACT_CPU_SWITCHES_WAIT, 0);
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.12);
-	made_set(&at, DW_FACT_OPERATORS_COUNT, 0);
-	CHECK(made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
-	made_set(&at, DW_FACT_CPU_CROWDED, 0.3); /* unless its own threads take the CPU */
-	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
-	made_set(&at, DW_FACT_CPU_CROWDED, 0);
-	made_set(&at, DW_FACT_CPU_SWITCHES_WAIT, 90);
-	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.2 }, { DW_FACT_OPERATORS_SMALL, 0.02 },
+	                     { DW_FACT_OPERATORS_SMALL_COUNT, 40 }, { DW_FACT_OPERATORS_COUNT, 40 }, { DW_FACT_OPERATORS_SMALL_MEAN, 3e3 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.2)));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_LOOP_CALLS, 400));
+	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.012 + 0.2 + 0.2, 1e-9);
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_LOOP_CALLS, 150)); /* of 27 us */
 	made_end(&at);
 }
 
@@ -145,20 +102,6 @@ TEST(slow_steps_with_waits_too_short_to_report_are_slow_steps)
 	made_end(&at);
 }
 
-TEST(a_small_part_of_python_needs_a_function_that_has_much_of_it)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.15 }, { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_OPERATORS_COUNT, 10 }));
-	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.15)); /* no samples */
-	CHECK(made_fires(&at, "python", DW_FACT_SAMPLES_PYTHON_ONE, 0.06));
-	CHECK(!made_fires(&at, "python", DW_FACT_SAMPLES_PYTHON_ONE, 0.04));
-	made_set(&at, DW_FACT_SAMPLES_PYTHON_ONE, 0.01);
-	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.19));
-	CHECK(!made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.17));
-	made_end(&at);
-}
-
 TEST(the_time_between_steps_may_be_what_changes)
 {
 	struct made at;
@@ -169,113 +112,6 @@ TEST(the_time_between_steps_may_be_what_changes)
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
 	CHECK_STR(made_find(&at, "change-point")->statement,
 	          "From step 50 on, the time between the steps is longer: this takes 37% of the loop.");
-	made_end(&at);
-}
-
-TEST(operators_of_a_deep_network_are_not_small)
-{
-	struct made at;
-
-	made_begin(&at, MADE(SMALL));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.1e3));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.2e3));
-	made_set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 3e3);
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.38));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.42)); /* and 5% for calls */
-	/* A time of milliseconds between two operators is no call of any. */
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.45);
-	made_set(&at, DW_FACT_OPERATORS_COUNT, 11000);
-	made_set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 10500);
-	CHECK(made_fires(&at, "small-operators", DW_FACT_PLACES_PYTHON, 0));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_PLACES_PYTHON, 0.4));
-	made_end(&at);
-}
-
-TEST(a_recurrent_layer_calls_its_operators_itself)
-{
-	struct made at;
-
-	made_begin(&at, MADE(SMALL, { DW_FACT_OPERATORS_SMALL, 0.4 }, { DW_FACT_STEP_PYTHON, 0.1 }));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_RECURRENT, 0));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_RECURRENT, 1));
-	made_set(&at, DW_FACT_OPERATORS_RECURRENT, 1);
-	CHECK(made_fires(&at, "small-operators", DW_FACT_STEP_PYTHON, 0.2)); /* and a loop besides */
-	made_end(&at);
-}
-
-TEST(small_operators_between_steps_are_small_operators)
-{
-	struct made at;
-
-	/* A step and the time after it take 20 ms; 800 operators between steps take 6 ms. */
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.4 }, { DW_FACT_LOOP_OPERATORS, 0.3 },
-	                     { DW_FACT_LOOP_PYTHON, 0.3 }, { DW_FACT_LOOP_CALLS, 800 },
-	                     { DW_FACT_OPERATORS_SMALL, 0.02 }, { DW_FACT_OPERATORS_SMALL_COUNT, 50 },
-	                     { DW_FACT_OPERATORS_SMALL_MEAN, 3e3 }));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_LOOP_CALLS, 800));
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_CALLS, 800));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_LOOP_CALLS, 500)); /* 12 us each */
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_CALLS, 500));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_LOOP_OPERATORS, 0.05)); /* and 0.3 for their calls */
-	made_set(&at, DW_FACT_LOOP_PYTHON, 0.04);
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_LOOP_OPERATORS, 0.05));
-	/* Few of them are metrics or preparation. */
-	made_set(&at, DW_FACT_LOOP_CALLS, 90);
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_LOOP_OPERATORS, 0.1));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.1));
-	made_end(&at);
-	/* While the thread has a CPU for a third of the time, calls of 6 us take 18 by the clock. */
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_OPERATORS, 0.09 }, { DW_FACT_LOOP_PYTHON, 0.08 },
-	                     { DW_FACT_LOOP_CALLS, 100 }, { DW_FACT_CPU_SWITCHES_FORCED, 4 },
-	                     { DW_FACT_CPU_SWITCHES_WAIT, 0 }, { DW_FACT_OPERATORS_SMALL, 0.02 },
-	                     { DW_FACT_OPERATORS_SMALL_COUNT, 50 }, { DW_FACT_OPERATORS_SMALL_MEAN, 3e3 }));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0.67));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0));
-	made_end(&at);
-}
-
-TEST(small_operators_are_two_thousand_or_a_third_of_a_step)
-{
-	struct made at;
-
-	made_begin(&at, MADE(SMALL));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 2000));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 1900));
-	made_set(&at, DW_FACT_OPERATORS_SMALL, 0.6);
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 600));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 60));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 25e3));
-	CHECK_EQ(made_without(&at, "small-operators", DW_FACT_OPERATORS_SMALL), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
-TEST(small_operators_of_an_optimizer_and_of_pieces_have_rules_of_their_own)
-{
-	struct made at;
-
-	made_begin(&at, MADE(SMALL, { DW_FACT_OPERATORS_SMALL, 0.4 }));
-	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.3);
-	made_set(&at, DW_FACT_OPTIMIZER_FUSED, 1);
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 200));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 1800));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 6));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 0));
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.3);
-	CHECK(made_fires(&at, "graph-breaks", DW_FACT_OPERATORS_GRAPH_BREAKS, 6));
-	made_end(&at);
-}
-
-TEST(a_program_in_c_calls_small_operators_without_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE(SMALL, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_OPERATORS_SMALL, 0.06 }, { DW_FACT_OPERATORS_SMALL_MEAN, 50 }));
-	at.facts.framework = DW_FACTS_C;
-	at.facts.at[DW_FACT_STEP_PYTHON] = (struct dw_fact){ .missing = "the program is not a Python program" };
-	CHECK(made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.06));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.02));
-	made_set(&at, DW_FACT_STEP_UNNAMED, 0.06);
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 400)); /* they compute */
 	made_end(&at);
 }
 
@@ -560,18 +396,6 @@ TEST(short_calls_between_longer_python_act)
 	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 50));   /* in some steps only */
 	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.9));
 	CHECK_EQ(made_without(&at, "evaluation", DW_FACT_EVALUATION_CALL), DW_RULE_FIRED); /* 6 ms on average */
-	made_end(&at);
-}
-
-TEST(calls_between_steps_belong_to_python_if_it_is_reported)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_PYTHON, 0.1 },
-	                     { DW_FACT_LOOP_OPERATORS, 0.08 }, { DW_FACT_LOOP_CALLS, 90 }));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0.04)); /* all of it are calls */
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0.4));
-	CHECK(made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.4));
 	made_end(&at);
 }
 

@@ -1,7 +1,6 @@
 /* Facts made by hand, and trials of a rule: what it says if a fact has another value, or none. A test adds
  * what it needs to a healthy loop. */
-#ifndef TEST_TRIALS_H
-#define TEST_TRIALS_H
+#pragma once
 
 #include "check.h"
 #include "made_cells.h"
@@ -122,5 +121,3 @@ static inline void made_end(struct made *at)
 {
 	dw_arena_reset(&at->arena);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The clock by which the programs in C and C++ measure themselves. Include it first. */
-#ifndef PRACTICE_CLOCK_H
-#define PRACTICE_CLOCK_H
+#pragma once
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -84,5 +83,3 @@ static inline void watch_tell(const struct watch *watch)
 {
 	watch_tell_share(watch, watch->planted_s / watch_seconds(watch));
 }
-
-#endif

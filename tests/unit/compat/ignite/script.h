@@ -2,8 +2,7 @@
  * Shared parts of the engine's tests: data sources of numbers, and a text buffer to which handlers
  * write.
  */
-#ifndef TESTS_UNIT_ENGINE_SCRIPT_H
-#define TESTS_UNIT_ENGINE_SCRIPT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -86,5 +85,3 @@ static inline struct dwell_ignite_limits limits_of(uint64_t epochs, uint64_t ite
 	limits.epoch_length = length;
 	return limits;
 }
-
-#endif

@@ -1,0 +1,1149 @@
+$ trace train && dwell report train.dwell --view overview --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["train.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step."],
+ "notes":[]},
+{"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"a step","unit":"","type":"text"},
+  {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+ "rows":[
+  ["forward",8022500,0.337292411],
+  ["backward",8000000,0.336346437],
+  ["evaluation",2250000,0.0945974354],
+  ["data",2022500,0.0850325836],
+  ["optimizer",1567500,0.06590288],
+  ["collector",1000000,0.0420433046],
+  ["checkpoint",300000,0.0126129914],
+  ["between steps",122500,0.00515030481],
+  ["other",500000,0.0210216523]],
+ "totals":{"per_step_ns":23785000,"share":1},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"operators","traces":["train.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"operators by self time","unit":"","type":"text"},
+  {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
+  {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
+ "rows":[
+  ["conv2d_backward",1,7000000,0.294303132,7000000],
+  ["conv2d",2,6000000,0.252259828,5046272],
+  ["resize (other threads)",0.95,2850000,null,null],
+  ["sgd",1,1067500,0.0448812277,1300000],
+  ["im2col",1,1022500,0.042989279,1100000],
+  ["relu",1,500000,0.0210216523,500000]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of a step.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
+]}
+
+$ dwell report train.dwell
+40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.
+Evaluation takes 9% of the loop (1 time).
+  -> evaluate less often or on fewer samples: at most 2.25 ms a step
+Waiting for data takes 10% of each step: 1 loader worker cannot keep up.
+  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)
+All of this together: at most 4.26 ms of 23.8 ms a step.
+
+  a step            ms  of the loop
+  forward         8.02        33.7%
+  backward        8.00        33.6%
+  evaluation      2.25         9.5%
+  data            2.02         8.5%
+  optimizer       1.57         6.6%
+  collector       1.00         4.2%
+  checkpoint      0.30         1.3%
+  between steps   0.12         0.5%
+  other           0.50         2.1%
+  all            23.79       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv2d_backward                  1     7.00ms        29.4%  7.00ms
+  conv2d                           2     6.00ms        25.2%  5.05ms
+  resize (other threads)        0.95     2.85ms
+  sgd                              1     1.07ms         4.5%  1.30ms
+  im2col                           1     1.02ms         4.3%  1.10ms
+  relu                             1      500us         2.1%   500us
+
+(other threads): at the same time as the steps, no part of their time.
+Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
+
+$ dwell report train.dwell --steps 30..31
+Only steps 30..31.
+2 steps in 80.7 ms, 40.4 ms a step (p50 20.6, p95 60.1, p99 60.1).
+Garbage collection takes 50% of the loop.
+  -> allocate fewer objects that are collected (dwell report --view gc)
+
+  a step           ms  of the loop
+  collector      20.0        49.6%
+  forward         8.1        20.0%
+  backward        8.0        19.8%
+  data            2.0         5.1%
+  optimizer       1.6         4.1%
+  between steps   0.1         0.2%
+  other           0.5         1.2%
+  all            40.4       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv2d_backward                  1     7.00ms        17.3%  7.00ms
+  conv2d                           2     6.00ms        14.9%  5.10ms
+  resize (other threads)           2     6.00ms
+  sgd                              1     1.15ms         2.9%  1.30ms
+  im2col                           1     1.05ms         2.6%  1.10ms
+  relu                             1      500us         1.2%   500us
+
+(other threads): at the same time as the steps, no part of their time.
+Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
+
+$ trace samples && dwell report samples.dwell
+25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
+Python takes 26% of the loop, most of it in log_metrics (log.py:7).
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
+15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
+  -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
+All of this together: at most 10.6 ms of 25.8 ms a step.
+
+  a step            ms  of the loop
+  python          8.00        31.0%
+  backward        6.00        23.2%
+  forward         6.00        23.2%
+  between steps   3.84        14.9%
+  idle            2.00         7.7%
+  all            25.84       100.0%
+
+  main thread        largest part in  line        time  share    +-  samples
+  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  unknown                                       50.0ms   7.7%
+  all                                            646ms
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     6.00ms        23.2%  6.00ms
+  aten::linear_backward            1     6.00ms        23.2%  6.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|account|steps|phases|actions|operators|sequence|calls|hot|waits|tree|threads
+
+$ trace samples_alone && dwell report samples_alone.dwell --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["samples_alone.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [1208000000,442,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["1.21 s of wall time. No steps and no ranges are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88).","  -> dwell report --view hot","442 samples of call stacks stand for 1.77 s of CPU time, 1.5 of 8 CPUs.","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits.","  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; these functions may be one: train_epoch, forward"],
+ "notes":[]},
+{"view":"overview","part":"account","traces":["samples_alone.dwell"],"scope":{},
+ "columns":[
+  {"name":"does","label":"main thread","unit":"","type":"text"},
+  {"name":"function","label":"largest part in","unit":"","type":"text"},
+  {"name":"line","label":"line","unit":"","type":"text"},
+  {"name":"ns","label":"time","unit":"ns","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"state","label":"state","unit":"","type":"text"},
+  {"name":"activity","label":"activity","unit":"","type":"text"}],
+ "rows":[
+  ["runs: own code","gemm","matmul.c:88",964000000,0.798013245,0.00625855668,241,"runs","own"],
+  ["unknown",null,null,244000000,0.201986755,null,null,"unknown","unknown"]],
+ "totals":{"ns":1.208e+09},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"hot","traces":["samples_alone.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
+  {"name":"place","label":"line","unit":"","type":"text"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
+  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+ "rows":[
+  ["poll_queue","queue.c:15",0.451467269,0.0462487156,0.451467269,200],
+  ["gemm","matmul.c:88",0.406320542,0.0456557965,0.406320542,180],
+  ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60],
+  ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1],
+  ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1],
+  ["main","main.c:12",0,0.00609192891,0.544018059,241],
+  ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240],
+  ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200],
+  ["forward","net.c:40",0,0.00609192891,0.406320542,180],
+  ["backward","net.c:66",0,0.00609192891,0.135440181,60]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":["Lost: nothing.","More: dwell report --view verdict|account|hot|waits|tree|threads"]}
+]}
+
+$ trace samples_of_names && dwell report samples_of_names.dwell
+1.60 s of wall time. No steps and no ranges are marked.
+To allocate and free memory takes 10% of the run, most of it in grow (bank.c:40).
+  -> keep buffers, and small objects in one array in place of lists and trees of nodes: at most 160 ms in the run (dwell report --view hot)
+The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
+  -> dwell report --view hot
+400 samples of call stacks stand for 1.60 s of CPU time, 1.0 of 1 CPU.
+  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; this function may be one: run_epoch
+
+  main thread      largest part in  line         time  share    +-  samples
+  runs: own code   run_epoch        net.c:90    1.44s  89.8%  3.0%      359
+  runs: allocates  grow             bank.c:40   160ms  10.0%  3.0%       40
+  1 smaller one                                4.00ms   0.2%
+  all                                           1.60s
+
+  functions by CPU time  line        self    +-  total  samples
+  ::learn_rate           rate.cc:5  30.0%  4.5%  30.0%      120
+  free                              10.0%  3.0%  10.0%       40
+  freeze_layers          net.c:31   10.0%  3.0%  10.0%       40
+  libc.so.6+0x97360                 10.0%  3.0%  10.0%       40
+  malloc_budget          rows.c:9   10.0%  3.0%  10.0%       40
+  memory_bank            bank.c:12  10.0%  3.0%  10.0%       40
+  memset_rows            rows.c:7   10.0%  3.0%  10.0%       40
+  printf_table           text.c:4   10.0%  3.0%  10.0%       40
+  run_epoch              net.c:90    0.0%  0.7%  80.0%      320
+  tune                   net.c:80    0.0%  0.7%  20.0%       80
+
+Lost: nothing.
+More: dwell report --view verdict|account|hot|waits|tree|threads
+
+$ trace nosteps && dwell report nosteps.dwell --view overview
+154 ms of wall time, 16 ranges. No steps are marked.
+solve recurs: it begins 6 iterations of 18.3 ms on average.
+
+  main thread      ms  of wall  calls
+  solve         104.0    67.7%      6
+  setup          41.0    26.7%      1
+  smaller ones    0.0     0.0%
+  in no range     8.5     5.5%
+  all           153.5   100.0%
+
+  named ranges by self time  calls    self  of all     p99
+  solve                          6   104ms   50.7%  20.0ms
+  write                          1  60.0ms   29.3%  60.0ms
+  setup                          1  31.0ms   15.1%  41.0ms
+  read mesh                      1  10.0ms    4.9%  10.0ms
+  report                         1  10.0us    0.0%  10.0us
+
+Lost: 1,204,331 records: the disk was full.
+Lost: 1 record: a signal handler interrupted the recorder twice.
+Recorded: 79.8% of this time.
+More: dwell report --view verdict|actions|calls|functions|tree|threads
+
+$ dwell report nosteps.dwell --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [153510000,30,16,null,null,null,null,null,null,null,null,null,null,null,null,null]],
+ "totals":{},
+ "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
+ "heads":["154 ms of wall time, 16 ranges. No steps are marked.","solve recurs: it begins 6 iterations of 18.3 ms on average."],
+ "notes":[]},
+{"view":"overview","part":"wall","traces":["nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"main thread","unit":"","type":"text"},
+  {"name":"total_ns","label":"","unit":"ns","type":"int"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"calls","label":"calls","unit":"count","type":"int"}],
+ "rows":[
+  ["solve",104000000,0.677480294,6],
+  ["setup",41000000,0.267083578,1],
+  ["smaller ones",10000,6.5142336e-05,null],
+  ["in no range",8500000,0.0553709856,null]],
+ "totals":{"total_ns":153510000,"share":1},
+ "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
+ "notes":[]},
+{"view":"overview","part":"actions","traces":["nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
+  {"name":"calls","label":"calls","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
+ "rows":[
+  ["solve",6,104000000,0.507292327,20000000],
+  ["write",1,60000000,0.29266865,60000000],
+  ["setup",1,31000000,0.151212136,41000000],
+  ["read mesh",1,10000000,0.0487781084,10000000],
+  ["report",1,10000,4.87781084e-05,10000]],
+ "totals":{},
+ "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
+ "notes":["Lost: 1,204,331 records: the disk was full.","Lost: 1 record: a signal handler interrupted the recorder twice.","Recorded: 79.8% of this time.","More: dwell report --view verdict|actions|calls|functions|tree|threads"]}
+]}
+
+$ trace python && dwell report python.dwell --view overview
+6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
+4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
+Waiting for data may take 30% of each step.
+  -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
+All of this together: at most 78.8 ms of 108 ms a step.
+
+  a step            ms  of the loop
+  data            30.0        27.7%
+  backward        25.0        23.1%
+  python          24.0        22.2%
+  forward         20.0        18.5%
+  between steps    8.3         7.7%
+  profiler         1.0         0.9%
+  all            108.3       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  AddmmBackward0                   1     25.0ms        23.1%  25.0ms
+  aten::linear                     1     20.0ms        18.5%  20.0ms
+
+Recorded: 74.2% of this time.
+Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
+
+$ dwell report python.dwell
+6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
+4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
+Waiting for data may take 30% of each step.
+  -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
+All of this together: at most 78.8 ms of 108 ms a step.
+
+  a step            ms  of the loop
+  data            30.0        27.7%
+  backward        25.0        23.1%
+  python          24.0        22.2%
+  forward         20.0        18.5%
+  between steps    8.3         7.7%
+  profiler         1.0         0.9%
+  all            108.3       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  AddmmBackward0                   1     25.0ms        23.1%  25.0ms
+  aten::linear                     1     20.0ms        18.5%  20.0ms
+
+Recorded: 74.2% of this time.
+Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
+
+$ trace loader && dwell report loader.dwell --view overview --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["loader.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.53010279]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 12.0 ms of 18.0 ms a step."],
+ "notes":[]},
+{"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"a step","unit":"","type":"text"},
+  {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+ "rows":[
+  ["data",9025000,0.500693481],
+  ["forward",5000000,0.27739251],
+  ["python",2750000,0.152565881],
+  ["collector",1250000,0.0693481276]],
+ "totals":{"per_step_ns":18025000,"share":1},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"operators","traces":["loader.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"operators by self time","unit":"","type":"text"},
+  {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
+  {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
+ "rows":[
+  ["aten::linear",1,5000000,0.27739251,5000000]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":["Lost: nothing.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|counters|marks"]}
+]}
+
+$ trace ranks && dwell report ranks.dwell --view overview
+10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loops, as sums, 4.00 ms of start-up.
+Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of the steps, longest in forward.
+  -> find what this rank does longer than the others: its data, its CPUs, its device: at most 1.00 ms a step (dwell report --view steps)
+10% of the loop lies between the steps, in no range 10%.
+  -> do what is no training once, every n-th step, or in another thread: at most 800 us a step (dwell report --view tree)
+14% of each step lies in no named range.
+  -> DWELL_ZONE("name") around its parts shows which
+All of this together: at most 1.80 ms of 7.80 ms a step.
+
+  a step           ms  of the loop
+  forward        4.50        57.7%
+  communication  1.50        19.2%
+  between steps  0.80        10.3%
+  other          1.00        12.8%
+  all            7.80       100.0%
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  forward                             1     4.50ms        57.7%  5.00ms
+  all_reduce                          1     1.50ms        19.2%  2.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|actions|sequence|tree|threads|stragglers
+
+$ trace engine && dwell report engine.dwell
+277 ms of wall time, 119 ranges. No steps are marked.
+dataflow recurs: it begins 7 iterations of 36.7 ms on average.
+Waiting for data may take 21% of each iteration.
+  -> make batches ready in another thread while a step computes: at most 5.15 ms an iteration (dwell report --view dataloader)
+
+  main thread     ms  of wall  calls
+  run          268.6    97.1%      4
+  processing     5.0     1.8%      1
+  in no range    3.0     1.1%
+  all          276.6   100.0%
+
+  operators by self time  calls    self  of wall     p99
+  conv2d                      7  21.0ms     7.6%  3.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|actions|events|handlers|operators|calls|dataloader|tree|threads|counters|marks
+
+$ trace device && dwell report device.dwell
+2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
+Communication that no computation hides may take 26% of each step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
+  -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
+The device is idle for 11% of each step between pieces of work that were submitted in time: its kernels are short.
+  -> torch.compile, which merges kernels, CUDA graphs, larger batches: at most 17.5 us a step (dwell report --view kernels)
+The device is idle for 8% of each step because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
+  -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
+All of this together: at most 70.5 us of 158 us a step.
+
+  a step            us  of the loop
+  python         108.5        68.9%
+  operators       37.0        23.5%
+  forward          6.5         4.1%
+  backward         3.0         1.9%
+  between steps    2.5         1.6%
+  all            157.5       100.0%
+
+  the device                     us  of a step
+  compute                      53.0      34.2%
+  communication                40.0      25.8%
+  copy                          5.0       3.2%
+  idle: host late               6.0       3.9%
+  idle: synchronising call     13.0       8.4%
+  idle: launch latency         17.5      11.3%
+  idle: not known why          10.0       6.5%
+  idle: before its first work   6.5       4.2%
+  idle: nothing submitted       4.0       2.6%
+
+  operators by self time               calls/step  self/step  of the loop     p99
+  aten::item                                  0.5     21.5us        13.7%  43.0us
+  aten::add                                     1     12.0us         7.6%  18.0us
+  aten::linear                                0.5     6.50us         4.1%  13.0us
+  aten::mm                                    0.5     3.50us         2.2%  7.00us
+  autograd::engine::evaluate_function         0.5     3.00us         1.9%  6.00us
+
+Slowest: step 0 took 195 us, 103 us longer than usual in cudaStreamSynchronize (dwell report --view steps).
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads|device|kernels|streams
+
+$ trace device_lost && dwell report device_lost.dwell
+4 steps in 43.0 ms, 10.8 ms a step (p50 11.0, p95 11.0, p99 11.0); outside the loop 1.00 ms of start-up.
+Device time not recorded in the last 51.2% of the loop: operator times are launch and wait times.
+CUDA is recorded in part: another tool of the program (torch.profiler, say) took CUPTI while dwell recorded; device work is missing from then on.
+
+  a step            ms  of the loop
+  python          7.00        65.1%
+  operators       3.00        27.9%
+  between steps   0.75         7.0%
+  all            10.75       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::mm                         1     3.00ms        27.9%  3.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|device|kernels|streams
+
+$ trace device_alone && dwell report device_alone.dwell
+800 ms of wall time. No steps and no ranges are marked.
+NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0 ms; 1 copy takes 20.0 ms.
+NVIDIA H100 1: busy for 1.00 ms, 0.1% of the run; 1 kernel takes 1.00 ms.
+NVIDIA H100 2: the driver did not say how long its work took.
+The program's own code takes 20% of the run, 100% of it in ioctl.
+  -> dwell report --view hot
+41 samples of call stacks stand for 164 ms of CPU time, 0.2 of 8 CPUs.
+  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; this function may be one: train_epoch
+
+  main thread     largest part in  line   time  share    +-  samples
+  unknown                                640ms  80.0%
+  runs: own code  ioctl                  160ms  20.0%  0.9%       40
+  all                                    800ms
+
+  kernels and copies by time      family      events   total  of all    mean
+  _Z4spinPfi                      other            2  41.0ms   36.9%  20.5ms
+  ampere_sgemm_128x64_nn          matmul           1  40.0ms   36.0%  40.0ms
+  Memcpy HtoD (Pinned -> Device)  copy             1  20.0ms   18.0%  20.0ms
+  Memset (Device)                 memory set       1  10.0ms    9.0%  10.0ms
+
+  functions by CPU time     line         self    +-   total  samples
+  ioctl                                 97.6%  7.2%   97.6%       40
+  main                      main.c:21    2.4%  7.2%  100.0%       41
+  cuDevicePrimaryCtxRetain               0.0%  5.9%   97.6%       40
+  cudaMallocHost                         0.0%  5.9%   97.6%       40
+  libcuda.so.580+0x405330                0.0%  5.9%   97.6%       40
+  libcudart_static_1c70fb                0.0%  5.9%   97.6%       40
+  train_epoch               train.c:71   0.0%  5.9%   97.6%       40
+
+Lost: nothing.
+More: dwell report --view verdict|account|hot|waits|tree|threads|device|kernels|streams
+
+$ trace device_nosteps && dwell report device_nosteps.dwell --view overview
+542 ms of wall time, 34 ranges. No steps are marked.
+NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
+The device is idle for 94% of the run before its first work.
+  -> dwell report --view device
+Python takes 74% of the run, most of it in the range XlaCompile jit_step.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)
+40 samples of call stacks stand for 400 ms of CPU time.
+  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
+
+  main thread                        ms  of wall  calls
+  XlaCompile jit_step             401.0    74.0%      1
+  XlaPassPipeline simplification   36.0     6.6%     12
+  XlaModule jit_step               21.0     3.9%     21
+  in no range                      84.0    15.5%
+  all                             542.0   100.0%
+
+  main thread        largest part in  line   time  share    +-  samples
+  runs: interpreter                         400ms  73.8%  6.2%       40
+  unknown                                   142ms  26.2%
+  all                                       542ms
+
+  kernels and copies by time  family  events   total  of all    mean
+  gemm_fusion_dot_general_11  matmul       1  8.00ms  100.0%  8.00ms
+
+  functions by CPU time  line           self    +-   total  samples
+  cache_miss             pjit.py:263  100.0%  6.1%  100.0%       40
+
+  named ranges by self time       calls    self  of wall     p99
+  XlaCompile jit_step                 1   401ms    74.0%   401ms
+  XlaPassPipeline simplification     12  36.0ms     6.6%  3.00ms
+  XlaModule jit_step                 21  21.0ms     3.9%  1.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|account|actions|calls|hot|waits|tree|threads|device|kernels|streams
+
+$ dwell report device_nosteps.dwell --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "notes":[]},
+{"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"main thread","unit":"","type":"text"},
+  {"name":"total_ns","label":"","unit":"ns","type":"int"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"calls","label":"calls","unit":"count","type":"int"}],
+ "rows":[
+  ["XlaCompile jit_step",401000000,0.739852399,1],
+  ["XlaPassPipeline simplification",36000000,0.0664206642,12],
+  ["XlaModule jit_step",21000000,0.0387453875,21],
+  ["in no range",84000000,0.15498155,null]],
+ "totals":{"total_ns":542000000,"share":1},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"account","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"does","label":"main thread","unit":"","type":"text"},
+  {"name":"function","label":"largest part in","unit":"","type":"text"},
+  {"name":"line","label":"line","unit":"","type":"text"},
+  {"name":"ns","label":"time","unit":"ns","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"state","label":"state","unit":"","type":"text"},
+  {"name":"activity","label":"activity","unit":"","type":"text"}],
+ "rows":[
+  ["runs: interpreter",null,null,399999869,0.738007139,0.0617243174,40,"runs","interpreter"],
+  ["unknown",null,null,142000131,0.261992861,null,null,"unknown","unknown"]],
+ "totals":{"ns":542000000},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"kernels","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"kernels and copies by time","unit":"","type":"text"},
+  {"name":"family","label":"family","unit":"","type":"text"},
+  {"name":"events","label":"events","unit":"count","type":"int"},
+  {"name":"total_ns","label":"total","unit":"ns","type":"int"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"mean_ns","label":"mean","unit":"ns","type":"real"}],
+ "rows":[
+  ["gemm_fusion_dot_general_11","matmul",1,8000000,1,8000000]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"hot","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
+  {"name":"place","label":"line","unit":"","type":"text"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
+  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+ "rows":[
+  ["cache_miss","pjit.py:263",1,0.0605775221,1,40]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"actions","traces":["device_nosteps.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
+  {"name":"calls","label":"calls","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
+ "rows":[
+  ["XlaCompile jit_step",1,401000000,0.739852399,401000000],
+  ["XlaPassPipeline simplification",12,36000000,0.0664206642,3000000],
+  ["XlaModule jit_step",21,21000000,0.0387453875,1000000]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":["Lost: nothing.","More: dwell report --view verdict|account|actions|calls|hot|waits|tree|threads|device|kernels|streams"]}
+]}
+
+$ trace profiles && dwell report profiles.dwell --profile late
+Only profile late.
+13.0 ms of wall time, 12 ranges. No steps are marked.
+For 53.8% of it no range of the main thread is open: what it does then was not recorded.
+  -> DWELL_ZONE("name") around its parts names them; gcc -finstrument-functions and dwell run --functions record all functions
+  -> DWELL_STEP() around an iteration shows what a step takes
+
+  main thread     ms  of wall  calls
+  matmul        6.00    46.2%      2
+  in no range   7.00    53.8%
+  all          13.00   100.0%
+
+  operators by self time  calls    self  of all     p99
+  matmul                      2  4.00ms   28.6%  3.00ms
+  pooled                      4  4.00ms   28.6%  1.00ms
+  apart                       4  4.00ms   28.6%  1.00ms
+  gemm                        2  2.00ms   14.3%  1.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|operators|calls|tree|threads|flops
+
+$ trace empty && dwell report empty.dwell --view overview
+Nothing was recorded.
+  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them; compiled with -finstrument-functions, dwell run --functions records its functions
+Lost: nothing.
+
+$ dwell report empty.dwell --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["empty.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [0,0,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["Nothing was recorded.","  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them; compiled with -finstrument-functions, dwell run --functions records its functions"],
+ "notes":["Lost: nothing."]}
+]}
+
+$ trace figures_named && dwell report figures_named.dwell --view overview
+6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.
+The range tokenize may take 50% of the loop.
+  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
+
+  a step         ms  of the loop
+  tokenize     5.00        50.0%
+  fwd          2.00        20.0%
+  operators    1.00        10.0%
+  sgd_update   1.00        10.0%
+  epoch        0.67         6.7%
+  other        0.33         3.3%
+  all         10.00       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv                          1.67     1.67ms        16.7%  1.00ms
+
+Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+
+$ dwell report figures_named.dwell --format json
+{"dwell":1,"views":[
+{"view":"overview","part":"run","traces":["figures_named.dwell"],"scope":{},
+ "columns":[
+  {"name":"wall_ns","label":"wall","unit":"ns","type":"int"},
+  {"name":"records","label":"records","unit":"count","type":"int"},
+  {"name":"ranges","label":"ranges","unit":"count","type":"int"},
+  {"name":"cost_share","label":"profiling","unit":"ratio","type":"real"},
+  {"name":"steps","label":"steps","unit":"count","type":"int"},
+  {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
+  {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
+  {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
+  {"name":"slowest_step","label":"slowest step","unit":"","type":"int"},
+  {"name":"slowest_ns","label":"slowest","unit":"ns","type":"int"},
+  {"name":"verdict","label":"verdict","unit":"","type":"text"},
+  {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
+ "rows":[
+  [70000000,66,33,0.000533333333,6,6,60000000,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
+ "notes":[]},
+{"view":"overview","part":"breakdown","traces":["figures_named.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"a step","unit":"","type":"text"},
+  {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+ "rows":[
+  ["tokenize",5000000,0.5],
+  ["fwd",2000000,0.2],
+  ["operators",1000000,0.1],
+  ["sgd_update",1000000,0.1],
+  ["epoch",666666.667,0.0666666667],
+  ["other",333333.333,0.0333333333]],
+ "totals":{"per_step_ns":10000000,"share":1},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"operators","traces":["figures_named.dwell"],"scope":{},
+ "columns":[
+  {"name":"name","label":"operators by self time","unit":"","type":"text"},
+  {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
+  {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
+ "rows":[
+  ["conv",1.66666667,1666666.67,0.166666667,1000000]],
+ "totals":{},
+ "coverage":1,"losses":[],
+ "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
+]}
+
+$ dwell report figures_named.dwell --steps 4..5
+Only steps 4..5.
+2 steps in 20.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
+The range tokenize may take 50% of the loop.
+  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
+10% of each step lies in no named range.
+  -> DWELL_ZONE("name") around its parts shows which
+
+  a step         ms  of the loop
+  tokenize     5.00        50.0%
+  fwd          2.00        20.0%
+  operators    1.00        10.0%
+  sgd_update   1.00        10.0%
+  other        1.00        10.0%
+  all         10.00       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv                             1     1.00ms        10.0%  1.00ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+
+$ trace figures_threads && dwell report figures_threads.dwell --view overview
+12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
+One operator, gemm, may take 60% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
+40% of each step lies in no named range.
+  -> DWELL_ZONE("name") around its parts shows which
+
+  a step        ms  of the loop
+  operators   6.00        60.0%
+  other       4.00        40.0%
+  all        10.00       100.0%
+
+  operators by self time     calls/step  self/step  of the loop     p99
+  gemm_part (other threads)       0.667     6.67ms
+  gemm                                1     6.00ms        60.0%  6.00ms
+
+(other threads): at the same time as the steps, no part of their time.
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace figures_newest && dwell report figures_newest.dwell --view overview
+10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
+1 more step did not end and is not counted.
+Records are missing in 7 steps; the figures are of the 3 steps without missing records.
+50% of each step lies in no named range.
+  -> DWELL_ZONE("name") around its parts shows which
+
+  a step     ms  of the loop
+  outer    5.00        50.0%
+  other    5.00        50.0%
+  all     10.00       100.0%
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  outer                               5     5.00ms        50.0%  1.00ms
+
+Lost: 70 records: the middle was overwritten to stay within --max-size.
+Recorded: 32.0% of this time.
+More: dwell report --view verdict|steps|phases|actions|calls|tree|threads|marks
+
+$ trace figures_oldest && dwell report figures_oldest.dwell --view overview
+10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
+Records are missing in 8 steps; the figures are of the 2 steps without missing records.
+50% of each step lies in no named range.
+  -> DWELL_ZONE("name") around its parts shows which
+
+  a step     ms  of the loop
+  outer    5.00        50.0%
+  other    5.00        50.0%
+  all     10.00       100.0%
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  outer                               5     5.00ms        50.0%  1.00ms
+
+Lost: 70 records: the trace reached --max-size.
+Recorded: 29.0% of this time.
+More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
+
+$ trace figures_both && dwell report figures_both.dwell
+100 ms of wall time, 20 ranges. No steps are marked.
+outer recurs: it begins 20 iterations of 4.95 ms on average.
+
+  main thread      ms  of wall  calls
+  outer          20.0    20.0%     20
+  not recorded   60.0    60.0%
+  in no range    20.0    20.0%
+  all           100.0   100.0%
+
+  named ranges by self time  calls    self  of wall     p99
+  outer                         20  20.0ms    20.0%  1.00ms
+
+Lost: 1,000 records: the middle was overwritten to stay within --max-size.
+Recorded: 40.0% of this time.
+More: dwell report --view verdict|actions|calls|tree|threads|marks
+
+$ trace recorders && dwell report recorders.dwell --view overview
+10.0 ms of wall time, 10 ranges. No steps are marked.
+empty recurs: it begins 5 iterations of 2.00 ms on average.
+
+  main thread    ms  of wall  calls
+  empty        10.0   100.0%      5
+  all          10.0   100.0%
+
+  named ranges by self time  calls    self  of all     p99
+  empty                         10  20.0ms  100.0%  2.00ms
+
+Lost: nothing. Profiling cost about 100.0% of the run.
+More: dwell report --view verdict|actions|calls|tree|threads
+
+$ trace figures_functions && dwell report figures_functions.dwell
+100 ms of wall time, 9 ranges. No steps are marked.
+  -> DWELL_STEP() around an iteration shows what a step takes
+
+  main thread     ms  of wall  calls
+  main         100.0   100.0%      1
+  all          100.0   100.0%
+
+  functions by self time  calls    self  of wall     p99
+  matmul                      4  60.0ms    60.0%  15.0ms
+  main                        1  20.0ms    20.0%   100ms
+  softmax                     4  20.0ms    20.0%  5.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|functions|tree|threads
+
+$ trace figures_layers && dwell report figures_layers.dwell
+4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
+Work takes 100% of each step, and no wait or overhead stands out.
+
+  a step    ms  of the loop
+  layers  10.0       100.0%
+  all     10.0       100.0%
+
+  layers by self time  calls/step  self/step  of the loop     p99
+  net.conv                      1     9.00ms        90.0%  9.00ms
+  net.fc                        1     1.00ms        10.0%  1.00ms
+  net                           1          0         0.0%  10.0ms
+
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|layers|tree|threads
+
+$ trace figures_cost && dwell report figures_cost.dwell
+Other programs had the CPU for 68% of the run: times are not this program's alone.
+5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
+The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
+  -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
+Python may take 21% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
+One operator, mm, may take 50% of each step: 10 calls.
+  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
+Recording takes about 9% of each step: without it, steps are that much shorter.
+  -> record a part of the steps, or fewer details
+All of this together: at most 18.3 ms of 20.0 ms a step.
+
+  a step       ms  of the loop
+  operators  10.0        50.0%
+  idle        8.3        41.6%
+  profiler    1.7         8.4%
+  all        20.0       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                              10     10.0ms        50.0%  1.00ms
+
+Lost: nothing. Profiling cost about 131 us of a step (0.7%).
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
+
+$ trace figures_cupti && dwell report figures_cupti.dwell
+4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
+The device is idle for 41% of each step because the host submits its work too late (it is busy for 50%).
+  -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
+
+  the device                  us  of a step
+  compute                  500.0      50.0%
+  idle: host late          406.0      40.6%
+  idle: launch latency      19.0       1.9%
+  idle: nothing submitted   75.0       7.5%
+
+Lost: nothing. Profiling cost about 21.0 us of a step (2.1%). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
+More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
+
+$ trace reduced && dwell report reduced.dwell --view overview
+10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0); outside the loop 1.00 ms after the last step.
+Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
+One operator, mm, may take 50% of each step: 10 calls.
+  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
+
+  a step           ms  of the loop
+  forward        10.0        47.8%
+  python         10.0        47.8%
+  operators       0.5         2.2%
+  between steps   0.5         2.2%
+  all            20.9       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                              10     10.0ms        47.8%  1.00ms
+  item                             1      450us         2.2%
+
+Lost: nothing. Profiling cost about 400 us of a step (2.0%).
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
+
+$ trace verdict_python && dwell report verdict_python.dwell
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
+Python may take 50% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
+One operator, aten::linear, may take 50% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
+All of this together: at most 15.0 ms of 20.0 ms a step.
+
+  a step     ms  of the loop
+  forward  10.0        50.0%
+  python   10.0        50.0%
+  all      20.0       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     10.0ms        50.0%  10.0ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+
+$ trace verdict_small && dwell report verdict_small.dwell
+4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
+1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
+  -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
+One operator, aten::add_, may take 50% of each step: 1,000 calls.
+  -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
+All of this together: at most 8.00 ms of 8.00 ms a step.
+
+  a step       ms  of the loop
+  operators  4.00        50.0%
+  python     4.00        50.0%
+  all        8.00       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::add_                   1,000     4.00ms        50.0%  4.00us
+
+Lost: nothing. Profiling cost about 80.0 us of a step (1.0%).
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace verdict_operator && dwell report verdict_operator.dwell
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
+One operator, aten::sort, may take 80% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 10.0 ms of 20.0 ms a step.
+
+  a step       ms  of the loop
+  operators  18.0        90.0%
+  python      2.0        10.0%
+  all        20.0       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::sort                       1     16.0ms        80.0%  16.0ms
+  aten::linear                     1     2.00ms        10.0%  2.00ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace verdict_idle && dwell report verdict_idle.dwell
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
+The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
+  -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
+Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
+Garbage collection takes 15% of the loop.
+  -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
+All of this together: at most 17.3 ms of 20.0 ms a step.
+
+  a step       ms  of the loop
+  idle       11.0        55.0%
+  operators   6.0        30.0%
+  collector   3.0        15.0%
+  all        20.0       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     6.00ms        30.0%  6.00ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|threads
+
+$ trace verdict_device && dwell report verdict_device.dwell
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
+Device time not recorded: operator times are launch and wait times.
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
+
+  a step       ms  of the loop
+  operators  18.0        90.0%
+  python      2.0        10.0%
+  all        20.0       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::sort                       1     16.0ms        80.0%  16.0ms
+  aten::linear                     1     2.00ms        10.0%  2.00ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace verdict_growth && dwell report verdict_growth.dwell
+12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside the loop 10.0 ms of start-up.
+One operator, aten::mul, may take 50% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 1.00 ms a step (dwell run --shapes tells which calls)
+Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
+  -> something keeps what each step made: losses kept with their graphs are the usual cause; keep loss.item() or loss.detach()
+
+  a step       ms  of the loop
+  operators  4.00       100.0%
+  all        4.00       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::mul                        1     2.00ms        50.0%  2.00ms
+  aten::sum                        1     2.00ms        50.0%  2.00ms
+
+Lost: nothing. Profiling cost less than 0.1% of a step.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
