@@ -12,7 +12,9 @@
 
 #include "bounds.h"
 #include "format/control.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/steps.h"
 #include "serve/control.h"
 
 #define MOST_GATES 64u /* of which a server asks: it looks in /proc for each */

@@ -17,7 +17,7 @@
 #include "program/script.h"
 #include "read/source.h"
 #include "record/file.h"
-#include "record/record.h"
+#include "record/layer_paths.h"
 #include "views/views.h"
 
 #define RUN_COST 10000u /* 1% */

@@ -29,7 +29,8 @@
 #include "program/apart.h"
 #include "program/machine.h"
 #include "record/file.h"
-#include "record/record.h"
+#include "record/process_state.h"
+#include "record/session_state.h"
 #include "say/say.h"
 
 /* ---- the trace's file ------------------------------------------------------------ */

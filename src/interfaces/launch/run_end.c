@@ -12,8 +12,10 @@
 #include "program/apart.h"
 #include "program/symbolize.h"
 #include "read/source.h"
+#include "record/entry.h"
 #include "record/file.h"
-#include "record/record.h"
+#include "record/process_state.h"
+#include "record/session_state.h"
 #include "say/say.h"
 
 static struct {

@@ -17,7 +17,9 @@
 #include "program/machine.h"
 #include "program/peak.h"
 #include "record/cost.h"
-#include "record/record.h"
+#include "record/session_state.h"
+#include "record/thread.h"
+#include "record/usages.h"
 #include "say/say.h"
 
 static void note_cost(void)

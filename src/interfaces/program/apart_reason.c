@@ -11,7 +11,7 @@
 #include "base/proc.h"
 #include "program/executable.h"
 #include "program/installed.h"
-#include "record/record.h"
+#include "record/session_state.h"
 
 #define LIBRARY "/libdwell-" /* in the paths of dwell's libraries */
 

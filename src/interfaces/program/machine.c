@@ -16,7 +16,8 @@
 #include "base/proc.h"
 #include "format/keys.h"
 #include "program/processes.h"
-#include "record/record.h"
+#include "record/entry.h"
+#include "record/session_state.h"
 
 #define MACHINE_FIRST_NS 250000000u /* between two readings at the begin of a run: what a short run did after the
                                      * last one is lost */

@@ -16,7 +16,7 @@
 #include "base/order.h"
 #include "format/keys.h"
 #include "program/symbolize_made.h"
-#include "record/record.h"
+#include "record/about_process.h"
 #include "say/say.h"
 
 #define KERNEL_NAME_BYTES 128u

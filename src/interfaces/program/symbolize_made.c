@@ -10,7 +10,9 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "format/keys.h"
-#include "record/record.h"
+#include "record/about_process.h"
+#include "record/entry.h"
+#include "record/ids.h"
 #include "say/say.h"
 
 #define MOST_NAMES 50000u

@@ -17,7 +17,13 @@
 
 #include "base/system.h"
 #include "format/keys.h"
+#include "record/about_process.h"
+#include "record/chunks.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/thread.h"
 
 /* The kernel's number of the clock of another thread of this process: of the CPU time that its scheduler counted. */
 #define ACCOUNT_CLOCK_OF(tid) ((long)(int)(~(uint32_t)(tid) << 3 | 6u))

@@ -1,7 +1,12 @@
 /*
  * Whether a stream is in use, and records that a signal handler left by siglongjmp().
  */
+#include "record/chunks.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/streams.h"
+#include "record/thread.h"
 
 /* The least distance on the stack between interrupted code and its signal handler's frame. */
 #define SIGNAL_FRAME_BYTES 512u

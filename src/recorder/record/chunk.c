@@ -6,7 +6,14 @@
  * own thread runs this code, with the stream's `busy` set. The process's lock is held only while
  * a block is taken.
  */
+#include "record/chunks.h"
+#include "record/open_ranges.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/thread.h"
+#include "record/windows.h"
 
 #include <string.h>
 

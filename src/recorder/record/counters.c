@@ -16,6 +16,8 @@
 #include "base/system.h"
 #include "format/perf_event.h"
 #include "record/record.h"
+#include "record/thread.h"
+#include "record/usages.h"
 
 #define COUNTERS_HARDWARE 0u
 static const uint64_t counters_events[DW_COUNTERS] = { 0, 1, 3 }; /* cycles, instructions, misses */

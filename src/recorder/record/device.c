@@ -9,7 +9,16 @@
  * Devices, queues and launches are names: they are interned. Clocks are appended to the journal, a pairing
  * each. Never called in signal handlers.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/ids.h"
 #include "record/journal.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/thread.h"
+#include "record/windows.h"
 
 #include <string.h>
 #include <time.h>

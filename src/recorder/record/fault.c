@@ -15,7 +15,9 @@
  *
  * A thread that blocks SIGBUS is ended by the kernel. Nothing that a process can do prevents it.
  */
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* Creates, opens and trims trace files; see file.h. */
 #include "record/file.h"
+#include "record/layer_paths.h"
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <fcntl.h>
 #include <stdio.h>

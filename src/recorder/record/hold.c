@@ -11,7 +11,10 @@
  * quarter of the time that passes. The sampler marks its entries (dwell_hurry): they are in signal handlers, and wait 5
  * ms at most.
  */
+#include "record/chunks.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/thread.h"
 
 #include <time.h>
 

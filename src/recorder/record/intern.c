@@ -9,7 +9,13 @@
  * readers merge entries by content.
  */
 #include "format/arguments.h"
+#include "record/entry.h"
+#include "record/ids.h"
+#include "record/layer_paths.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/thread.h"
 
 #include <string.h>
 

@@ -4,7 +4,12 @@
  * `dwell run` puts the path of the run's file into the environment. Joining it only maps its head: a process that never
  * records uses no blocks. A process that cannot write to this file makes one of its own, at its first record (side.c).
  */
+#include "record/about_process.h"
+#include "record/file.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +20,6 @@
 #include "base/descriptor.h"
 #include "base/host.h"
 #include "format/sampler_calls.h"
-#include "record/file.h"
 
 /* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a
  * program takes only the files that it needs. */

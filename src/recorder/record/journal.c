@@ -12,7 +12,14 @@
  * Whoever reads one result needs only those of its time. So the header of such a chunk says when all of its entries have
  * ended: it is looked at when it is full, at the ends of the next profiles, and whenever a later one is full.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
 #include "record/journal.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/windows.h"
 
 #include "base/clock.h"
 #include "base/descriptor.h"

@@ -1,6 +1,7 @@
 /* When the journal's clock is looked at. */
 #pragma once
 
+#include "record/process_state.h"
 #include "record/record.h"
 
 void dw_journal_clock_due(uint64_t now); /* of dw_journal_look() */

@@ -10,7 +10,10 @@
  *
  * Probes run in signal handlers. So nothing here waits, and entries are never removed.
  */
+#include "record/ids.h"
+#include "record/layer_paths.h"
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,12 @@
  * another thread may wait in the loader. So its list is that of the kernel, /proc/self/maps. At its end a process is in
  * the loader anyway, and may be in a sandbox that permits no file: there the loader is asked.
  */
+#include "record/about_process.h"
+#include "record/ids.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/stacks.h"
 
 #include "format/keys.h"
 #include "format/libraries.h"

@@ -1,6 +1,7 @@
 /*
  * Memory that is never released, for tables that threads and signal handlers extend, and the hash that they share.
  */
+#include "record/ids.h"
 #include "record/record.h"
 
 #include <string.h>

@@ -6,8 +6,15 @@
  * the library is loaded: getenv() is not safe in signal handlers and in children of fork.
  */
 #include "format/keys.h"
+#include "record/about_process.h"
+#include "record/entry.h"
+#include "record/ids.h"
+#include "record/process_state.h"
+#include "record/record.h"
 #include "record/redact.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/thread.h"
 
 #include <fcntl.h>
 #include <stdio.h>

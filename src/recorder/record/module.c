@@ -17,7 +17,11 @@
  *
  * One thread at a time reads the maps. Other threads wait for it, for a bounded time.
  */
+#include "record/ids.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/stacks.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -5,6 +5,9 @@
  * and the file with names. After the limit, ranges with a new name are called "(other names)"; each
  * interning of such a name is counted. Names in the program's text and those of probes have no limit.
  */
+#include "record/chunks.h"
+#include "record/ids.h"
+#include "record/record.h"
 #include "record/slot.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
  * the thread has written since the last call are decoded, and, before its chunk is replaced, the rest
  * of it. Ranges that began in an earlier chunk than that of the first call are unknown.
  */
-#include "record/record.h"
+#include "record/open_ranges.h"
+#include "record/thread.h"
 
 #include "format/words.h"
 

@@ -5,7 +5,12 @@
  */
 #include <string.h>
 
+#include "record/ids.h"
+#include "record/record.h"
 #include "record/slot.h"
+#include "record/stacks.h"
+#include "record/streams.h"
+#include "record/thread.h"
 
 /* Random odd numbers, one for each position in a list. */
 static const uint64_t factors[16] = {

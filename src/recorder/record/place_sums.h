@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "record/record.h"
+#include "record/thread.h"
 
 #define DW_PLACES 256u /* a power of two */
 #define DW_PLACES_MOST (DW_PLACES * 3 / 4)

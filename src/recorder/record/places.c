@@ -7,8 +7,14 @@
  * no more space than a short one.
  */
 
+#include "record/entry.h"
+#include "record/ids.h"
 #include "record/place_sums.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/thread.h"
+#include "record/usages.h"
 
 static struct dw_entry_place *places_write(const struct dw_slot *slot, const struct place *place)
 {

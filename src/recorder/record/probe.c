@@ -1,7 +1,17 @@
 /* The exported functions of probe.h, on top of stream.c. Each leaves errno unchanged. */
 #include <string.h>
 
+#include "record/about_process.h"
+#include "record/chunks.h"
+#include "record/ids.h"
+#include "record/layer_paths.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/stacks.h"
+#include "record/streams.h"
+#include "record/thread.h"
 
 static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {

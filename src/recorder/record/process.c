@@ -10,7 +10,12 @@
  * own, which are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS)
  * and a kernel that does not overcommit memory count all that is mapped.
  */
+#include "record/chunks.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/thread.h"
 
 #include <pthread.h>
 #include <signal.h>

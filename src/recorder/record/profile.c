@@ -8,7 +8,15 @@
  * Invariant: `open` is set, and the profile's mask is part of the gate's, exactly while the action
  * is RECORD or RECORD_AND_SAVE. In a child of fork, the parent's profiles do nothing.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/ids.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/steps.h"
+#include "record/thread.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,12 @@
  * Registers the process: its PROCESS entry is the first of its journal, and names of earlier sessions follow.
  * process.c calls this before the first record of a session, under the process's lock.
  */
+#include "record/about_process.h"
+#include "record/entry.h"
+#include "record/ids.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <string.h>
 

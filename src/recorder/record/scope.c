@@ -6,7 +6,12 @@
  * records use the same times, so that a step reads the clock twice and not four times.
  */
 
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/steps.h"
+#include "record/streams.h"
+#include "record/thread.h"
 
 static __attribute__((noinline)) void scope_put_slow(uint32_t word1, uint64_t ticks)
 {

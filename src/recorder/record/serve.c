@@ -9,6 +9,7 @@
  * there whether it is ready or what is wrong, and it ends when the channel is closed.
  */
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

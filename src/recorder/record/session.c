@@ -4,7 +4,18 @@
  * A process joins the file of a run (join.c), makes one next to it (side.c), or calls dwell_start() and creates its
  * own. Children of fork inherit the session.
  */
+#include "record/about_process.h"
+#include "record/entry.h"
+#include "record/file.h"
+#include "record/ids.h"
+#include "record/layer_paths.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/stacks.h"
+#include "record/steps.h"
+#include "record/windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +29,6 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/system.h"
-#include "record/file.h"
 
 /* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none
  * comes later. */

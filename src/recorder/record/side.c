@@ -8,6 +8,7 @@
  *
  * That first record may be in a signal handler: nothing here takes a lock or memory.
  */
+#include "record/session_state.h"
 #include "record/record.h"
 
 #include <stdlib.h>

@@ -7,8 +7,17 @@
  * few chunks. A child of fork finds its slots zeroed and claims a new one. When a new session
  * starts, a thread keeps its slot and empties it.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/ids.h"
 #include "record/place_sums.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/streams.h"
+#include "record/thread.h"
+#include "record/usages.h"
 
 #include <string.h>
 #include <sys/prctl.h>

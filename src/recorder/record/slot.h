@@ -1,7 +1,10 @@
 /* The calling thread's slot. */
 #pragma once
 
+#include "record/chunks.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/thread.h"
 
 struct dw_slot *dw_slot_find(enum dw_loss *cause); /* of dw_slot_here() */
 /* The calling thread's slot, registered if necessary; NULL with the cause, for which `cause` may be NULL. */

@@ -23,7 +23,10 @@
  * read: they are on the thread's own stack, above the frame that was reached. A signal handler
  * that interrupts a walk goes frame by frame and remembers nothing.
  */
+#include "record/ids.h"
 #include "record/record.h"
+#include "record/stacks.h"
+#include "record/thread.h"
 
 #include <pthread.h>
 #include <string.h>

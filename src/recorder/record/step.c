@@ -9,8 +9,18 @@
  * it begins a step itself. Its mask combines what the controller wants while the schedule keeps the
  * gate open, what open profiles want, and what a capture wants: see format/control.h.
  */
+#include "record/about_process.h"
+#include "record/chunks.h"
+#include "record/entry.h"
 #include "record/journal.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/stacks.h"
+#include "record/steps.h"
+#include "record/thread.h"
+#include "record/usages.h"
 
 #include "format/control.h"
 

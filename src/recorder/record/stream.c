@@ -6,8 +6,16 @@
  * writer: a thread writes to its own, and a signal handler that interrupted a record writes to
  * the thread's second one.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/ids.h"
 #include "record/journal.h"
+#include "record/process_state.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/streams.h"
+#include "record/thread.h"
 
 
 /* ---- records ----------------------------------------------------------------- */

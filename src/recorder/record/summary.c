@@ -19,7 +19,13 @@
  *
  * Called by step.c. Only the thread whose steps an entry collects changes the entry.
  */
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/thread.h"
 
 #include "format/steps.h"
 

@@ -4,7 +4,12 @@
  * A worker's range has the name of the range that the team works for, and is of category ZONE: so
  * the calls, time and FLOPs of an operator are counted once, in the thread that called it.
  */
+#include "record/ids.h"
+#include "record/open_ranges.h"
+#include "record/record.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/thread.h"
 
 
 #define TEAM_CHAINS 1024u

@@ -15,7 +15,12 @@
 
 #include "base/descriptor.h"
 #include "base/system.h"
+#include "record/entry.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/steps.h"
+#include "record/thread.h"
+#include "record/usages.h"
 
 #define USAGE_PER_SECOND 100u /* readings in a second of a young run */
 #define USAGE_AGE_SHARE 4096u /* in an older run: the run's age between two readings, divided by this */

@@ -14,7 +14,10 @@
  * fetched when a chunk is opened. So the trace shows this time as the recorder's own, and not
  * within a range of the program.
  */
+#include "record/process_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
+#include "record/windows.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

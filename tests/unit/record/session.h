@@ -5,7 +5,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "record/about_process.h"
+#include "record/chunks.h"
+#include "record/entry.h"
+#include "record/ids.h"
+#include "record/layer_paths.h"
+#include "record/open_ranges.h"
+#include "record/process_state.h"
+#include "record/session_state.h"
 #include "record/slot.h"
+#include "record/stacks.h"
+#include "record/steps.h"
+#include "record/streams.h"
+#include "record/usages.h"
+#include "record/windows.h"
 
 static char session_folder[64];
 static char session_path[96];

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "record/file.h"
-#include "record/record.h"
+#include "record/session_state.h"
 
 static char folder[64], path[96], moved[96], now_at[4096];
 
