@@ -182,10 +182,10 @@ part("samples_asked", "Call stacks: how right they are, and what they disturb", 
          ("the same for a thread of Python", "{py} us in the mean, {py_most} us at most", "200 us")], heads=("", "measured", "asked"))
 
 part("interposed", "Calls of libc that the sampler is in front of", ["python3 bench/interposed.py {build}"], ["probes/sampler/**"], [
-    "a call that libc answers without the kernel: {libc} ns more at most ({libc_name})",
-    "a call that libc passes to the kernel, without waiting: {kernel} ns more at most ({kernel_name})",
-], [("libc answers without the kernel: `{libc_name}` adds most", "{libc} ns", "5 ns"),
-    ("the kernel answers at once: `{kernel_name}` adds most", "{kernel} ns", "25 ns")], heads=("", "measured", "asked"))
+    "a call that libc answers without the kernel: {libc} ns more at most",
+    "a call that libc passes to the kernel, without waiting: {kernel} ns more at most",
+], [("libc answers without the kernel: added at most", "{libc} ns", "5 ns"),
+    ("the kernel answers at once: added at most", "{kernel} ns", "25 ns")], heads=("", "measured", "asked"))
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**", "src/**/launch/**", "src/**/program/**"], [

@@ -36,7 +36,7 @@ def main():
     at = names.index(FIRST_THAT_ENTERS)
     for what, these in (("answers without the kernel", names[:at]), ("passes to the kernel, without waiting", names[at:])):
         worst = max(these, key=more.get)
-        print(f"a call that libc {what}: {more[worst]:.1f} ns more at most ({worst})")
+        print(f"a call that libc {what}: {more[worst]:.1f} ns more at most, {worst}")
 
 
 main()
