@@ -163,6 +163,9 @@ Options of views and layouts:
                           the step's duration, in sequence the mean
       --merge-threads     threads: show the threads of a process that have one
                           name as one row
+      --ranges LIST       calls, layout torch: the rows beside operators, a list
+                          of named, steps and actions, or none (default:
+                          named,steps)
 
 --view NAME:
   overview    where does the time go?
