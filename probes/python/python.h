@@ -5,6 +5,7 @@
  *   interpreter  what the parts ask of the interpreter
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
+ *   threads    the names of threads
  *   functions  Python and C functions (--functions)
  *   profile_slot  the profile function of each thread, which other profilers take too
  *   frames     Python functions alone, at a lower cost (--functions=python)
