@@ -631,6 +631,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		table = overview_run_table(&overview, error);
 	if (table) {
 		last = table;
+		if (overview.steps)
+			dw_overview_head_stop(table, model);
 		dw_view_state_gaps(table, model);
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
