@@ -6,53 +6,41 @@
 #include "base/activity.h"
 #include "rules/case.h"
 
-/* An optimizer that calls forward and backward itself, as LBFGS does, has no time of its own. */
-static bool operators_optimizer_alone(const struct dw_rule_case *at)
-{
-	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
+#define UNCLAIMED (~(DW_ACTIVITY_SET(FAULT) | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_FILES)) /* by other rules */
 
-	return all < 0.9 && all + dw_case_part(at, DW_FACT_STEP_FORWARD_ALL) +
-	                            dw_case_part(at, DW_FACT_STEP_BACKWARD_ALL) < 1.05 &&
-	       dw_case_part(at, DW_FACT_STEP_OPTIMIZER) < 0.9;
+/* The part of the optimizer that computes. */
+static double operators_optimizer_computes(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	double all_ns = 0, computes_ns = 0;
+
+	for (size_t i = 0; account && i < account->count; i++) {
+		const struct dw_account_cell *cell = &account->cells[i];
+
+		if (cell->share != DW_SHARE_OPTIMIZER || cell->state == DW_ACCOUNT_NO_CPU)
+			continue;
+		all_ns += cell->ns;
+		computes_ns += cell->state <= DW_ACCOUNT_OTHERS && cell->state != DW_ACCOUNT_SPINS && dw_activity_in(cell->activity, UNCLAIMED) ? cell->ns : 0;
+	}
+	return all_ns > 0 ? computes_ns / all_ns : 1;
+}
+
+/* Its operators. One that calls forward and backward itself, as LBFGS does, has no more than what lies in none of these. */
+static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
+{
+	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER);
+
+	if (dw_case_value(at, DW_FACT_STEP_OPTIMIZER_ALL) < share.value)
+		share = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
+	return dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS) * operators_optimizer_computes(at));
 }
 
 #define OPERATORS_OF_MANY 400 /* of an optimizer: Adam's for some thirty tensors */
 
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 {
-	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) &&
-	       !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	return !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= OPERATORS_OF_MANY;
-}
-
-/* The optimizer including the interpreter's time in it, if its ranges are recorded. In a closure, as Lightning has
- * one, the program may do more than the passes: then only operators are certainly the optimizer's. */
-static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
-{
-	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
-
-	return isnan(all.value) || dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
-}
-
-#define OPERATORS_MOSTLY 0.5 /* of a step */
-
-/* An optimizer that writes new memory for each parameter takes its page faults in it, which have a rule of their
- * own. If it takes half of a step, they are a part of what it costs. */
-static struct dw_amount operators_share_update(const struct dw_rule_case *at)
-{
-	struct dw_amount all = operators_share_optimizer(at);
-
-	return all.value >= OPERATORS_MOSTLY ? all : dw_amount_less(all, dw_case_runs(at, DW_ACTIVITY_SET(FAULT)));
-}
-
-#define OPERATORS_DOMINATE 0.20
-
-/* Where the loop does much besides its steps, the optimizer's part of the loop counts. */
-static bool operators_optimizer_dominates(const struct dw_rule_case *at)
-{
-	double steps = dw_case_has(at, DW_FACT_LOOP_STEPS) ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
-
-	return operators_optimizer_alone(at) && operators_share_update(at).value * steps >= OPERATORS_DOMINATE - 0.01;
 }
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
@@ -238,7 +226,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.kind = DW_RULE_WORK,
 		.group = DW_RULE_OPTIMIZER,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT, DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
@@ -261,15 +249,14 @@ const struct dw_rule dw_rules_operators[] = {
 		.kind = DW_RULE_WORK,
 		.group = DW_RULE_OPTIMIZER,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
-		.share = operators_share_update,
+		.share = operators_share_optimizer,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
-		          "of a step and of the loop, the batch is small for the number of parameters. Without the time of "
-		          "page faults, if it is a twentieth of a step and the optimizer takes less than half of one, and without what a closure runs in it.",
-		.applies = operators_optimizer_dominates,
+		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page faults, memory and files in it "
+		          "have rules of their own.",
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
 		.remedy = {

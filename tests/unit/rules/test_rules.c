@@ -576,8 +576,7 @@ TEST(an_optimizer_that_calls_forward_is_not_blamed)
 
 	trial_prepare(trial_find("optimizer-unfused"), &at);
 	set(&at, DW_FACT_STEP_OPTIMIZER, 1);
-	set(&at, DW_FACT_STEP_FORWARD, 0);
-	set(&at, DW_FACT_STEP_BACKWARD, 0);
+	set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.1);
 	judge(&at);
 	CHECK(found(&at, "optimizer-unfused")->state == DW_RULE_QUIET);
 	CHECK(found(&at, "optimizer-dominates")->state == DW_RULE_QUIET);

@@ -22,9 +22,13 @@ TEST(page_faults_of_operators_are_page_faults)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 }));
-	CHECK(made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, FAULT, 0.01))));
-	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, FAULT, 0.13))));
+	CHECK(made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, OWN, 0.24, .share = DW_SHARE_OPTIMIZER),
+	                                                           CELL(RUNS, FAULT, 0.01, .share = DW_SHARE_OPTIMIZER))));
+	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, OWN, 0.12, .share = DW_SHARE_OPTIMIZER),
+	                                                            CELL(RUNS, FAULT, 0.13, .share = DW_SHARE_OPTIMIZER))));
 	CHECK_EQ(made_find(&at, "page-faults")->state, DW_RULE_FIRED);
+	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(WAITS, LOCK, 0.25, .share = DW_SHARE_OPTIMIZER))));
+	CHECK_EQ(made_find(&at, "waiting-lock")->state, DW_RULE_FIRED);
 	made_end(&at);
 	made_begin(&at, MADE({ DW_FACT_OPERATORS_ELEMENTWISE, 0.36 }));
 	CHECK(made_fires_of(&at, "memory-bound-chain", MADE_CELLS(CELL(RUNS, FAULT, 0.01))));
@@ -58,10 +62,10 @@ TEST(a_share_that_other_programs_make_uneven_is_no_cause)
 
 	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.25 }, { DW_FACT_CPU_OTHERS, 0.8 },
 	                     { DW_FACT_CPU_DELAY, 0 }));
-	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.1;
+	at.facts.at[DW_FACT_STEP_OPTIMIZER].low = 0.1;
 	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0));
 	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
-	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.2;
+	at.facts.at[DW_FACT_STEP_OPTIMIZER].low = 0.2;
 	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
 	made_end(&at);
 }
