@@ -54,7 +54,7 @@ static const struct trial {
 	{ "change-point", 0.05, S(STEP_STEADY, 30),
 	  { S(DRIFT_CHANGE, 0.4), S(DRIFT_CHANGE_STEP, 31) } },
 	{ "drift", 0.05, S(STEP_STEADY, 30), { S(DRIFT_SLOPE, 0.4) } },
-	{ "input-size-variance", 0.03, S(STEP_SPREAD, 0.1),
+	{ "input-size-variance", 0.03, S(INPUT_VARIATION, 0.6),
 	  { S(STEP_EXCESS, 0.3), S(INPUT_VARIATION, 0.8), S(STEP_SPREAD, 0.6) } },
 	{ "warm-up", 0.02, S(STEP_WARM_UP, 0),
 	  { S(STEP_WARM_UP_EXCESS, 0.6), S(STEP_WARM_UP, 1), S(STEP_WARM_UP_NS, 330e6) } },
@@ -611,13 +611,13 @@ TEST(a_busy_machine_is_no_drift)
 	struct judged at;
 
 	trial_prepare(trial_find("drift"), &at);
-	set(&at, DW_FACT_CPU_DELAY, 0.9);
+	set(&at, DW_FACT_DRIFT_OWN, 0.3); /* all parts change */
 	set(&at, DW_FACT_DRIFT_SLOPE, 0.3);
 	judge(&at);
 	CHECK(found(&at, "drift")->state == DW_RULE_QUIET);
 	done(&at);
 	trial_prepare(trial_find("change-point"), &at);
-	set(&at, DW_FACT_CPU_DELAY, 0.9);
+	set(&at, DW_FACT_DRIFT_OWN, 0.3); /* all parts change */
 	set(&at, DW_FACT_DRIFT_CHANGE, 0.3);
 	judge(&at);
 	CHECK(found(&at, "change-point")->state == DW_RULE_QUIET);

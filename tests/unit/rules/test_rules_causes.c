@@ -1,21 +1,6 @@
 /* Which of two rules reports a time: the one that says why it passes. On facts made by hand. */
 #include "trials.h"
 
-/* A model that is called without gradients: a step is its forward. */
-TEST(what_lies_between_calls_of_a_model_may_be_its_input)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_TRACE_TORCH, 1 }, { DW_FACT_STEP_FORWARD_ALL, 0.95 },
-	                     { DW_FACT_STEP_BACKWARD_ALL, 0 }, { DW_FACT_LOOP_STEPS, 0.7 }));
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.24));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.26));
-	made_set(&at, DW_FACT_STEP_FORWARD_ALL, 0.4);
-	made_set(&at, DW_FACT_STEP_BACKWARD_ALL, 0.5);
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.11));
-	made_end(&at);
-}
-
 /* Adam over tensors of some hundred thousand numbers writes new memory for each; so do elementwise operators. */
 TEST(page_faults_of_operators_are_page_faults)
 {
