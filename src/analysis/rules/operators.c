@@ -134,18 +134,6 @@ static bool operators_find_named(const struct dw_rule_case *at, struct dw_accoun
 }
 
 #define OPERATORS_WHOLE 0.98 /* of the loop */
-#define OPERATORS_PYTHON 0.5 /* of a range: the interpreter computes no numbers */
-
-/* The range is code of Python, and not of libraries that compute. */
-static bool operators_named_is_python(const struct dw_rule_case *at)
-{
-	struct dw_account_select cells = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITY_SET(INTERPRETER));
-
-	cells.by_name = true;
-	cells.named = at->verdict->cells.named;
-	return dw_account_sum(at->facts->account, &cells).ns >=
-	       OPERATORS_PYTHON * dw_account_sum(at->facts->account, &at->verdict->cells).ns;
-}
 
 /* The rule about logging reports a range of that name. */
 static bool operators_named_is_else(const struct dw_rule_case *at)
@@ -155,7 +143,7 @@ static bool operators_named_is_else(const struct dw_rule_case *at)
 	/* Another profiler's trace has no samples: the largest range is all that is known, unless it is around everything. */
 	bool is_known = at->facts->foreign && at->verdict->share.value < OPERATORS_WHOLE;
 
-	return (operators_training_is_named(at) || operators_named_is_python(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
+	return (operators_training_is_named(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
 }
 
 /* Percent of a step in the largest range, if no pass or operator takes more. */
@@ -168,8 +156,6 @@ static double operators_named_percent(const struct dw_rule_case *at)
 	return largest >= OPERATORS_KNOWN && largest > known ? round(largest * 100) : NAN;
 }
 
-#define OPERATORS_XLA 0.8 /* CPUs busy in a step */
-
 /* The time of a step in ranges that may be work. What waits in them is none. */
 static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 {
@@ -177,13 +163,16 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 		DW_FACT_STEP_OPTIMIZER, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS,
 		DW_FACT_STEP_FUNCTIONS, DW_FACT_STEP_NAMED };
 	struct dw_amount sum = dw_case_amount(at, DW_FACT_STEP_OPERATORS);
+	const struct dw_account *account = at->facts->account;
+	double others = 0;
 
 	sum.value = sum.low = sum.high = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		sum = dw_amount_plus(sum, dw_case_amount(at, parts[i]));
-	/* The main thread of JAX waits while XLA computes. */
-	if (at->facts->framework == DW_FACTS_JAX && dw_case_value(at, DW_FACT_CPU_BUSY) >= OPERATORS_XLA)
-		sum = dw_amount_plus(sum, dw_case_amount(at, DW_FACT_STEP_IDLE));
+	/* Other threads of the program compute while this one waits, as those of XLA. */
+	if (account && account->own_ns > 0)
+		others = fmin(dw_case_part(at, DW_FACT_STEP_IDLE), account->state_ns[DW_ACCOUNT_OTHERS] / account->own_ns);
+	sum = dw_amount_plus(sum, (struct dw_amount){ others, others, others });
 	/* A library that Python calls computes, too. */
 	sum = dw_amount_plus(sum, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), dw_case_part(at, DW_FACT_SAMPLES_ENGINE)));
 	return dw_amount_less(sum, fmax(0, dw_case_waits(at, DW_ACCOUNT_ALL) - dw_case_part(at, DW_FACT_STEP_IDLE)));
@@ -351,10 +340,10 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.share = operators_share_one,
 		.threshold = 0.25,
-		.applies = operators_one_is_much,
 		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
 		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
 		          "so do a C program's operators, whose names do not say what they are.",
+		.applies = operators_one_is_much,
 		.gain_ns = operators_half,
 		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} {of}{operators.uncommon:where}: "
 		             "{operators.uncommon_count} call{operators.uncommon_count:s}]"

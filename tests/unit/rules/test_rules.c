@@ -394,59 +394,6 @@ TEST(calls_of_an_optimizer_are_the_optimizers)
 	done(&at);
 }
 
-TEST(threads_are_too_many_if_no_other_program_has_the_cpus)
-{
-	struct judged at;
-
-	healthy(&at);
-	set(&at, DW_FACT_CPU_CPUS, 2);
-	set(&at, DW_FACT_CPU_DELAY, 0.3);
-	set(&at, DW_FACT_CPU_OTHERS, 0.05);
-	judge(&at);
-	CHECK_STR(found(&at, "oversubscribed")->statement,
-	          "The program runs more threads than there are CPUs for them: the step's thread waits for a "
-	          "CPU, or for threads that have none, for 30% of each step.");
-	done(&at);
-	set(&at, DW_FACT_CPU_OTHERS, 0.15); /* another program may have it */
-	judge(&at);
-	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
-	done(&at);
-	set(&at, DW_FACT_CPU_OTHERS, 0.5); /* threads that nobody counted at work */
-	set(&at, DW_FACT_CPU_THREADS, 16);
-	judge(&at);
-	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
-	done(&at);
-	set(&at, DW_FACT_CPU_CROWDED, 0.2); /* counted: they want more CPUs than there are */
-	judge(&at);
-	CHECK_EQ(found(&at, "oversubscribed")->state, DW_RULE_FIRED);
-	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.2, 1e-9); /* other programs are the rest */
-	done(&at);
-	set(&at, DW_FACT_CPU_OTHERS, 0.05);
-	judge(&at);
-	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.3, 1e-9);
-	done(&at);
-	set(&at, DW_FACT_CPU_CROWDED, 0.005);
-	judge(&at);
-	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
-	done(&at);
-}
-
-TEST(a_host_has_room_if_calls_are_the_limit)
-{
-	struct judged at;
-
-	trial_prepare(trial_find("memory-room"), &at);
-	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
-	judge(&at);
-	CHECK(found(&at, "memory-room")->state != DW_RULE_FIRED);
-	done(&at);
-	set(&at, DW_FACT_OPERATORS_SMALL, 0.3);
-	set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 300);
-	judge(&at);
-	CHECK_EQ(found(&at, "memory-room")->state, DW_RULE_FIRED);
-	done(&at);
-}
-
 TEST(each_rule_abstains_without_evidence)
 {
 	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
@@ -621,6 +568,39 @@ TEST(a_busy_machine_is_no_drift)
 	set(&at, DW_FACT_DRIFT_CHANGE, 0.3);
 	judge(&at);
 	CHECK(found(&at, "change-point")->state == DW_RULE_QUIET);
+	done(&at);
+}
+
+TEST(threads_are_too_many_if_they_want_more_cpus_than_there_are)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_CPU_CPUS, 2);
+	set(&at, DW_FACT_CPU_DELAY, 0.3);
+	set(&at, DW_FACT_CPU_OTHERS, 0.05);
+	set(&at, DW_FACT_CPU_THREADS, 16);
+	judge(&at);
+	CHECK_STR(found(&at, "oversubscribed")->statement,
+	          "The program runs more threads than there are CPUs for them (16 threads, 2 CPUs): the step's thread waits for a "
+	          "CPU, or for threads that have none, for 30% of each step.");
+	done(&at);
+	set(&at, DW_FACT_CPU_OTHERS, 0.5); /* threads that nobody counted at work */
+	judge(&at);
+	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
+	done(&at);
+	set(&at, DW_FACT_CPU_CROWDED, 0.2); /* counted: they want more CPUs than there are */
+	judge(&at);
+	CHECK_EQ(found(&at, "oversubscribed")->state, DW_RULE_FIRED);
+	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.2, 1e-9); /* other programs are the rest */
+	done(&at);
+	set(&at, DW_FACT_CPU_OTHERS, 0.05);
+	judge(&at);
+	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.3, 1e-9);
+	done(&at);
+	set(&at, DW_FACT_CPU_CROWDED, 0.005);
+	judge(&at);
+	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
 	done(&at);
 }
 

@@ -290,7 +290,7 @@ TEST(free_memory_of_a_host_is_no_first_sentence)
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
-	CHECK_EQ(made_find(&at, "memory-room")->state, DW_RULE_FIRED);
+	CHECK(made_find(&at, "memory-room")->state != DW_RULE_FIRED);
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "memory-room");

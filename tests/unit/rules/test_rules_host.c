@@ -126,18 +126,6 @@ TEST(an_optimizer_of_few_tensors_is_no_unfused_one)
 	made_end(&at);
 }
 
-TEST(a_burst_without_a_cpu_is_no_oversubscription)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.2 }, { DW_FACT_CPU_OTHERS, 0.02 }));
-	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.2));
-	at.facts.at[DW_FACT_CPU_DELAY].low = 0;
-	made_judge(&at);
-	CHECK(made_find(&at, "oversubscribed")->state != DW_RULE_FIRED);
-	made_end(&at);
-}
-
 TEST(counted_threads_are_too_many)
 {
 	struct made at;
@@ -149,22 +137,6 @@ TEST(counted_threads_are_too_many)
 	at.facts.at[DW_FACT_CPU_CROWDED].low = 0.01; /* may be chance, if no more threads are known */
 	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 2));
 	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 4));
-	made_end(&at);
-}
-
-TEST(waits_for_threads_without_a_cpu_are_oversubscription)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.05 }, { DW_FACT_CPU_OTHERS, 0.02 },
-	                     { DW_FACT_CPU_BUSY, 1.2 }));
-	CHECK(!made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(OTHERS, OWN, 0.01))));
-	CHECK(!made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.15)))); /* it waits for something */
-	CHECK(made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(OTHERS, OWN, 0.10), CELL(OTHERS, ALGEBRA, 0.05)))); /* 5% and 15% */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_BUSY, 0.9));    /* no other thread runs */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.01));  /* each has its CPU */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_OTHERS, 0.2));
-	CHECK_EQ(made_without(&at, "oversubscribed", DW_FACT_CPU_CPUS), DW_RULE_NOT_MEASURED);
 	made_end(&at);
 }
 
@@ -231,7 +203,6 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	made_judge(&at);
 	CHECK_STR(made_find(&at, "thread-count")->statement,
 	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
-	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "thread-count"); /* before what only names the operator */
@@ -239,7 +210,6 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	made_set(&at, DW_FACT_CPU_THREADS, 4);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_RUN_RANKS, 4));
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_LOADER_WORKERS, 3));
-	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_BUSY, 2));
 	made_set(&at, DW_FACT_CPU_THREADS, 1);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_OTHERS, 0.5));
 	CHECK_EQ(made_without(&at, "thread-count", DW_FACT_CPU_BUSY), DW_RULE_NOT_MEASURED);
