@@ -614,6 +614,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		if (overview.steps) {
 			overview_head_steps(table, &overview);
 			overview_head_verdicts(table, &overview);
+			dw_overview_head_phases(table, &overview);
 			if (overview.steps->recorded_count)
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
 			if (overview_says_cells(&overview))

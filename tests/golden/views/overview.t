@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step."],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -68,6 +68,7 @@ Evaluation takes 9% of the loop (1 time).
 Waiting for data takes 10% of each step: 1 loader worker cannot keep up.
   -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)
 All of this together: at most 4.26 ms of 23.8 ms a step.
+The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 
   a step            ms  of the loop
   forward         8.02        33.7%
@@ -1140,3 +1141,31 @@ Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
+
+$ trace agent && dwell report agent.dwell
+12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
+Python may take 100% of each step, outside operators and waits.
+  -> tensor operations in place of loops, or work once instead of in every step: at most 6.00 ms a step (dwell run --functions tells which functions)
+The optimizer may take 25% of each step: the batch is small for the number of parameters.
+  -> larger batches, or an update every n-th batch: at most 1.00 ms a step (dwell report --view phases)
+13% of the loop lies between the steps, in Python and waits 13%.
+  -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
+All of this together: at most 8.33 ms of 10.0 ms a step.
+A step has 2 optimizer steps.
+Phases of the loop: acting 20.0% (2 times), learning 80.0% (3 times).
+The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
+
+  a step            ms  of the loop
+  python          8.00        80.0%
+  between steps   1.33        13.3%
+  evaluation      0.67         6.7%
+  all            10.00       100.0%
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  backward                            2     4.00ms        40.0%  2.00ms
+  forward                             2     2.00ms        20.0%  1.00ms
+  Optimizer.step#Adam.step            2     2.00ms        20.0%  1.00ms
+  optimizer                           2          0         0.0%  1.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
