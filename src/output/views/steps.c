@@ -60,8 +60,10 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell, cons
 }
 
 static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
-                          const struct dw_symbol *symbols)
+                          const struct dw_view_slow *slow)
 {
+	double extra_ns;
+	const char *reason = dw_view_slow_reason(slow, step, &extra_ns);
 	char text[512];
 
 	if (step->open)
@@ -72,9 +74,8 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const
 		snprintf(text, sizeof text, "not recorded");
 	else if (!step->whole)
 		snprintf(text, sizeof text, "records are missing");
-	else if (step->slow_symbol != DW_NO_INDEX)
-		snprintf(text, sizeof text, "+%s in %s", dw_text_ns((double)step->slow_extra_ns, " ").at,
-		         symbols[step->slow_symbol].name);
+	else if (reason)
+		snprintf(text, sizeof text, "+%s in %s", dw_text_ns(extra_ns, " ").at, reason);
 	else
 		return;
 	dw_cell_text(table, cell, text);
@@ -90,7 +91,7 @@ static bool steps_touch_gap(struct dw_model *model, const struct dw_step *step)
 	return gap && gap->start_ns < step->end_ns;
 }
 
-static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
+static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_view_slow *slow,
                            const struct dw_step *step)
 {
 	uint64_t ns = step->end_ns - step->start_ns;
@@ -100,9 +101,9 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
 	row = DW_TABLE_ROW(table, 0, DW_INT(step->number),
 	                   DW_STRING(dw_view_thread_name(model, step->thread, false, name)), DW_INT(step->start_ns),
 	                   DW_INT(ns), step->next_ns ? DW_INT(step->next_ns - step->start_ns) : DW_EMPTY,
-	                   DW_PART(ns, steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
+	                   DW_PART(ns, slow->steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
 	steps_put_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
-	steps_put_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
+	steps_put_why(table, &row[WHY], step, slow);
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
@@ -122,12 +123,14 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	size_t count = dw_model_has_device(model) ? ALL_COLUMNS : COLUMNS;
 	struct dwell_table *table = steps ? dw_view_table("steps", columns, count, error) : NULL;
+	struct dw_view_slow slow;
 
 	if (!table)
 		return NULL;
 	table->columns[THREAD].data_only = steps->thread_count < 2;
+	dw_view_slow_begin(&slow, model, steps);
 	for (size_t i = 0; i < steps->count; i++)
-		steps_fill_row(table, model, steps, &steps->steps[i]);
+		steps_fill_row(table, model, &slow, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort(table, DURATION);
 	dw_view_head_steps(table, steps, "");

@@ -1169,3 +1169,26 @@ The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
+
+# A step that took longer because its thread had no CPU.
+$ trace no_cpu && dwell report no_cpu.dwell
+The steps' thread waited for a CPU for 15% of its time: other programs or threads had it. Times are not this thread's alone.
+10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
+1 slow step takes 13% of the loop beyond the usual time, most of it in operators (mm).
+  -> the view steps lists them with what took longer: at most 1.76 ms a step (dwell report --view steps)
+One operator, mm, may take 90% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 4.50 ms a step (dwell report --view operators)
+All of this together: at most 6.26 ms of 13.5 ms a step.
+
+  a step        ms  of the loop
+  operators   10.6        92.6%
+  other        0.9         7.4%
+  has no CPU   2.0
+  all         13.5       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                               1     10.6ms        92.6%  29.0ms
+
+Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a CPU (dwell report --view steps).
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
