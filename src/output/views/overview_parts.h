@@ -48,6 +48,9 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 
+/* What the loop does in turn, and what happens in it once in many steps (overview_phases.c). */
+void dw_overview_head_phases(struct dwell_table *table, const struct dw_overview *overview);
+
 /* ---- of devices (overview_device.c): with steps; without steps, a sentence for each device and a table ---- */
 
 struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error);

@@ -152,11 +152,9 @@ operators.other_threads        0.0%                           a steady step     
 operators.float64              not measured                   a steady step                                            the types of operators are not in the trace
 operators.float32              not measured                   a steady step                                            record with dwell run --shapes
 optimizer.count                0                              a steady step                                        25
-optimizer.closure              0                                                                                   25
 optimizer.fused                0                                                                                   25
 optimizer.foreach              0                                                                                   25
 evaluation.trained             not measured                   evaluation                                               whether the model is trained is not in the trace
-evaluation.call                not measured                   a call                                                   the trace has nothing of it
 evaluation.graphs              not measured                   evaluation                                               whether gradients are enabled is not in the trace
 memory.peak                    not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
 memory.capacity                not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
@@ -226,7 +224,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-127 of 225 facts are not measured; each says why.
+126 of 223 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
