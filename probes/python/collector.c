@@ -1,7 +1,9 @@
-/* Records each pause of the garbage collector as a range, with a function in gc.callbacks. */
+/* Records each pause of the garbage collector as a range, with a function that the interpreter calls. */
 #include "python.h"
 
 #include <string.h>
+
+#define LIST_REFERENCES 3u /* the interpreter's, the module's, and one here */
 
 /* Without a place: this file is none of the program. */
 static struct dwell_site generations[] = {
@@ -11,6 +13,24 @@ static struct dwell_site generations[] = {
 };
 
 static __thread unsigned began __attribute__((tls_model("initial-exec")));
+
+/* gc.callbacks as the program sees it. NULL: the interpreter's own list. */
+static PyObject *programs;
+
+/* As the interpreter does it: the list may change meanwhile, and no exception gets out. */
+static void collector_call_programs(PyObject *arguments)
+{
+	for (Py_ssize_t i = 0; programs && i < PyList_Size(programs); i++) {
+		PyObject *one = PyList_GetItem(programs, i), *result;
+
+		Py_INCREF(one);
+		result = PyObject_CallObject(one, arguments);
+		if (!result)
+			PyErr_WriteUnraisable(one);
+		Py_XDECREF(result);
+		Py_DECREF(one);
+	}
+}
 
 static PyObject *collector_on_collection(PyObject *self, PyObject *arguments)
 {
@@ -27,10 +47,27 @@ static PyObject *collector_on_collection(PyObject *self, PyObject *arguments)
 		began = DWELL_NOT_BEGUN;
 	}
 	PyErr_Clear();
+	collector_call_programs(arguments);
 	Py_RETURN_NONE;
 }
 
 static PyMethodDef callback = { "dwp_collection", collector_on_collection, METH_VARARGS, NULL };
+
+/* The list by which the interpreter calls functions has this one alone, and gc.callbacks is another list, of the program.
+ * The lists stay one where something has seen it already: gc.callbacks was taken before. */
+static PyObject *collector_divide_list(PyObject *gc, PyObject *list)
+{
+	/* Python 3.9 keeps a copy of the module's dictionary. */
+	uint32_t most = LIST_REFERENCES + (strncmp(Py_GetVersion(), "3.9.", 4) == 0);
+	PyObject *own = (uint32_t)Py_REFCNT(list) <= most ? PyList_GetSlice(list, 0, PyList_Size(list)) : NULL;
+
+	if (own && PyObject_SetAttrString(gc, "callbacks", own) == 0) {
+		PyList_SetSlice(list, 0, PyList_Size(list), NULL);
+		return own;
+	}
+	Py_XDECREF(own);
+	return NULL;
+}
 
 void dwp_collector_attach(void)
 {
@@ -38,8 +75,10 @@ void dwp_collector_attach(void)
 	PyObject *list = gc ? PyObject_GetAttrString(gc, "callbacks") : NULL;
 	PyObject *function = list ? PyCFunction_New(&callback, NULL) : NULL;
 
-	if (function && PyList_Check(list))
+	if (function && PyList_Check(list)) {
+		programs = collector_divide_list(gc, list);
 		PyList_Append(list, function);
+	}
 	Py_XDECREF(function);
 	Py_XDECREF(list);
 	Py_XDECREF(gc);

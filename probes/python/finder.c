@@ -1,10 +1,10 @@
 /*
  * Attaches to a Python process and waits for the import of modules that probes know.
  *
- * attach.c calls dwp_python_attach() once, before the script begins. A finder at the head of
- * sys.meta_path waits for those modules. It asks the other finders, and replaces exec_module() of
- * the loader that they found, so that a probe runs when the module has been executed. Afterwards
- * the module and its loader are as they would be without the finder.
+ * attach.c calls dwp_python_attach() once, before the script begins. Each finder in sys.meta_path is
+ * hooked: where it has found one of those modules, exec_module() of the loader is replaced, so that a
+ * probe runs when the module has been executed. Afterwards the module and its loader are as they
+ * would be without that. A finder of dwell's own would be in the program's list.
  */
 #include "places.h"
 #include "python.h"
@@ -52,7 +52,7 @@ static void python_take_known(const struct known_module *known_module, PyObject 
 	PyErr_Clear();
 }
 
-/* ---- the finder -------------------------------------------------------------------- */
+/* ---- the finders ------------------------------------------------------------------- */
 
 /* exec_module() of a loader of a known module. `self` is a tuple: the loader, its own exec_module()
  * and the module's name. */
@@ -91,61 +91,31 @@ static void python_watch_loader(PyObject *spec, const char *name)
 	PyErr_Clear();
 }
 
-/* Asks the other finders. Returns a new reference to the spec, or to None; or NULL with their
- * exception. */
-static PyObject *python_ask_other_finders(PyObject *self, PyObject *name, PyObject *path, PyObject *target)
+/* After a call of a finder: with its class or the name of a module as first argument. */
+static void python_after_find(struct dwp_call *call, PyObject *spec)
 {
-	PyObject *finders = PySys_GetObject("meta_path"), *spec = NULL;
+	PyObject *name = call->self && PyUnicode_Check(call->self) ? call->self : call->second ? call->second : call->named;
 
-	for (Py_ssize_t i = 0; finders && i < PyList_Size(finders); i++) {
-		PyObject *finder = PyList_GetItem(finders, i);
-		PyObject *find = finder == self ? NULL : PyObject_GetAttrString(finder, "find_spec");
-
-		if (!find) {
-			PyErr_Clear();
-			continue;
-		}
-		spec = PyObject_CallFunctionObjArgs(find, name, path, target, NULL);
-		Py_DECREF(find);
-		if (!spec || spec != Py_None)
-			return spec;
-		Py_DECREF(spec);
-	}
-	Py_RETURN_NONE;
-}
-
-static PyObject *python_find_spec(PyObject *self, PyObject *arguments)
-{
-	PyObject *name = NULL, *path = Py_None, *target = Py_None, *spec;
-	const char *wanted = NULL;
-
-	if (!PyArg_UnpackTuple(arguments, "find_spec", 1, 3, &name, &path, &target))
-		return NULL;
+	if (!spec || spec == Py_None || !name || !PyUnicode_Check(name))
+		return;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, known[i].name) == 0)
-			wanted = known[i].name;
-	if (!wanted)
-		Py_RETURN_NONE;
-	spec = python_ask_other_finders(self, name, path, target);
-	if (spec && spec != Py_None)
-		python_watch_loader(spec, wanted);
-	return spec;
+		if (PyUnicode_CompareWithASCIIString(name, known[i].name) == 0)
+			python_watch_loader(spec, known[i].name);
 }
 
-static PyMethodDef finder_methods[] = { { "find_spec", python_find_spec, METH_VARARGS, NULL }, { 0 } };
-static struct PyModuleDef finder_module = { PyModuleDef_HEAD_INIT, "dwp_finder",
-	                                        "Watches for modules that dwell profiles.", 0,
-	                                        finder_methods, NULL, NULL, NULL, NULL };
+static void python_before_find(struct dwp_call *call)
+{
+	(void)call;
+}
+
+static const struct dwp_hook find_hook = { python_before_find, python_after_find, NULL };
 
 static void python_watch_imports(void)
 {
 	PyObject *finders = PySys_GetObject("meta_path");
-	PyObject *finder = PyModule_Create(&finder_module);
 
-	if (finder && finders && PyList_Check(finders))
-		PyList_Insert(finders, 0, finder);
-	Py_XDECREF(finder);
-	PyErr_Clear();
+	for (Py_ssize_t i = 0; finders && PyList_Check(finders) && i < PyList_Size(finders); i++)
+		dwp_hook_attribute(PyList_GetItem(finders, i), "find_spec", &find_hook);
 }
 
 /* ---- attaching ----------------------------------------------------------------------- */

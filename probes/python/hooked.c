@@ -190,14 +190,32 @@ static void hooked_replace_at_home(PyObject *original, PyObject *hooked, const c
 	PyErr_Clear();
 }
 
+/* The function of a class method of this class itself. NULL: it is no class method. */
+static PyObject *hooked_class_method(PyObject *owner, const char *name)
+{
+	PyObject *names = PyType_Check(owner) ? PyObject_GetAttrString(owner, "__dict__") : NULL;
+	PyObject *method = names ? PyMapping_GetItemString(names, name) : NULL, *function = NULL;
+
+	if (method && PyObject_TypeCheck(method, &PyClassMethod_Type))
+		function = PyObject_GetAttrString(method, "__func__");
+	Py_XDECREF(method);
+	Py_XDECREF(names);
+	PyErr_Clear();
+	return function;
+}
+
 void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook)
 {
-	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
+	PyObject *function = hooked_class_method(owner, name), *hooked = NULL, *method = NULL;
+	PyObject *original = function ? function : PyObject_GetAttrString(owner, name);
 
 	if (original && !(type && Py_TYPE(original) == (PyTypeObject *)type))
 		hooked = hooked_wrap(original, name, hook);
-	if (hooked && PyObject_SetAttrString(owner, name, hooked) == 0)
+	if (hooked && function)
+		method = PyClassMethod_New(hooked);
+	if (hooked && PyObject_SetAttrString(owner, name, method ? method : hooked) == 0 && !function)
 		hooked_replace_at_home(original, hooked, name);
+	Py_XDECREF(method);
 	Py_XDECREF(hooked);
 	Py_XDECREF(original);
 	PyErr_Clear();

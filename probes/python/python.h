@@ -41,6 +41,8 @@ PyAPI_FUNC(PyObject *) PyObject_VectorcallDict(PyObject *callable, PyObject *con
 PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *arguments,
                                          PyObject *names);
 PyAPI_FUNC(PyObject *) PyMethod_New(PyObject *function, PyObject *self);
+PyAPI_FUNC(PyObject *) PyClassMethod_New(PyObject *function);
+PyAPI_DATA(PyTypeObject) PyClassMethod_Type;
 PyAPI_FUNC(void) PyEval_SetProfile(dwp_tracer *tracer, PyObject *self);
 
 /* ---- hooked -------------------------------------------------------------------- */
@@ -66,8 +68,8 @@ extern struct dwp_hook_counts {
 	uint64_t calls, skips;
 } dwp_hook_counts;
 
-/* Replaces owner.name by a callable that runs the hook around the original. Does nothing if it is
- * replaced already. */
+/* Replaces owner.name by a callable that runs the hook around the original. A class method stays one:
+ * the class is the hook's first argument. Does nothing if it is replaced already. */
 void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook);
 /* The same for the object at `path` ("optim.Optimizer") in a module. Does nothing if there is no
  * such object. */

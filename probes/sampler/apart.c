@@ -102,7 +102,7 @@ static char *apart_stack(unsigned index)
 
 	if (DWELL_LIKELY(stack != NULL))
 		return stack;
-	memory = dw_call(SYS_mmap, NULL, DWS_APART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = dw_own_map(DWS_APART_BYTES);
 	if (dw_system_failed(memory))
 		return NULL;
 	__atomic_store_n(&stacks[index], (char *)memory, __ATOMIC_RELAXED);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 
 #include "base/system.h"
 #include "format/perf_event.h"
@@ -25,6 +26,7 @@
 #define SET_OWNER 15
 #define LIMIT_QUEUED 11  /* RLIMIT_SIGPENDING */
 #define LEAST_QUEUED 64u
+#define PROC_MAGIC 0x9fa0
 
 /* The first of two pages: positions in the second one. */
 struct dws_ring {
@@ -81,22 +83,62 @@ static void perf_mask(int how)
 	dw_system(SYS_rt_sigprocmask, how, (long)(uintptr_t)&signal, 0, 8, 0, 0);
 }
 
-void dws_perf_hold(bool hold)
+/* What is in /proc answers at once, and tells the program its own mask. */
+static bool perf_is_proc(int file)
 {
-	if (!dws_is_apart()) /* all signals are blocked there */
-		perf_mask(hold ? SIG_BLOCK : SIG_UNBLOCK);
+	struct statfs about;
+
+	return !dw_system_failed(dw_call(SYS_fstatfs, file, &about)) && about.f_type == PROC_MAGIC;
+}
+
+/* Pairs with users_change(): a thread that blocks the signal too late for it finds that events have ended. */
+bool dws_perf_hold(int file)
+{
+	if (file == DWS_NOT_HELD || dws_is_apart() || (file >= 0 && perf_is_proc(file))) /* apart all signals are blocked */
+		return false;
+	perf_mask(SIG_BLOCK);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (dws_process.has_perf)
+		return true;
+	perf_mask(SIG_UNBLOCK);
+	return false;
+}
+
+/* The mask that a call of this thread has, if dws_perf_mask() made it; written by a handler, too. */
+static __thread sigset_t *volatile held_now __attribute__((__tls_model__("initial-exec")));
+
+void dws_perf_release(void)
+{
+	held_now = NULL;
+	perf_mask(SIG_UNBLOCK);
 }
 
 /* The kernel's set has a bit for each signal; libc does not add this one. */
-const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held)
+static void perf_change(sigset_t *mask, bool add)
 {
 	uint64_t word;
 
 	memcpy(&word, mask, sizeof word);
-	word |= (uint64_t)1 << (DWS_SIGNAL - 1);
+	word &= ~((uint64_t)1 << (DWS_SIGNAL - 1));
+	word |= (uint64_t)add << (DWS_SIGNAL - 1);
+	memcpy(mask, &word, sizeof word);
+}
+
+const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held)
+{
 	memset(held, 0, sizeof *held);
-	memcpy(held, &word, sizeof word);
+	memcpy(held, mask, sizeof(uint64_t));
+	held_now = held;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	perf_change(held, dws_process.has_perf);
 	return held;
+}
+
+void dws_perf_clear(sigset_t *mask)
+{
+	perf_change(mask, false);
+	if (held_now)
+		perf_change(held_now, false);
 }
 
 uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel)

@@ -12,6 +12,7 @@
  *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
+ *   users    a program that changes its user has timers again
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
  *   python   frames of Python 3.9 to 3.15, read from the interpreter's memory
@@ -182,6 +183,9 @@ void dws_signals_begin(void);
 void dws_signals_end(void);
 /* Before another program begins, the kernel gets the program's stack for signals; if that fails, this library's again. */
 void dws_signals_show(bool show);
+/* In work of a handler that runs apart: a fault in the trace's file begins its handler there, and not on the thread's stack for
+ * signals, over the frames of the tick. The kernel takes that stack back when the tick's handler returns. */
+void dws_signals_end_stack(void);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 
@@ -206,10 +210,24 @@ void dws_timers_pause(void);
 void dws_timers_resume(void);
 /* glibc may have replaced the signal's handler when it created a thread: takes it back. */
 void dws_timers_keep(void);
+/* From now on threads have timers and no events: the calling thread, and others when they are told. */
+void dws_timers_without_perf(void);
 /* Ends the samples of this process, because it begins a sandbox; the trace says so. Returns the period. */
 long dws_timers_leave(void);
 /* The sandbox was refused: the calling thread, and others that had a timer, are sampled again. */
 void dws_timers_return(long period_ns);
+
+/* The kernel's structure, because libc's differ between C libraries. */
+struct dws_kernel_action {
+	void (*handler)(int, siginfo_t *, void *);
+	unsigned long flags;
+	void (*restorer)(void); /* x86-64 needs one; other processors return by the kernel's own code */
+	uint64_t mask;
+};
+/* Whether it is a function. */
+bool dws_is_handler(const struct dws_kernel_action *action);
+/* The handler of one of glibc's own signals, with all signals blocked. *before is the one that was there, if it is another. */
+bool dws_signal_install(int number, void (*handler)(int, siginfo_t *, void *), struct dws_kernel_action *before);
 
 /* ---- exec.c ---------------------------------------------------------------------------- */
 
@@ -241,9 +259,23 @@ void dws_perf_stop(struct dws_perf *perf);
 uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel);
 
 /* An event's signal may come while its thread is in the kernel, and would end a poll() or a sleep. It is held back
- * meanwhile; the event itself is in the ring. */
-void dws_perf_hold(bool hold);
+ * meanwhile; the event itself is in the ring. `file` is what the call reads, or one of the two numbers. Returns whether the
+ * signal is held, and has to be released. */
+#define DWS_NO_FILE (-1)
+#define DWS_NOT_HELD (-2) /* the call makes processes, which would inherit the mask; no signal interrupts it */
+bool dws_perf_hold(int file);
+void dws_perf_release(void);
+/* A mask with the signal, in `held`, for a call that has a mask of its own. */
 const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held);
+/* Takes the signal out of a mask, and out of the one that a call of this thread has now. */
+void dws_perf_clear(sigset_t *mask);
+
+/* ---- users.c ---------------------------------------------------------------------------- */
+
+/* The calling thread has events from now on, and no longer. False: too many threads have some. */
+bool dws_users_enter(uint32_t *place);
+void dws_users_leave(uint32_t *place);
+void dws_users_forked(void);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 

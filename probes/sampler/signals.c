@@ -94,12 +94,12 @@ void dws_signals_begin(void)
 
 	if (mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
 		return;
-	memory = dw_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = dw_own_map(STACK_BYTES);
 	if (dw_system_failed(memory))
 		return;
 	ours.ss_sp = (void *)memory;
 	if (dw_system_failed(signals_set_stack(&ours, NULL))) { /* the thread is on the program's stack for signals now */
-		dw_call(SYS_munmap, memory, STACK_BYTES);
+		dw_own_unmap((void *)memory, STACK_BYTES);
 		return;
 	}
 	mine.program = now;
@@ -120,9 +120,16 @@ void dws_signals_end(void)
 		if (dw_system_failed(signals_set_stack(&mine.program, NULL)))
 			return;
 	}
-	dw_system(SYS_munmap, (long)(uintptr_t)mine.stack, STACK_BYTES, 0, 0, 0, 0);
+	dw_own_unmap(mine.stack, STACK_BYTES);
 	mine.stack = NULL;
 	mine.innermost = NULL;
+}
+
+void dws_signals_end_stack(void)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+
+	signals_set_stack(&none, NULL);
 }
 
 void dws_signals_show(bool show)

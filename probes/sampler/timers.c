@@ -41,22 +41,16 @@
 #define TIMERS 65536u          /* the kernel numbers them from 0 */
 #define RESTORER 0x04000000ul  /* SA_RESTORER */
 
-/* The kernel's structures, because libc's differ between C libraries. */
+/* The kernel's structure, because libc's differ between C libraries. */
 struct kernel_event {
 	union sigval value;
 	int signal, notify, thread, unused[11];
-};
-struct kernel_action {
-	void (*handler)(int, siginfo_t *, void *);
-	unsigned long flags;
-	void (*restorer)(void); /* x86-64 needs one; other processors return by the kernel's own code */
-	uint64_t mask;
 };
 
 static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
 static bool wants_perf;
 static pthread_key_t at_end; /* its destructor runs at the end of a thread */
-static struct kernel_action glibcs; /* what was there before this library's handler */
+static struct dws_kernel_action glibcs; /* what was there before this library's handler */
 
 static uint64_t timers[TIMERS / 64]; /* atomic; a bit for each timer of this library, by the kernel's number */
 
@@ -66,6 +60,7 @@ static int64_t handed_on[HANDED_ON];
 THREAD_LOCAL struct {
 	int timer;       /* one more than the kernel's number; 0: none */
 	struct dws_perf perf; /* in place of the timer */
+	uint32_t place;  /* among threads with events */
 	uintptr_t function; /* of the thread */
 	int64_t before_ns; /* CPU time that was handed on to this thread, less its own before the timer */
 	uint64_t periods;  /* that samples stand for */
@@ -126,6 +121,16 @@ static long timers_set(void)
 	return 0;
 }
 
+static bool timers_set_perf(void)
+{
+	if (!wants_perf || !dws_users_enter(&mine.place))
+		return false;
+	if (dws_perf_start(&mine.perf, dws_process.period_ns))
+		return true;
+	dws_users_leave(&mine.place);
+	return false;
+}
+
 void dws_timers_start(uintptr_t function)
 {
 	long error = 0;
@@ -140,7 +145,7 @@ void dws_timers_start(uintptr_t function)
 	mine.weight = (uint32_t)(mine.before_ns / dws_process.period_ns);
 	mine.before_ns -= (int64_t)mine.weight * dws_process.period_ns;
 	dws_signals_begin();
-	if (wants_perf && dws_perf_start(&mine.perf, dws_process.period_ns))
+	if (timers_set_perf())
 		dws_process.has_perf = true;
 	else
 		error = timers_set();
@@ -172,6 +177,7 @@ void dws_timers_pause(void)
 	}
 	mine.timer = 0;
 	dws_perf_stop(&mine.perf);
+	dws_users_leave(&mine.place);
 }
 
 void dws_timers_resume(void)
@@ -333,6 +339,7 @@ static void timers_take(void *given)
 	uint32_t periods;
 
 	kernel.count = 0;
+	dws_signals_end_stack();
 	if (dws_recorder->hurry)
 		dws_recorder->hurry(true);
 	if (!mine.perf.ring)
@@ -344,14 +351,19 @@ static void timers_take(void *given)
 		dws_recorder->hurry(false);
 }
 
+bool dws_is_handler(const struct dws_kernel_action *action)
+{
+	return action->handler != (void (*)(int, siginfo_t *, void *))(void (*)(void))SIG_DFL &&
+	       action->handler != (void (*)(int, siginfo_t *, void *))(void (*)(void))SIG_IGN;
+}
+
 /* All signals are blocked, and errno is the program's: nothing here changes it. */
 static void timers_handle(int number, siginfo_t *info, void *context)
 {
 	struct tick tick = { info, context };
 
 	if (!timers_is_ours(info)) {
-		if (glibcs.handler != (void (*)(int, siginfo_t *, void *))(void (*)(void))SIG_DFL &&
-		    glibcs.handler != (void (*)(int, siginfo_t *, void *))(void (*)(void))SIG_IGN)
+		if (dws_is_handler(&glibcs))
 			glibcs.handler(number, info, context);
 		return;
 	}
@@ -363,9 +375,9 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 		mine.weight++;
 }
 
-static long timers_action(const struct kernel_action *action, struct kernel_action *before)
+static long timers_action(int number, const struct dws_kernel_action *action, struct dws_kernel_action *before)
 {
-	return dw_system(SYS_rt_sigaction, DWS_SIGNAL, (long)(uintptr_t)action, (long)(uintptr_t)before, 8, 0, 0);
+	return dw_system(SYS_rt_sigaction, number, (long)(uintptr_t)action, (long)(uintptr_t)before, 8, 0, 0);
 }
 
 #ifdef __x86_64__
@@ -384,27 +396,32 @@ void dws_return_from_signal(void);
 #endif
 
 /* No other handler may begin during this one: it could leave it by a jump. */
-static bool timers_install(void)
+bool dws_signal_install(int number, void (*handler)(int, siginfo_t *, void *), struct dws_kernel_action *before)
 {
-	struct kernel_action before, action = { .handler = timers_handle, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
+	struct dws_kernel_action now, action = { .handler = handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
 
 #ifdef __x86_64__
 	action.flags |= RESTORER;
 	action.restorer = dws_return_from_signal;
 #endif
-	if (dw_system_failed(timers_action(NULL, &before)))
+	if (dw_system_failed(timers_action(number, NULL, &now)))
 		return false;
-	if (before.handler != timers_handle)
-		glibcs = before;
-	return !dw_system_failed(timers_action(&action, NULL));
+	if (now.handler != handler)
+		*before = now;
+	return !dw_system_failed(timers_action(number, &action, NULL));
+}
+
+static bool timers_install(void)
+{
+	return dws_signal_install(DWS_SIGNAL, timers_handle, &glibcs);
 }
 
 void dws_timers_keep(void)
 {
-	struct kernel_action now;
+	struct dws_kernel_action now;
 
 	if (dws_process.period_ns && dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) &&
-	    !dw_system_failed(timers_action(NULL, &now)) && now.handler != timers_handle)
+	    !dw_system_failed(timers_action(DWS_SIGNAL, NULL, &now)) && now.handler != timers_handle)
 		timers_install();
 }
 
@@ -417,6 +434,12 @@ static void timers_delete_all(void)
 		for (; bits; bits &= bits - 1)
 			dw_call(SYS_timer_delete, word * 64 + (unsigned)__builtin_ctzll(bits));
 	}
+}
+
+void dws_timers_without_perf(void)
+{
+	wants_perf = false;
+	dws_process.has_perf = false;
 }
 
 long dws_timers_leave(void)
@@ -458,6 +481,8 @@ static void timers_in_child(void)
 		return;
 	mine.timer = 0;
 	mine.perf.ring = NULL; /* children do not get the mapping */
+	mine.place = 0;
+	dws_users_forked();
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
 	dws_process.is_program = false;

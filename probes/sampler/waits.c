@@ -182,13 +182,15 @@ __attribute__((noinline)) static void waits_reached(struct dws_wrapped *wrapped,
 
 struct wait {
 	int64_t began, waited;
+	bool held; /* the signal of events */
 };
 
-static inline __attribute__((always_inline)) struct wait waits_begin(void)
+/* `file`: what the call reads, see dws_perf_hold(). */
+static inline __attribute__((always_inline)) struct wait waits_begin(int file)
 {
-	if (DWELL_UNLIKELY(dws_process.has_perf))
-		dws_perf_hold(true);
-	return (struct wait){ waits_now(), mine.waited };
+	bool held = DWELL_UNLIKELY(dws_process.has_perf) && dws_perf_hold(file);
+
+	return (struct wait){ waits_now(), mine.waited, held };
 }
 
 static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *wrapped, struct wait before, const void *caller,
@@ -196,8 +198,8 @@ static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *
 {
 	int64_t took = waits_now() - before.began;
 
-	if (DWELL_UNLIKELY(dws_process.has_perf))
-		dws_perf_hold(false);
+	if (DWELL_UNLIKELY(before.held))
+		dws_perf_release();
 	mine.left -= took - (mine.waited - before.waited);
 	mine.waited = before.waited + took;
 	mine.calls++;
@@ -226,17 +228,17 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 #define FRONT(name, version)                                                       \
 	static struct dws_wrapped wrapped DWS_WRAPPED = { name, version, NULL, 0 };    \
 	struct wait measured
-#define CALL(result, call)                                                         \
+#define CALL(file, result, call)                                                   \
 	do {                                                                           \
 		if (DWELL_UNLIKELY(!period))                                               \
 			return call;                                                           \
-		measured = waits_begin();                                                      \
+		measured = waits_begin(file);                                              \
 		result = call;                                                             \
 		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                 \
 	} while (0)
 
 /* A function with its result, parameters and arguments. */
-#define WAITS_VERSION(result_type, name, version, parameters, arguments)           \
+#define WAITS_FILE(result_type, name, version, file, parameters, arguments)        \
 	PUBLIC result_type name parameters                                             \
 	{                                                                              \
 		FRONT(#name, version);                                                     \
@@ -244,7 +246,7 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		result_type result;                                                        \
                                                                                    \
 		*(void **)&next = dws_target(&wrapped);                                    \
-		CALL(result, next arguments);                                              \
+		CALL(file, result, next arguments);                                        \
 		return result;                                                             \
 	}
 #define MASKED(result_type, name, parameters, arguments)                           \
@@ -256,10 +258,13 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		sigset_t held;                                                             \
                                                                                    \
 		*(void **)&next = dws_target(&wrapped);                                    \
-		CALL(result, next arguments);                                              \
+		CALL(DWS_NO_FILE, result, next arguments);                                 \
 		return result;                                                             \
 	}
+#define WAITS_VERSION(result_type, name, version, parameters, arguments) \
+	WAITS_FILE(result_type, name, version, DWS_NO_FILE, parameters, arguments)
 #define WAITS(result_type, name, parameters, arguments) WAITS_VERSION(result_type, name, NULL, parameters, arguments)
+#define READS(result_type, name, file, parameters, arguments) WAITS_FILE(result_type, name, NULL, file, parameters, arguments)
 
 WAITS(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
@@ -281,20 +286,20 @@ MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int t
 MASKED(int, epoll_pwait2,
        (int epoll, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
        (epoll, events, most, timeout, waits_mask(mask, &held)))
-WAITS(ssize_t, read, (int file, void *to, size_t bytes), (file, to, bytes))
+READS(ssize_t, read, file, (int file, void *to, size_t bytes), (file, to, bytes))
 WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
-WAITS(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
-WAITS(ssize_t, pread64, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
+READS(ssize_t, pread, file, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
+READS(ssize_t, pread64, file, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
 WAITS(ssize_t, pwrite, (int file, const void *from, size_t bytes, off_t at), (file, from, bytes, at))
 WAITS(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), (file, from, bytes, at))
-WAITS(ssize_t, readv, (int file, const struct iovec *parts, int count), (file, parts, count))
+READS(ssize_t, readv, file, (int file, const struct iovec *parts, int count), (file, parts, count))
 WAITS(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
-WAITS(ssize_t, preadv, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
+READS(ssize_t, preadv, file, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
 WAITS(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
-WAITS(ssize_t, preadv64, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
+READS(ssize_t, preadv64, file, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
 WAITS(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
-WAITS(ssize_t, sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
-WAITS(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
+READS(ssize_t, sendfile, from, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
+READS(ssize_t, sendfile64, from, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
 WAITS(int, close, (int file), (file))
 WAITS(int, fsync, (int file), (file))
 WAITS(int, fdatasync, (int file), (file))
@@ -323,7 +328,7 @@ WAITS(pid_t, wait4, (pid_t process, int *status, int flags, struct rusage *usage
 WAITS(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage))
 WAITS(pid_t, wait, (int *status), (status))
 WAITS(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int flags), (kind, id, info, flags))
-WAITS(int, system, (const char *command), (command))
+READS(int, system, DWS_NOT_HELD, (const char *command), (command))
 WAITS(int, pclose, (FILE * stream), (stream))
 WAITS(int, pause, (void), ())
 MASKED(int, sigsuspend, (const sigset_t *mask), (waits_mask(mask, &held)))
@@ -363,7 +368,7 @@ WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;  \
 		va_end(list);                                                                           \
 		*(void **)&next = dws_target(&wrapped);                                                 \
-		CALL(result, next(path, flags, mode));                                                  \
+		CALL(DWS_NO_FILE, result, next(path, flags, mode));                                     \
 		return result;                                                                          \
 	}
 
@@ -382,9 +387,9 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 char *__fgets_chk(char *text, size_t size, int bytes, FILE *stream);
 size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *stream);
-WAITS(ssize_t, __read_chk, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
-WAITS(ssize_t, __pread_chk, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
-WAITS(ssize_t, __pread64_chk, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
+READS(ssize_t, __read_chk, file, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
+READS(ssize_t, __pread_chk, file, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
+READS(ssize_t, __pread64_chk, file, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
 WAITS(ssize_t, __recv_chk, (int socket, void *to, size_t bytes, size_t size, int flags), (socket, to, bytes, size, flags))
 WAITS(ssize_t, __recvfrom_chk,
       (int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes),
@@ -433,7 +438,7 @@ WAITS(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, con
 		if (DWELL_LIKELY(!(busy)))                                                      \
 			return result;                                                              \
 		holder = holder_of;                                                             \
-		measured = waits_begin();                                                           \
+		measured = waits_begin(DWS_NO_FILE);                                                           \
 		result = next arguments;                                                        \
 		waits_end(&wrapped, measured, __builtin_return_address(0), holder);                 \
 		return result;                                                                  \
@@ -477,7 +482,7 @@ TRIES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, MUTEX_BUSY, pthread_
 		if (DWELL_LIKELY(sem_trywait(semaphore) == 0))                                   \
 			return 0;                                                                    \
 		errno = saved;                                                                   \
-		measured = waits_begin();                                                            \
+		measured = waits_begin(DWS_NO_FILE);                                                            \
 		result = next arguments;                                                         \
 		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                       \
 		return result;                                                                   \
@@ -499,7 +504,7 @@ PUBLIC int pthread_once(pthread_once_t *once, void (*function)(void))
 	*(void **)&next = dws_target(&wrapped);
 	if (DWELL_LIKELY(__atomic_load_n((int *)once, __ATOMIC_ACQUIRE) & 2))
 		return next(once, function);
-	CALL(result, next(once, function));
+	CALL(DWS_NOT_HELD, result, next(once, function));
 	return result;
 }
 
@@ -515,7 +520,17 @@ static inline size_t waits_buffered(const FILE *stream)
 #endif
 }
 
-#define STREAMS(result_type, name, is_buffered, parameters, arguments)     \
+/* What a stream reads. */
+static inline int waits_file(const FILE *stream)
+{
+#ifdef __GLIBC__
+	return stream->_fileno;
+#else
+	return DWS_NO_FILE;
+#endif
+}
+
+#define STREAMS(result_type, name, is_buffered, file, parameters, arguments) \
 	PUBLIC result_type name parameters                                     \
 	{                                                                      \
 		FRONT(#name, NULL);                                                \
@@ -525,27 +540,27 @@ static inline size_t waits_buffered(const FILE *stream)
 		*(void **)&next = dws_target(&wrapped);                            \
 		if (DWELL_LIKELY(is_buffered))                                     \
 			return next arguments;                                         \
-		CALL(result, next arguments);                                      \
+		CALL(file, result, next arguments);                                \
 		return result;                                                     \
 	}
 
-STREAMS(char *, fgets, waits_buffered(stream) > 255, (char *text, int bytes, FILE *stream), (text, bytes, stream))
-STREAMS(size_t, fread, waits_buffered(stream) >= bytes * count, (void *to, size_t bytes, size_t count, FILE *stream),
+STREAMS(char *, fgets, waits_buffered(stream) > 255, waits_file(stream), (char *text, int bytes, FILE *stream), (text, bytes, stream))
+STREAMS(size_t, fread, waits_buffered(stream) >= bytes * count, waits_file(stream), (void *to, size_t bytes, size_t count, FILE *stream),
         (to, bytes, count, stream))
-STREAMS(ssize_t, getline, waits_buffered(stream) > 255, (char **line, size_t *bytes, FILE *stream), (line, bytes, stream))
-STREAMS(ssize_t, getdelim, waits_buffered(stream) > 255, (char **line, size_t *bytes, int end, FILE *stream),
+STREAMS(ssize_t, getline, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, FILE *stream), (line, bytes, stream))
+STREAMS(ssize_t, getdelim, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, int end, FILE *stream),
         (line, bytes, end, stream))
-STREAMS(ssize_t, __getdelim, waits_buffered(stream) > 255, (char **line, size_t *bytes, int end, FILE *stream),
+STREAMS(ssize_t, __getdelim, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, int end, FILE *stream),
         (line, bytes, end, stream))
-STREAMS(char *, __fgets_chk, waits_buffered(stream) > 255, (char *text, size_t size, int bytes, FILE *stream),
+STREAMS(char *, __fgets_chk, waits_buffered(stream) > 255, waits_file(stream), (char *text, size_t size, int bytes, FILE *stream),
         (text, size, bytes, stream))
-STREAMS(size_t, __fread_chk, waits_buffered(stream) >= bytes * count,
+STREAMS(size_t, __fread_chk, waits_buffered(stream) >= bytes * count, waits_file(stream),
         (void *to, size_t size, size_t bytes, size_t count, FILE *stream), (to, size, bytes, count, stream))
-STREAMS(int, fgetc, waits_buffered(stream) > 0, (FILE * stream), (stream))
-STREAMS(int, getc, waits_buffered(stream) > 0, (FILE * stream), (stream))
-STREAMS(int, getchar, waits_buffered(stdin) > 0, (void), ())
-STREAMS(int, fflush, false, (FILE * stream), (stream))
-STREAMS(int, fclose, false, (FILE * stream), (stream))
+STREAMS(int, fgetc, waits_buffered(stream) > 0, waits_file(stream), (FILE * stream), (stream))
+STREAMS(int, getc, waits_buffered(stream) > 0, waits_file(stream), (FILE * stream), (stream))
+STREAMS(int, getchar, waits_buffered(stdin) > 0, waits_file(stdin), (void), ())
+STREAMS(int, fflush, false, DWS_NO_FILE, (FILE * stream), (stream))
+STREAMS(int, fclose, false, DWS_NO_FILE, (FILE * stream), (stream))
 
 /* ---- libc's syscall() ------------------------------------------------------------------------------ */
 
@@ -560,7 +575,7 @@ bool dws_waits_is_futex(long number, long operation)
 DWS_FRONT long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller)
 {
 	static struct dws_wrapped wrapped DWS_WRAPPED = { "futex", NULL, NULL, 0 };
-	struct wait measured = waits_begin();
+	struct wait measured = waits_begin(DWS_NO_FILE);
 	long result = dw_system(SYS_futex, a, b, c, d, e, f);
 
 	waits_end(&wrapped, measured, caller, 0);

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 /* Enters the kernel. Returns its result; -4095 to -1 is an error's number, negative. errno stays as it is. */
@@ -54,4 +56,40 @@ static inline __attribute__((always_inline)) long dw_system_errno(long result)
 		return result;
 	errno = (int)-result;
 	return -1;
+}
+
+#define DW_OWN_MEMORY (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+/*
+ * Memory of this process, of zeros, that the program's limit of data (RLIMIT_DATA) does not count: the kernel takes it for
+ * a stack that may grow. A page below that nobody may use keeps it from growing. Returns its address, or an error.
+ */
+static inline long dw_own_map(size_t bytes)
+{
+	const size_t page = getauxval(AT_PAGESZ);
+	long memory = dw_call(SYS_mmap, NULL, bytes + page, PROT_NONE, DW_OWN_MEMORY, -1, 0), own;
+
+	if (dw_system_failed(memory))
+		return memory;
+	own = dw_call(SYS_mmap, memory + (long)page, bytes, PROT_READ | PROT_WRITE, DW_OWN_MEMORY | MAP_FIXED | MAP_GROWSDOWN, -1, 0);
+	if (dw_system_failed(own)) /* an emulated kernel may not know this */
+		own = dw_call(SYS_mmap, memory + (long)page, bytes, PROT_READ | PROT_WRITE, DW_OWN_MEMORY | MAP_FIXED, -1, 0);
+	if (dw_system_failed(own))
+		dw_call(SYS_munmap, memory, bytes + page);
+	return own;
+}
+
+/* Such memory, with zeros in it again. Returns an error where it cannot be mapped again. */
+static inline long dw_own_clear(void *memory, size_t bytes)
+{
+	long own = dw_call(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE, DW_OWN_MEMORY | MAP_FIXED | MAP_GROWSDOWN, -1, 0);
+
+	return dw_system_failed(own) ? dw_call(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE, DW_OWN_MEMORY | MAP_FIXED, -1, 0) : own;
+}
+
+static inline void dw_own_unmap(void *memory, size_t bytes)
+{
+	const size_t page = getauxval(AT_PAGESZ);
+
+	dw_call(SYS_munmap, (char *)memory - page, bytes + page);
 }

@@ -118,11 +118,33 @@ class Summary(Folder):
     def test_parts_sum_to_the_step_and_operators_are_those_of_the_view(self):
         summary = self.summary(self.made("train"))
         self.assertAlmostEqual(1, sum(part["share"] for part in summary["parts"]), 6)
-        self.assertAlmostEqual(summary["steps"]["steady_mean_ns"], sum(part["ns"] for part in summary["parts"]), -1)
+        self.assertAlmostEqual(summary["steps"]["mean_ns"], sum(part["ns"] for part in summary["parts"]), -1)
+        self.assertAlmostEqual(summary["steps"]["loops_ns"], summary["steps"]["mean_ns"] * summary["steps"]["count"], -2)
         table, rows = self.view("operators", self.made("train"))
         self.assertEqual([(row["name"], row["calls"], row["self_ns"], row["share"]) for row in rows[:20]],
                          [(row["name"], row["calls"], row["self_ns"], row["share"]) for row in summary["operators"]])
         self.assertEqual(table["coverage"], summary["coverage"])
+
+    def test_an_entry_is_the_row_of_the_view_by_the_names_of_columns(self):
+        """A column that is renamed, or a view without it, is no null in the summary of CI."""
+        entries = {
+            "operators": ("operators", None, {key: key for key in ("name", "calls", "self_ns", "share", "self_per_step_ns")}),
+            "kernels": ("kernels", "names", {"events": "calls", **{key: key for key in ("name", "family", "total_ns", "share", "operator")}}),
+        }
+        for name in ("train", "device_train", "nosteps", "device"):
+            summary = self.summary(self.made(name))
+            for key, (view, part, columns) in entries.items():
+                if not summary[key]:
+                    continue
+                answer = json.loads(run(dwell, "report", self.made(name), "--view", view, "--format", "json").stdout)
+                table = next(table for table in answer["views"] if table.get("part") == part)
+                at = {column["name"]: i for i, column in enumerate(table["columns"])}
+                if not summary["steps"]:
+                    at["self_per_step_ns"] = None
+                for entry, row in zip(summary[key], table["rows"]):
+                    self.assertEqual({member: None if at[column] is None else row[at[column]] for member, column in columns.items()}, entry)
+                    if view == "kernels" or summary["steps"]:
+                        self.assertTrue(all(value is not None for member, value in entry.items() if member != "operator"), entry)
 
     def test_without_steps_and_without_records(self):
         for name in ("nosteps", "empty"):

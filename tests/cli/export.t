@@ -83,6 +83,7 @@ train;forward 20000000
 $ ls
 train.dwell
 train.json
+
 # Call stacks as PyTorch's export_stacks() writes them.
 $ trace profiles && dwell export profiles.dwell --format folded --metric self_cpu_time_total
 main.c(30):_main;net.c(20):_forward;ops.c(10):_matmul 18000
@@ -126,6 +127,7 @@ $ dwell export train.dwell --format pstats -o none.pstats; ls none.pstats
 $ dwell export train.dwell --format speedscop
 2> dwell: no format 'speedscop'; did you mean 'speedscope'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats, sqlite
 [2]
+
 # Files have the mode that the umask gives.
 $ umask 027 && dwell export train.dwell --format folded -o mode.txt && dwell report train.dwell -o mode2.txt && stat -c %a mode.txt mode2.txt
 640

@@ -28,6 +28,7 @@ idle: not known why,device 0,8000,,0.186046512,
 
 device,events,first_ns,last_ns,span_ns,compute_ns,communication_ns,copy_ns,idle_ns,hidden_ns,only_compute_ns,only_communication_ns,compute_communication_ns,only_copy_ns,compute_copy_ns,communication_copy_ns,all_classes_ns
 device 0,4,0,43000,43000,17000,0,0,26000,0,17000,0,0,0,0,0,0
+
 # NUL and bytes that are no UTF-8 in names, numbers beyond 32 and 53 bits, two devices with equal stream numbers.
 
 $ printf '{"traceEvents":[{"ph":"X","cat":"kernel","name":"a\\u0000b","pid":0,"tid":7,"ts":1,"dur":4,"args":{"device":0,"stream":7,"correlation":1}},\n{"ph":"X","cat":"kernel","name":"bad\377\376name","pid":0,"tid":7,"ts":20,"dur":4,"args":{"device":0,"stream":7,"correlation":9007199254740993}},\n{"ph":"X","cat":"kernel","name":"over","pid":1,"tid":7,"ts":21,"dur":10,"args":{"device":1,"stream":7,"correlation":18446744073709551616}}]}' > names.json
@@ -46,6 +47,7 @@ $ dwell report --view kernels names.json | sed -n '/name/,$p' | cut -c 1-44
   a�b        other        1  4.00us  22.2%
   bad��name  other        1  4.00us  22.
 2> dwell: names.json: 2 events have text without escapes, or invalid UTF-8, and were repaired (the first at line 1, column 17)
+
 # Members of wrong types, negative times.
 
 $ printf '{"traceEvents":[{"ph":"X","cat":"kernel","name":"x","pid":0,"tid":7,"ts":-1,"dur":4,"args":{"device":0,"stream":7,"correlation":1}},\n{"ph":"X","cat":"kernel","name":"x","pid":0,"tid":7,"ts":1,"dur":-4,"args":{"device":0,"stream":7,"correlation":1}},\n{"ph":"X","cat":"kernel","name":7,"pid":"GPU","tid":[],"ts":"x","dur":1,"args":{"device":"a","stream":-1,"grid":[1,"b"]}},\n{"ph":"X","cat":"kernel","name":"y","pid":0,"tid":7,"ts":5,"dur":1,"args":{"device":0,"stream":7,"correlation":null,"grid":[1,"b"],"block":7}},\n{"ph":"X","cat":"kernel","name":"z","pid":0,"tid":7,"ts":7,"dur":1,"args":{"device":0,"stream":7,"correlation":"7"}}]}' > types.json
@@ -62,6 +64,7 @@ z,z,other,compute,1,1000
 operator,calls,self_ns,total_ns,share
 2> dwell: types.json: 1 events have no time, or one that is no number, and are left out (the first at line 3, column 1); 1 events have a negative duration, which is taken as 0 (the first at line 2, column 1); 1 events begin before time 0, and are moved there (the first at line 1, column 17)
 2> dwell: lost: 1 records: events of the imported file could not be read
+
 # Nothing in it, nothing of a device, a file that ends within an event.
 
 $ printf '{"traceEvents":[]}' > none.json
@@ -85,6 +88,7 @@ $ head -c 700 order.json > cut.json; dwell report --view kernels --format csv cu
 family,calls,total_ns,share
 other,2,8000,1
 2> dwell: cut.json: the file ends too early at line 6, column 1; what lies before is here
+
 # A profile of ONNX Runtime with wrong types that ends too early.
 
 $ printf '[{"cat":"Session","pid":5,"tid":6,"dur":9,"ts":0,"ph":"X","name":"model_run"},\n{"cat":"Node","pid":5,"tid":6,"dur":8,"ts":1,"ph":"X","name":"a_kernel_time","args":{"op_name":"Relu","input_type_shape":[{"float":["x",-1]},5]}},\n{"cat":"Node","pid":5,"tid":6,"dur":-8,"ts":"b","ph":"X","name":"b_kernel_time","args":{"op_name":"Relu"}},\n{"cat":"Node","pid":5,"tid":6,"dur":1,"ts":3,"ph":"X","name":"c_kernel_time","args":{"op_name":7}},\n{"cat":"Node","pid":5,"ti' > onnx.json

@@ -23,6 +23,7 @@ $ dwell report singa.dwell --layout singa --skip-iteration=-1
 $ dwell report singa.dwell --view sequence --skip-iteration 99999999999999999999
 2> dwell: --skip-iteration takes a number, 0 or more; not '99999999999999999999'
 [2]
+
 # As many as there are, more, and one fewer.
 $ dwell report singa.dwell --layout singa --skip-iteration 15
 2> dwell: the first 15 iterations are skipped, and there are no more than 15 here: skip fewer (--skip-iteration 14 leaves one)
@@ -63,6 +64,7 @@ OP_ID5. ReLUBackward : 0.000400068 sec
 OP_ID6. ConvForward (recomputed in backward) : 0.000200066 sec
 OP_ID7. Dist_s_fusedSynch_allreduce : 0.000200064 sec
 OP_ID9. SGDUpdate : 5.00696e-05 sec
+
 # Phases alone.
 $ trace singa_phases && dwell report singa_phases.dwell --layout singa | grep .
 Time Profiling:
@@ -85,6 +87,7 @@ Backward Propagation Time : 0.00173333 sec
 $ dwell report singa_phases.dwell --view sequence
 2> dwell: singa_phases.dwell has no operators in steps: mark them with DWELL_OP("name") and each iteration with DWELL_STEP()
 [1]
+
 # Metadata that makes no sense, and options in their place.
 $ trace singa_metadata && dwell report singa_metadata.dwell --layout singa
 2> dwell: the trace says that singa.verbosity is '7', which is no number from 0 to 3: give one with --verbosity
@@ -97,6 +100,7 @@ $ dwell report singa_metadata.dwell --layout singa --skip-iteration 0
 $ dwell report singa_metadata.dwell --layout singa --verbosity 2 --skip-iteration 0 | grep .
 Time Profiling:
 OP_ID0. Conv : 0.001 sec
+
 # No operators, no steps, nothing distributed, several ranks.
 $ trace nosteps && dwell report nosteps.dwell --layout singa
 2> dwell: no iterations were recorded here: mark each with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME

@@ -258,6 +258,7 @@ $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
 $ dwell run --layers , true
 2> dwell: --layers: the list of layers ',' names none
 [2]
+
 # Help as a verb, and verbs of other profilers that are names of programs.
 $ dwell --help > help.txt && dwell help | cmp - help.txt
 
@@ -293,16 +294,19 @@ $ touch diff && dwell diff nothing 2>&1 | grep -c 'no verb'
 $ dwell report --format xml
 2> dwell: no format 'xml'; did you mean 'md'? There are text, csv, json, md, html
 [2]
+
 # A reader that has seen enough ends dwell as it ends any command: by SIGPIPE, without a message.
 $ trace train && for what in "report train.dwell -f json" "export train.dwell -f chrome" "report train.dwell --layout torch"; do python3 -c 'import os, subprocess, sys; r, w = os.pipe(); os.close(r); print(subprocess.run(sys.argv[1:], stdout=w).returncode)' dwell $what; done
 -13
 -13
 -13
+
 # The same where SIGPIPE is ignored.
 $ for what in "report train.dwell -f json" "export train.dwell -f chrome" "report train.dwell --layout torch"; do python3 -c 'import os, subprocess, sys; r, w = os.pipe(); os.close(r); print(subprocess.run(sys.argv[1:], stdout=w, restore_signals=False).returncode)' dwell $what; done
 141
 141
 141
+
 # A trace that is moved to another folder; one that does not exist changes no exit status.
 $ mkdir all && dwell run --gather all -o gathered.dwell true 2>&1 | grep -o 'recorded to all/gathered.dwell' && ls all gathered.dwell 2>&1
 recorded to all/gathered.dwell

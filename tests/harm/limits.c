@@ -185,6 +185,19 @@ static void process_say(long value)
 	fclose(file);
 }
 
+/* What a process that libc's system() makes finds of its mask. */
+static void system_say(long value UNUSED)
+{
+	harm_compute(TICKS);
+	harm_say_status("system", system("grep -E 'Sig(Blk|Pnd)' /proc/self/status"));
+	harm_execute("surroundings", "process at the start");
+	FILE *file = popen("grep -E 'Sig(Blk|Pnd)' /proc/self/status", "r");
+	char line[200];
+	while (file && fgets(line, sizeof line, file))
+		harm_say("%s", line);
+	harm_say_status("pclose", pclose(file));
+}
+
 static void maps_say(long value UNUSED)
 {
 	char line[600];
@@ -304,6 +317,14 @@ static void count_say(long value UNUSED)
 	}
 }
 
+/* Computes until a file appears, 5 s at most. */
+static void busy_say(long value UNUSED)
+{
+	for (double end = harm_now() + 5; harm_now() < end && access("stop.tmp", F_OK);)
+		harm_compute(.02);
+	harm_say("computed\n");
+}
+
 #define LIMITED(name, resource, limit) \
 	{ \
 		"limits", name, exec_main, (resource) + 100L * (limit) \
@@ -337,6 +358,7 @@ const struct harm_program harm_limits[] = {
 	{ "surroundings", "environment that changes", environment_change, 0 },
 	{ "surroundings", "process at the start", process_say, 0 },
 	{ "surroundings", "process later", process_say, 1 },
+	{ "surroundings", "processes of system and popen", system_say, 0 },
 	{ "surroundings", "maps", maps_say, 0 },
 	{ "surroundings", "auxiliary vector", auxiliary_say, 0 },
 	{ "surroundings", "C locale", locale_say, 0 },
@@ -348,6 +370,7 @@ const struct harm_program harm_limits[] = {
 	{ "state", ".environment", environment_say, 0 },
 	{ "state", ".stack", stack_say, 0 },
 	{ "around", ".counts", count_say, 0 },
+	{ "around", ".computes", busy_say, 0 },
 	{ "state", ".exit 7", exit_with, 7 },
 	{ NULL, NULL, NULL, 0 },
 };

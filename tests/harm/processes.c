@@ -222,20 +222,27 @@ static void daemon_main(long value)
 
 /* ---- order of what fork() calls ---- */
 
+static int order_ends[2];
+
 static void order_prepare(void)
 {
+	harm_result("pipe", pipe(order_ends));
 	harm_say("prepare\n");
 }
 
+/* The child waits for this, so that the lines are in one order. */
 static void order_parent(void)
 {
 	harm_compute(.01);
 	harm_say("parent\n");
+	if (write(order_ends[1], "x", 1) != 1)
+		harm_say("the child waits for ever\n");
 }
 
 static void order_child(void)
 {
-	usleep(1000);
+	char byte;
+	harm_result("read", read(order_ends[0], &byte, 1));
 	harm_say("child\n");
 }
 

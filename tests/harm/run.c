@@ -38,6 +38,8 @@ static pid_t command_start(char **command)
 	if (pid)
 		return pid;
 	setsid();
+	for (int i = 1; i < 32; i++) /* nohup and shells ignore some */
+		signal(i, SIG_DFL);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

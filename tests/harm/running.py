@@ -170,8 +170,10 @@ class Runner:
         if program.around and mode == ATTACH:
             return "skipped", []
         plain = self.without(program)
-        if plain.output.startswith("skip: ") or plain.status is None:
-            return "skipped", [plain.output.strip()[:100] or "takes too long without dwell"]
+        if plain.output.startswith("skip: "):
+            return "skipped", [plain.output.splitlines()[0][len("skip: "):][:100]]
+        if plain.status is None:
+            return "skipped", ["takes too long without dwell"]
         limit = max(LONG, LONGER * plain.seconds)
         first = compare(plain, self.run(program, mode, limit))
         if not first:

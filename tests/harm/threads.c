@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "harm.h"
 #include <dirent.h>
+#include <semaphore.h>
 #include <sys/resource.h>
 #include <threads.h>
 
@@ -233,6 +234,104 @@ static void signalled_main(long value)
 	harm_say("SIGUSR1 %d, code %d\n", harm_seen[SIGUSR1], harm_code[SIGUSR1]);
 }
 
+/* ---- a change of user, of which libc tells threads that wait ---- */
+
+enum { IN_READ, IN_POLL, IN_PPOLL, IN_SLEEP, IN_LOCK, IN_CONDITION, IN_SEMAPHORE, IN_SIGWAIT, IN_JOIN };
+
+static int ends[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static bool released;
+
+static long user_wait(long how)
+{
+	struct pollfd file = { ends[0], POLLIN, 0 };
+	struct timespec time = harm_time(1.5);
+	sigset_t set;
+	int number = 0;
+	char byte;
+	sigfillset(&set);
+	switch (how) {
+	case IN_READ:
+		return read(ends[0], &byte, 1);
+	case IN_POLL:
+		return poll(&file, 1, 1500);
+	case IN_PPOLL:
+		return ppoll(&file, 1, &time, &set);
+	case IN_SLEEP:
+		return nanosleep(&time, &time);
+	case IN_LOCK:
+		return pthread_mutex_lock(&lock) || pthread_mutex_unlock(&lock);
+	case IN_SEMAPHORE:
+		return sem_wait(&semaphore);
+	case IN_SIGWAIT:
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR1);
+		return sigwait(&set, &number) * 100 + number;
+	default:
+		pthread_mutex_lock(&lock);
+		while (!released)
+			pthread_cond_wait(&condition, &lock);
+		return pthread_mutex_unlock(&lock);
+	}
+}
+
+static void *user_begin(void *how)
+{
+	errno = 0;
+	harm_compute(.02);
+	long result = user_wait((long)how);
+	harm_compute(.02);
+	harm_result("wait", result);
+	harm_say_mask("waited");
+	return NULL;
+}
+
+static void *user_join(void *thread)
+{
+	harm_say("join %d\n", pthread_join(*(pthread_t *)thread, NULL));
+	return NULL;
+}
+
+static void user_main(long how)
+{
+	pthread_t thread, other;
+	if (pipe(ends) || sem_init(&semaphore, 0, 0))
+		return;
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (how == IN_LOCK)
+		pthread_mutex_lock(&lock);
+	pthread_create(&thread, NULL, user_begin, (void *)(how == IN_JOIN ? IN_READ : how));
+	if (how == IN_JOIN)
+		pthread_create(&other, NULL, user_join, &thread);
+	harm_compute(.1);
+	usleep(400000);
+	double before = harm_now();
+	harm_result("setgid", setgid(getgid()));
+	harm_result("setuid", setuid(geteuid()));
+	harm_say("at once %d\n", harm_now() - before < 1);
+	if (how != IN_LOCK)
+		pthread_mutex_lock(&lock);
+	released = true;
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&lock);
+	sem_post(&semaphore);
+	kill(getpid(), SIGUSR1);
+	harm_result("write", write(ends[1], "x", 1));
+	pthread_join(how == IN_JOIN ? other : thread, NULL);
+	harm_compute(TICKS);
+	harm_say("user %d %d\n", getuid(), geteuid());
+}
+
+#define USER(name, how) \
+	{ \
+		"threads", "another user while one waits in " name, user_main, how \
+	}
+
 const struct harm_program harm_threads[] = {
 	{ "threads", "C11, 1", c11_main, 1 },
 	{ "threads", "C11, 4", c11_main, 4 },
@@ -244,6 +343,15 @@ const struct harm_program harm_threads[] = {
 	{ "threads", "attributes, 128 KiB", attributes_main, 131072 },
 	{ "threads", "keys and destructors", keys_main, 0 },
 	{ "threads", "pthread_once", once_main, 8 },
+	USER("read", IN_READ),
+	USER("poll", IN_POLL),
+	USER("ppoll", IN_PPOLL),
+	USER("nanosleep", IN_SLEEP),
+	USER("pthread_mutex_lock", IN_LOCK),
+	USER("pthread_cond_wait", IN_CONDITION),
+	USER("sem_wait", IN_SEMAPHORE),
+	USER("sigwait", IN_SIGWAIT),
+	USER("pthread_join", IN_JOIN),
 	{ "threads", "pthread_kill", signalled_main, 0 },
 	{ "threads", "pthread_kill and sigwait", signalled_main, 1 },
 	{ NULL, NULL, NULL, 0 },

@@ -78,7 +78,7 @@ def attach(shell):
         environment = dict(pair.split(b"=", 1) for pair in file.read().split(b"\0") if b"=" in pair)
     os.environb.clear()
     os.environb.update(environment)
-    probes = next(os.path.dirname(path) for path in os.environ["LD_PRELOAD"].replace("$ORIGIN", "").split(":") if path.endswith("/libdwell-attach.so"))
+    probes = next(os.path.dirname(path) for path in os.environ["LD_PRELOAD"].replace("/$LIB", "").replace("$ORIGIN", "").split(":") if path.endswith("/libdwell-attach.so"))
     ctypes.PyDLL(os.path.join(probes, "libdwell-python.so")).dwp_python_attach()
 
 

@@ -490,12 +490,23 @@ static void call_sigsuspend(bool waits)
 	sigsuspend(&none);
 }
 
+static volatile bool pauses;
+
+/* More than once: the first may come before the pause. */
+static void release_pause(void)
+{
+	for (; pauses; kernel_sleep_ms(WAIT_MS))
+		release_signal();
+}
+
 static void call_pause(bool waits)
 {
 	(void)waits;
-	depth_release(true, release_signal);
+	pauses = true;
+	depth_release(true, release_pause);
 	pthread_sigmask(SIG_UNBLOCK, &usual, NULL);
 	pause();
+	pauses = false;
 }
 
 DO(sigpending, sigpending(&usual))

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <mqueue.h>
@@ -589,6 +590,17 @@ DO(ssignal, ssignal(SIGUSR2, more_ignore))
 DO(sysv_signal, sysv_signal(SIGUSR2, more_ignore))
 DO(__sysv_signal, __sysv_signal(SIGUSR2, more_ignore))
 
+DO(setuid, depth_must(setuid(getuid()) == 0))
+DO(seteuid, depth_must(seteuid(geteuid()) == 0))
+DO(setreuid, depth_must(setreuid(getuid(), geteuid()) == 0))
+DO(setresuid, depth_must(setresuid(-1u, -1u, -1u) == 0))
+DO(setgid, depth_must(setgid(getgid()) == 0))
+DO(setegid, depth_must(setegid(getegid()) == 0))
+DO(setregid, depth_must(setregid(getgid(), getegid()) == 0))
+DO(setresgid, depth_must(setresgid(-1u, -1u, -1u) == 0))
+DO(setgroups, setgroups(0, NULL)) /* not every user may */
+DO(initgroups, initgroups("root", 0))
+
 #define CALL(name, kind, prepare) \
 	{ \
 #name, kind, call_##name, prepare, NULL \
@@ -678,5 +690,15 @@ const struct depth_call depth_more[] = {
 	CALL(ssignal, "call", NULL),
 	CALL(sysv_signal, "call", NULL),
 	CALL(__sysv_signal, "call", NULL),
+	CALL(setuid, "call", NULL),
+	CALL(seteuid, "call", NULL),
+	CALL(setreuid, "call", NULL),
+	CALL(setresuid, "call", NULL),
+	CALL(setgid, "call", NULL),
+	CALL(setegid, "call", NULL),
+	CALL(setregid, "call", NULL),
+	CALL(setresgid, "call", NULL),
+	CALL(setgroups, "call", NULL),
+	CALL(initgroups, "call", NULL),
 	{ NULL, NULL, NULL, NULL, NULL },
 };

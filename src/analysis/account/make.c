@@ -11,6 +11,7 @@
 #include "account/parts.h"
 #include "account/team.h"
 #include "base/free.h"
+#include "format/keys.h"
 #include "model/core/product.h"
 #include "model/steps/iterations.h"
 #include "model/steps/steps.h"
@@ -25,6 +26,8 @@ struct making {
 	struct dw_team work;
 	uint32_t *first, *next; /* the cells of each part, by part, and by cell; DW_NO_INDEX ends */
 	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
+	double faults_ns; /* for which the thread ran in page faults */
+	double faults;    /* the same as a part of what touches memory */
 	bool failed;
 };
 
@@ -57,6 +60,20 @@ static void account_put_steps(struct dw_account *to, const struct dw_steps *step
 }
 
 /* Sets for how long the thread was in each state. What a hypervisor takes, the kernel counts neither as CPU time nor as a wait. */
+#define FAULT_NS 1000.0  /* without input, if it was not measured: 500 on physical machines, 3000 in virtual ones */
+#define INPUT_NS 100e3   /* with input: it waits for a disk */
+
+/* For how long the thread ran in page faults: so many, as the kernel counts, of the length that was measured. They pass in the kernel. */
+static double account_faults_ns(const struct making *making, const struct dw_usage_of *usage)
+{
+	uint32_t process = making->source->threads[making->to->thread].process;
+	const char *measured = dw_source_meta(making->source, process, DW_KEY_FAULT_NS);
+	double ns = measured ? strtod(measured, NULL) : 0;
+
+	ns = usage->minor_faults * (ns > 0 ? ns : FAULT_NS) + usage->major_faults * INPUT_NS;
+	return fmin(ns, usage->system_ns > 0 ? usage->system_ns : usage->cpu_ns);
+}
+
 static void account_put_states(struct making *making, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	struct dw_account *to = making->to;
@@ -81,6 +98,7 @@ static void account_put_states(struct making *making, const struct dw_steps *ste
 	to->state_ns[to->waits_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
 		to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
 	to->system_ns = usage.system_ns * scale;
+	making->faults_ns = account_faults_ns(making, &usage) * scale;
 	to->others_cpu_ns = fmax(0, usage.process_cpu_ns - usage.cpu_ns) * scale;
 	/* They wait for CPUs of the same machine. */
 	to->others_ns = to->others_cpu_ns * (1 + (usage.delay_known ? usage.delay_ns / fmax(1, usage.cpu_ns) : 0));
@@ -132,6 +150,46 @@ static double account_sum_samples(struct making *making, const struct dw_samples
 	return ns;
 }
 
+/* What touches memory takes page faults. The stack of none says that it is in one: where the kernel's code is not seen, the time seems
+ * to be that of the code that touches a page first. */
+#define TOUCHES (DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(OWN) | DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(UNKNOWN))
+
+/* Finds which part of what touches memory are page faults. */
+static void account_find_faults(struct making *making)
+{
+	struct dw_look look = { .functions = NULL };
+	double touches_ns = 0, faults_ns = 0;
+
+	for (size_t i = 0; i < making->samples->count && !making->failed && making->faults_ns > 0; i++) {
+		const struct dw_sample_row *row = &making->samples->rows[i];
+		const struct dw_account_part *part;
+		double ns;
+
+		if (!account_wants(making, row, false) || account_spins(making, row))
+			continue;
+		making->failed |= !dw_look_at(&look, making->source, row, false);
+		part = dw_account_part_of(&making->parts, row);
+		ns = (double)row->cpu_ns * (part->sampled_ns[DW_ACCOUNT_RUNS] > 0 ? part->state_ns[DW_ACCOUNT_RUNS] / part->sampled_ns[DW_ACCOUNT_RUNS] : 0);
+		touches_ns += dw_activity_in(look.activity, TOUCHES) ? ns : 0;
+		faults_ns += look.activity == DW_ACTIVITY_FAULT ? ns : 0;
+	}
+	dw_look_reset(&look);
+	if (touches_ns > 0)
+		making->faults = fmin(1, fmax(0, making->faults_ns - faults_ns) / touches_ns);
+}
+
+/* Adds a sample as a cell; page faults take their part of it. */
+static void account_add_sample(struct making *making, const struct dw_account_part *part, struct dw_look *look, enum dw_account_state state,
+                               const struct dw_sample_row *row, double ns)
+{
+	double faults = state == DW_ACCOUNT_RUNS && dw_activity_in(look->activity, TOUCHES) ? making->faults : 0;
+
+	dw_cells_add_sample(&making->cells, part, look, state, row, ns * (1 - faults));
+	look->activity = DW_ACTIVITY_FAULT;
+	if (faults > 0)
+		dw_cells_add_sample(&making->cells, part, look, state, row, ns * faults);
+}
+
 /* Adds the samples of a state as cells. A ns of theirs is as much of the state's time in its part as these say; with `all`, they
  * stand for all of it. */
 static void account_add_samples(struct making *making, const struct dw_samples *samples, enum dw_account_state state, bool all)
@@ -154,7 +212,7 @@ static void account_add_samples(struct making *making, const struct dw_samples *
 		}
 		if (state == DW_ACCOUNT_RUNS && account_spins(making, row))
 			as = DW_ACCOUNT_SPINS;
-		dw_cells_add_sample(&making->cells, part, &look, as, row, (double)row->cpu_ns * (all ? scale : fmin(1, scale)));
+		account_add_sample(making, part, &look, as, row, (double)row->cpu_ns * (all ? scale : fmin(1, scale)));
 	}
 	dw_look_reset(&look);
 }
@@ -167,6 +225,24 @@ static void account_add_rests(struct making *making, enum dw_account_state state
 
 		dw_cells_add_rest(&making->cells, part, state, DW_ACTIVITY_UNKNOWN, part->state_ns[state] - part->sampled_ns[state]);
 	}
+}
+
+static bool account_is_python(const struct making *making)
+{
+	const struct dw_source *source = making->source;
+
+	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
+}
+
+/* What the thread runs in a part if no sample says it: where operators were recorded, Python calls them. */
+static enum dw_activity account_by_records(const struct making *making, const struct dw_account_part *part)
+{
+	bool operators = false;
+
+	for (size_t i = 0; i < making->parts.count; i++)
+		operators |= DW_PARTS_OF_OPERATORS >> making->parts.at[i].share & 1;
+	return part->share == DW_SHARE_OTHER && operators && account_is_python(making) ? DW_ACTIVITY_INTERPRETER
+	                                                                               : DW_ACTIVITY_UNKNOWN;
 }
 
 /* In parts without a sample of CPU time the thread does by expectation what it does in the whole loop. */
@@ -189,7 +265,7 @@ static void account_add_unsampled(struct making *making)
 		for (unsigned activity = 0; sampled_ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
 			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity, ns * of_activity[activity] / sampled_ns);
 		if (!(sampled_ns > 0))
-			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, DW_ACTIVITY_UNKNOWN, ns);
+			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, account_by_records(making, part), ns);
 	}
 }
 
@@ -270,13 +346,6 @@ static double account_take_waits(struct making *making, uint32_t part, bool sure
 		dw_cells_scale(&making->cells, i, 1 - taken_ns / waits_ns);
 	}
 	return taken_ns;
-}
-
-static bool account_is_python(const struct making *making)
-{
-	const struct dw_source *source = making->source;
-
-	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
 }
 
 /* Finds what the threads do, for how the work is shared. */
@@ -377,6 +446,7 @@ static void account_divide(struct making *making)
 	dw_account_parts_fit(&making->parts, to->state_ns,
 	                     basis->squares ? (double)basis->weight * (double)basis->weight / (double)basis->squares : 0);
 	account_take_states(making);
+	account_find_faults(making);
 	account_add_samples(making, making->samples, DW_ACCOUNT_RUNS, true);
 	account_add_samples(making, making->waits, DW_ACCOUNT_WAITS, false);
 	account_add_unsampled(making);

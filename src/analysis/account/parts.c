@@ -67,7 +67,6 @@ static void parts_add_step(struct dw_account_parts *parts, const struct dw_step 
 /* The interpreter's time in phases, layers and functions is one part. In some steps of a Python program operators are not
  * recorded, so that phases have their time. */
 #define OF_PYTHON (1u << DW_SHARE_PYTHON | 1u << DW_SHARE_LAYERS | 1u << DW_SHARE_FUNCTIONS)
-#define OF_REDUCED (1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
 
 void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop,
                          const struct dw_symbol *symbols, bool python)
@@ -76,7 +75,7 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 
 	parts->merged = python ? OF_PYTHON : 0;
 	for (size_t i = 0; i < loop->count; i++)
-		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | OF_REDUCED : 0;
+		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | DW_PARTS_OF_OPERATORS : 0;
 	for (size_t i = 0; i < loop->count; i++)
 		parts_add_step(parts, &steps->steps[loop->first_step + i]);
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)

@@ -11,6 +11,9 @@
 #include "base/map.h"
 #include "model/steps/steps.h"
 
+/* Shares that operators have in a Python program. */
+#define DW_PARTS_OF_OPERATORS (1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
+
 struct dw_account_part {
 	enum dw_sample_where where;
 	enum dw_share share;

@@ -103,8 +103,6 @@ static const struct dw_symbol *sum_find_range(const struct dw_account *account, 
 	return NULL;
 }
 
-#define LEAST_LOOKS 3u /* with fewer, nothing is sure of what a thread does while it runs; each wait is known as a whole */
-
 #define MARGIN 0.03 /* of the time without a CPU: who waits for something else and then for a CPU seems to wait for it longer */
 
 /* Widens the interval of a sum by that of the part of a state that was added, with so many samples. */
@@ -118,7 +116,7 @@ static void sum_add_interval(struct dw_account_sum *sum, const struct dw_account
 		return;
 	dw_samples_interval(fmin(1, share), basis->weight, basis->squares, &low, &high);
 	if (state != DW_ACCOUNT_WAITS)
-		low = samples < LEAST_LOOKS ? 0 : low;
+		low = samples ? low : 0;
 	else
 		low = fmax(0, low - share * MARGIN * account->state_ns[DW_ACCOUNT_NO_CPU] / state_ns);
 	sum->low_ns -= fmax(0, ns - low * state_ns);

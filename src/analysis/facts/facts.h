@@ -109,6 +109,27 @@ struct dw_steady {
 /* With one loop, the parts are those of its facts. NULL with `error` if memory ran out. */
 const struct dw_steady *dw_facts_steady(struct dw_model *model, struct dwell_error *error);
 
+/*
+ * Where the time of the loops goes, from the begin of each step to the next begin (struct dw_iteration_times). Parts
+ * that lie in steps and between them are one. Parts of which the records of all steps know how long they are, as data,
+ * are exact. The others are those of the recorded steps, for all of the steps' time. If the thread of a single loop had
+ * no CPU for some time, that is in no part.
+ */
+struct dw_loop_parts {
+	size_t steps;        /* iterations of all loops */
+	double ns;           /* their mean; the parts and no_cpu_ns sum to it */
+	double no_cpu_ns;    /* in an iteration; shares are of the rest */
+	double scale;        /* for how many ns of all steps one of the counted steps stands, in parts that are not exact */
+	struct dw_steady_part *parts; /* of an iteration; descending, but time without a name is last */
+	size_t part_count;
+	bool unnamed;
+};
+
+#define DW_PART_BETWEEN_STEPS "between steps" /* the part of the time between them that nothing explains */
+
+/* Of a run that is one iteration: the parts of dw_facts_steady(). NULL with `error` if memory ran out. */
+const struct dw_loop_parts *dw_facts_loop_parts(struct dw_model *model, struct dwell_error *error);
+
 /* The fast step of the steady steps (model/steps/fast_step.h); with several loops their mean. */
 struct dw_fast_step {
 	double ns;

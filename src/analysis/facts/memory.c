@@ -419,8 +419,7 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 		pool = memory_find_pool(work, memory);
 	if (!pool) {
 		for (unsigned id = DW_FACT_MEMORY_PEAK; id <= DW_FACT_MEMORY_INPUTS; id++)
-			if (id != DW_FACT_MEMORY_ALLOCATOR) /* of operators */
-				dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
+			dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
 		for (unsigned id = DW_FACT_INPUT_VARIATION; id <= DW_FACT_INPUT_LARGEST; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
 		return;

@@ -17,7 +17,7 @@
 #include "model/core/product.h"
 
 #define SMALL_NS 20e3 /* about what calling an operator from Python costs */
-#define CALL_NS 2e3   /* at most this is the cost of calling an operator that allocates */
+#define SMALL_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
 
 enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
 
@@ -113,19 +113,20 @@ static double operators_layout_copies(const struct dw_facts_work *work)
 struct sums {
 	double ns[GROUPS], counts[GROUPS];
 	uint32_t largest[GROUPS];
-	double small_ns, small_count, all_ns, all_count, fused_count, foreach_count, recurrent_count;
+	double small_ns, small_count, all_ns, all_count, fused_count, foreach_count;
 };
 
-/* The time by the clock of an operator that takes SMALL_NS of a CPU: it is longer if the thread loses its CPU while it
+/* The time by the clock of an operator that takes so long of a CPU: it is longer if the thread loses its CPU while it
  * works, and does not give it up itself. */
 static double operators_small_ns(const struct dw_facts_work *work)
 {
 	const struct dw_fact *facts = work->facts->at;
 	double lost = facts[DW_FACT_CPU_SWITCHES_FORCED].value, all = lost + facts[DW_FACT_CPU_SWITCHES_WAIT].value;
+	double ns = work->facts->framework == DW_FACTS_C ? SMALL_IN_C_NS : SMALL_NS;
 
 	if (!facts[DW_FACT_CPU_DELAY].measured || !(all > 0))
-		return SMALL_NS;
-	return SMALL_NS / fmax(0.1, 1 - facts[DW_FACT_CPU_DELAY].value * lost / all);
+		return ns;
+	return ns / fmax(0.1, 1 - facts[DW_FACT_CPU_DELAY].value * lost / all);
 }
 
 static struct sums operators_sum(struct dw_facts_work *work)
@@ -158,7 +159,6 @@ static struct sums operators_sum(struct dw_facts_work *work)
 		}
 		sums.fused_count += family == DW_OPERATOR_FUSED ? count : 0;
 		sums.foreach_count += family == DW_OPERATOR_FOREACH ? count : 0;
-		sums.recurrent_count += family == DW_OPERATOR_RECURRENT ? count : 0;
 	}
 	free(sampled);
 	return sums;
@@ -266,9 +266,6 @@ static void operators_put_steady(struct dw_facts_work *work)
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->operator_count;
 	dw_fact_set_median(work, DW_FACT_OPERATORS_COUNT, count);
-	for (size_t i = 0; i < count; i++)
-		work->values[i] = work->steady[i]->called_count;
-	dw_fact_set_median(work, DW_FACT_OPERATORS_CALLED, count);
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->data_operator_count;
 	dw_fact_set_median(work, DW_FACT_LOADER_OPERATORS, count);
@@ -453,30 +450,6 @@ static void operators_put_float64(struct dw_facts_work *work, double whole_ns)
 		dw_fact_name(work, fact, largest->symbol);
 }
 
-/* ---- the allocator ---------------------------------------------------------------------------- */
-
-/* Operators that only allocate. What a call takes beyond the cost of calling any operator is the
- * allocator's time. */
-static void operators_put_allocator(struct dw_facts_work *work, double whole_ns)
-{
-	double ns = 0, calls = 0, each = 0;
-
-	for (size_t i = 0; i < work->loop->operator_count; i++) {
-		const struct dw_loop_row *row = &work->loop->operators[i];
-
-		if (operators_family(work, row) != DW_OPERATOR_EMPTY)
-			continue;
-		ns += (double)row->ns;
-		calls += (double)row->count;
-	}
-	if (!(calls > 0)) {
-		dw_fact_miss(work, DW_FACT_MEMORY_ALLOCATOR, "no operator of the steps allocates");
-		return;
-	}
-	each = fmin(ns / calls, CALL_NS);
-	dw_fact_set_share(work, DW_FACT_MEMORY_ALLOCATOR, ns - each * calls, whole_ns, work->loop->usual_count);
-}
-
 /* ---- other programs -------------------------------------------------------------------------- */
 
 DW_ORDER(operators_compare, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
@@ -521,7 +494,6 @@ static void operators_put_usual(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_OPERATORS_SMALL_COUNT, sums.small_count / steps, loop->usual_count);
 	if (sums.small_count > 0)
 		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count, loop->usual_count);
-	dw_fact_set(work, DW_FACT_OPERATORS_RECURRENT, sums.recurrent_count / steps, loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
 	operators_put_compiled(work, steps);
 	/* A few steps of another optimizer before the loop do not count. */
@@ -529,7 +501,6 @@ static void operators_put_usual(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps, loop->usual_count);
 	operators_put_float64(work, whole_ns);
 	operators_put_float32(work, whole_ns);
-	operators_put_allocator(work, whole_ns);
 }
 
 void dw_facts_of_operators(struct dw_facts_work *work)

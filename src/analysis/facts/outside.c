@@ -68,17 +68,6 @@ static enum outside_calls outside_calls_of(const struct dw_symbol *symbol)
 	return strcmp(symbol->name, DW_NAME_INFERENCE) == 0 ? OUTSIDE_INFERENCE : OUTSIDE_TRAINED;
 }
 
-/* Sets the median duration of calls that may act, or make targets. */
-static void outside_put_call(struct dw_facts_work *work)
-{
-	const struct dw_flat *flat = dw_model_flat(work->model, DW_FACTS_CATEGORY(EVALUATION), NULL);
-
-	work->failed |= !flat;
-	for (size_t i = 0; flat && i < flat->count; i++)
-		if (outside_calls_of(&work->symbols[flat->rows[i].symbol]) == OUTSIDE_INFERENCE)
-			dw_fact_set(work, DW_FACT_EVALUATION_CALL, (double)flat->rows[i].stat.p50_ns, flat->rows[i].stat.count);
-}
-
 /* How much of the evaluation each kind of call takes. PyTorch's probe gives each kind a name; if only one
  * occurs, it takes all, and the records need not be walked. */
 static void outside_put_calls(struct dw_facts_work *work)
@@ -98,7 +87,6 @@ static void outside_put_calls(struct dw_facts_work *work)
 	if (others) {
 		tree = dw_model_outermost(work->model, NULL);
 		work->failed |= !tree;
-		outside_put_call(work);
 	} else if (is_there) {
 		ns[OUTSIDE_TRAINED] = all_ns = 1;
 	}
@@ -267,7 +255,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		{ DW_FACT_LOOP_COMMUNICATION_ALL, DW_SHARE_COMMUNICATION },
 	};
 	const uint64_t *ns = work->loop->outside_ns, *counts = work->loop->outside_counts;
-	double named_ns, rest_ns, steps_ns = 0, collections = (double)counts[DW_SHARE_COLLECTOR];
+	double named_ns, rest_ns, steps_ns = 0;
 
 	if (!(work->loop_ns > 0)) {
 		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_GAP; id++)
@@ -284,9 +272,6 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
 	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
-	for (size_t i = 0; i < work->loop->count; i++)
-		collections += work->all[i].share_ns[DW_SHARE_COLLECTOR] > 0;
-	dw_fact_set(work, DW_FACT_LOOP_COLLECTIONS, collections / (double)work->loop->count, 1);
 	dw_fact_set(work, DW_FACT_LOOP_CALLS, (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];
 	rest_ns = (double)ns[DW_SHARE_OTHER];

@@ -98,12 +98,12 @@ static double samples_in_native(const struct dw_facts_work *work, struct samples
 }
 
 /* The function of Python with most time, and with `engine` the part of the time in which no code of Python runs: the engine
- * of autograd, products of NumPy, or memory that is returned. Returns the function's weight. */
-static double samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
+ * of autograd, products of NumPy, or memory that is returned. */
+static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
 {
 	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = dw_facts_sample_wanted, .context = &part };
 	const struct dw_hot_row *top = NULL;
-	double in_engine = 0, in_top; /* sums of whole numbers */
+	double in_engine = 0; /* a sum of whole numbers */
 	struct dw_hot hot;
 
 	if (!dw_hot_make(&hot, work->model, &ask))
@@ -119,13 +119,9 @@ static double samples_put_python(struct dw_facts_work *work, enum dw_fact_id id,
 	if (engine)
 		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_native(work, part)));
 	hot.weight -= (uint64_t)in_engine;
-	in_top = top ? (double)top->self : 0;
-	samples_put(work, id, &hot, top, in_top);
+	samples_put(work, id, &hot, top, top ? (double)top->self : 0);
 	dw_hot_reset(&hot);
-	return in_top;
 }
-
-#define LEAST_FOR_ONE 40u /* samples in the steps: then a function without a few of them takes next to nothing */
 
 /* Whether the loop waits for threads of the program where it asks for data. */
 static void samples_put_loader(struct dw_facts_work *work)
@@ -148,12 +144,11 @@ static void samples_put_loader(struct dw_facts_work *work)
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
-		DW_FACT_SAMPLES_PYTHON_ONE, DW_FACT_SAMPLES_ENGINE,
+		DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part, between = part;
-	double in_python;
-	uint64_t count = 0, weight = 0;
+	uint64_t count = 0;
 
 	work->failed |= !samples;
 	if (!samples || !samples->count) {
@@ -161,23 +156,13 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 			dw_fact_miss(work, ids[i], "record with dwell run --sample 100");
 		return;
 	}
-	for (size_t i = 0; i < samples->count; i++) {
-		if (!dw_facts_sample_wanted(&part, &samples->rows[i]))
-			continue;
-		count += samples->rows[i].count;
-		weight += samples->rows[i].weight;
-	}
+	for (size_t i = 0; i < samples->count; i++)
+		count += dw_facts_sample_wanted(&part, &samples->rows[i]) ? samples->rows[i].count : 0;
 	dw_fact_set(work, DW_FACT_SAMPLES_STEP, (double)count / (double)(work->loop->count ? work->loop->count : 1), count);
 	samples_put_top(work, DW_FACT_SAMPLES_FUNCTION, part);
 	python.between = true;
 	python.shares = 1u << DW_SHARE_PYTHON;
-	in_python = samples_put_python(work, DW_FACT_SAMPLES_PYTHON, python, true);
-	if (work->facts->at[DW_FACT_SAMPLES_ENGINE].measured) /* the function's part of it is not known */
-		in_python *= 1 - work->facts->at[DW_FACT_SAMPLES_ENGINE].value;
-	if (count >= LEAST_FOR_ONE)
-		dw_fact_set_share(work, DW_FACT_SAMPLES_PYTHON_ONE, in_python, (double)weight, count);
-	else
-		dw_fact_miss(work, DW_FACT_SAMPLES_PYTHON_ONE, "fewer than 40 samples of call stacks lie in the steps");
+	samples_put_python(work, DW_FACT_SAMPLES_PYTHON, python, true);
 	unnamed.shares = 1u << DW_SHARE_OTHER;
 	samples_put_top(work, DW_FACT_SAMPLES_UNNAMED, unnamed);
 	between.in_step = false;

@@ -12,18 +12,6 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 	return NAN;
 }
 
-double dw_case_in_slow_steps(const struct dw_rule_case *at, const char *part)
-{
-	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
-	bool recur = dw_case_part(at, DW_FACT_STEP_STEADY) + dw_case_part(at, DW_FACT_STEP_WARM_UP) +
-	                 dw_case_part(at, DW_FACT_STEP_OUTLIERS) > dw_case_part(at, DW_FACT_STEP_COUNT);
-
-	if (!recur || !excess->measured || excess->value < DW_RULE_DEADBAND || !excess->note ||
-	    strcmp(excess->note, part) != 0)
-		return 0;
-	return excess->value * dw_case_part(at, DW_FACT_STEP_OUTLIERS_PART);
-}
-
 static double case_share(const struct dw_rule_case *at, struct dw_account_select cells)
 {
 	const struct dw_account *account = at->facts->account;

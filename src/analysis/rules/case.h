@@ -92,11 +92,6 @@ static inline double dw_case_of_whole(const struct dw_rule_case *at, enum dw_rul
 	return whole == DW_RULE_OF_STEP ? share / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS)) : share;
 }
 
-/* For rules about time of which functions of Python tell more. */
-#define DW_CASE_FUNCTIONS                                                                       \
-	.look = "dwell report --view functions", .unless = DW_FACT_TRACE_FUNCTIONS,              \
-	.record = "dwell run --functions tells which functions"
-
 /* loop.c: whether steps get slower as the run goes on; whether the size of the input makes steps long. */
 bool dw_case_drifts(const struct dw_rule_case *at);
 bool dw_case_sizes_vary(const struct dw_rule_case *at);
@@ -104,21 +99,9 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
 /* machine.c: the part of the loop in which the program's threads wait for each other's CPUs; 0 if that may be
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
-/* machine.c: the time of page faults between the steps, as a part of the loop. */
-double dw_case_faults_between(const struct dw_rule_case *at);
-/* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */
-double dw_case_faults_in_steps(const struct dw_rule_case *at);
 
-/* What slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in `part`: it is in
- * the steady steps' shares, and slow-steps reports it. */
-double dw_case_in_slow_steps(const struct dw_rule_case *at, const char *part);
-/* host.c: whether the interpreter takes a part of the time that counts; whether steps with a new shape are long because of it;
- * whether there are so many small operators between the steps that the rule about these reports them. */
-bool dw_case_is_python(const struct dw_rule_case *at);
+/* host.c: whether steps with a new shape are long because of it. */
 bool dw_case_shapes_are_new(const struct dw_rule_case *at);
-bool dw_case_calls_between_are_small(const struct dw_rule_case *at);
-/* host.c: the interpreter's time for the calls of operators between the steps, at most, as a part of the loop. */
-double dw_case_calls_between(const struct dw_rule_case *at);
 
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

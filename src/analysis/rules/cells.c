@@ -2,15 +2,14 @@
  * Rules that select cells of the account (account/account.h): what the loop's thread does and what it waits for.
  *
  * A rule's share is that of all its cells. The cells of two rules are never the same, so that no time is claimed twice.
- * Times that records explain (data, communication, devices, checkpoints, evaluation) have rules of their own. Where steps are
- * marked, rules about operators and Python know more than what code of libraries and of the interpreter takes.
+ * Times that records explain (data, communication, devices, checkpoints, evaluation) have rules of their own. Where
+ * steps are marked, rules about operators know more than what code of libraries takes.
  */
 #include "rules/case.h"
 
 #define DOES(name) DW_ACTIVITY_SET(name)
 #define RUNS(activities) [DW_ACCOUNT_RUNS] = (activities), [DW_ACCOUNT_OTHERS] = (activities)
 #define WAITS(activities) [DW_ACCOUNT_WAITS] = (activities)
-#define CELLS(...) &(const struct dw_account_select) { .activities = { __VA_ARGS__ } }
 
 #define LEAST 0.07 /* of the loop; less is within what varies from run to run */
 #define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By the " \
@@ -49,9 +48,11 @@ static bool cells_is_work(const struct dw_rule_case *at)
 	return true;
 }
 
-#define RULE(id_, kind_, question_, ...)                                                 \
-	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP,  \
-	.cells = CELLS(__VA_ARGS__), .needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON
+#define RULE_OF(id_, kind_, question_, recorded_, ...) \
+	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP, \
+	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ } }, \
+	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON
+#define RULE(id_, kind_, question_, ...) RULE_OF(id_, kind_, question_, 0, __VA_ARGS__)
 
 const struct dw_rule dw_rules_cells[] = {
 	{
@@ -114,7 +115,19 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
-		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY | DOES(RETURNS) | DOES(FAULT))),
+		RULE("page-faults", CAUSE, "Does memory that is touched for the first time take time?", RUNS(DOES(FAULT) | DOES(RETURNS))),
+		.no_gain = true,
+		.statement = "To get memory from the system and to return it {takes} {share} {of}[, most of it in {cells:most}]"
+		             "[?cpu.faults_minor: : {cpu.faults_minor} page faults {each}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "keep large buffers from step to step",
+			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
+			                     "LD_PRELOAD, or MALLOC_TOP_PAD_ and MALLOC_MMAP_THRESHOLD_)",
+		},
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
 		.statement = "To allocate and free memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes" },
 		.look = "dwell report --view hot",
@@ -162,12 +175,26 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
-		RULE("interpreter", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
-		.unmarked = true,
-		.no_gain = true,
+		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?", 1u << DW_SHARE_COLLECTOR, RUNS(DOES(COLLECTOR))),
+		.part = DW_RULE_PART_COLLECTOR,
+		.statement = "Garbage collection takes {share} {of}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
+			[DW_WORDS_PYTHON] = "gc.freeze() once the model and the data are made, or gc.disable() and "
+			                    "a gc.collect() now and then",
+			[DW_WORDS_LIGHTNING] = "gc.freeze() in on_train_start, or gc.disable() there and a "
+			                       "gc.collect() after each epoch",
+		},
+		.look = "dwell report --view gc",
+	},
+	{
+		RULE("python", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
+		.group = DW_RULE_HOST,
 		.statement = "Python {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
+		.unless = DW_FACT_SAMPLES_STEP,
+		.record = "dwell run --sample 100 tells which functions",
 	},
 	{
 		RULE("libraries", WORK, "Does code of libraries take time?", RUNS(DOES(ALGEBRA) | DOES(UNKNOWN))),

@@ -5,185 +5,48 @@
 
 #include "rules/case.h"
 
-/* Between two operators the interpreter takes 2 to 40 us if it only calls the next operator. Longer
- * gaps are other code. */
-#define HOST_SMALL_NS 20e3
-#define HOST_SMALL_GAP_NS 40e3
-#define HOST_CALL_NS 10e3    /* assumed time that the interpreter takes to call one operator */
-#define HOST_CALLED_NS 12e3  /* for one that the program itself calls, with the calls of modules around that */
-#define HOST_STEP_NS 500e3   /* PyTorch's own Python in a step: around backward and the optimizer */
-#define HOST_HOOKS_NS 1.2e6  /* that of Lightning or Ignite */
-#define HOST_SMALL_COUNT 100
-#define HOST_SMALL_SHARE 0.45
-#define HOST_BETWEEN 0.10    /* of the loop, between its steps: a network's own operators are in them */
-#define HOST_MANY_COUNT 2000 /* a network of some dozens of layers calls 300 to 1200 operators a step */
-#define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
-#define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
-#define HOST_EMPTY_NS 1.2e3  /* an operator that takes no longer computes next to nothing */
-#define HOST_EMPTY_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
-
-/* A part of the steps plus the same part outside steps, as a share of the whole of dw_case_whole_of(). */
-static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
-{
-	if (dw_case_whole_of(dw_case_part(at, outside)) == DW_RULE_OF_STEP)
-		return dw_case_amount(at, inside);
-	return dw_amount_plus(dw_case_amount(at, outside),
-	                      dw_amount_times(dw_case_amount(at, inside), dw_case_part(at, DW_FACT_LOOP_STEPS)));
-}
-
-/* Counts the time outside steps only if waits are known there: otherwise waits are included in
- * loop.python. */
-static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
-{
-	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
-		return DW_RULE_OF_STEP;
-	return dw_case_whole_of(dw_case_part(at, DW_FACT_LOOP_PYTHON));
-}
-
-/* Waits for files and logging are parts of the loop. Where they use a CPU, the interpreter's time
- * contains them. */
-static double host_in_python(const struct dw_rule_case *at)
-{
-	double files = dw_case_runs(at, DW_ACTIVITIES_OF_FILES);
-	double logging = dw_case_has(at, DW_FACT_TRACE_FUNCTIONS)
-	                     ? dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) - dw_case_part(at, DW_FACT_LOOP_LOGGING) : 0;
-
-	return fmax(files, logging) + dw_case_in_slow_steps(at, "python");
-}
-
-/* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator, or
- * memory is returned. */
-static double host_in_engine(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_SAMPLES_ENGINE) * dw_case_part(at, DW_FACT_STEP_PYTHON);
-}
-
-#define HOST_RETURNS 0.16 /* of the time of a page fault: to return the page, where Python frees what had it; if samples do not say */
-
-static struct dw_amount host_share_python(const struct dw_rule_case *at)
-{
-	enum dw_rule_whole whole = host_whole_python(at);
-	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_PYTHON);
-	double returned = HOST_RETURNS * (whole == DW_RULE_OF_STEP ? dw_case_faults_in_steps(at)
-	                                     : dw_case_faults_in_steps(at) * dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_faults_between(at));
-	double engine = host_in_engine(at) * (whole == DW_RULE_OF_STEP ? 1 : dw_case_part(at, DW_FACT_LOOP_STEPS));
-
-	if (dw_case_fact(at, DW_FACT_SAMPLES_ENGINE)->measured)
-		returned = 0;
-	if (whole != DW_RULE_OF_STEP)
-		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
-	return dw_amount_less(share, engine + returned + dw_case_of_whole(at, whole, host_in_python(at)));
-}
-
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
-/* The part of the waits for a CPU that comes after a wait for something else. A thread that never waits loses its CPU
- * at any place, so that the interpreter's share stays as it is. After a wait, it is the interpreter that has none; and
- * so it is if the program's own threads take the CPU, which run when an operator or a queue wakes them. */
-static double host_woken(const struct dw_rule_case *at)
+#define HOST_SMALL_NS 20e3 /* between the steps, as facts/operators.c has it in them: about what calling an operator from Python costs */
+
+/* Whether the operators between the steps are small. */
+static bool host_between_are_small(const struct dw_rule_case *at)
 {
-	double waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
-	double all = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
-
-	return all > 0 && !(dw_case_crowded(at) > 0) ? waits / all : 1;
-}
-
-/* A thread that loses its CPU while it works takes longer for the same work, by the clock. What is known as time of
- * a CPU, as that of a call, does not: this is how much of the clock's time it is. */
-static double host_with_cpu(const struct dw_rule_case *at)
-{
-	return fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY) * (1 - host_woken(at)));
-}
-
-/* The time of a step between its operators: the interpreter's, or what a program in C does in no
- * range. */
-static struct dw_amount host_between_operators(const struct dw_rule_case *at)
-{
-	return dw_case_amount(at, dw_case_fact(at, DW_FACT_STEP_PYTHON)->measured ? DW_FACT_STEP_PYTHON
-	                                                                        : DW_FACT_STEP_UNNAMED);
-}
-
-/* The part of the operators that an optimizer calls, if it takes so much of a step that its own rules report
- * them. */
-static double host_part_of_optimizer(const struct dw_rule_case *at)
-{
-	double part = dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
-	double share = fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER), dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL));
-
-	return share >= HOST_OPTIMIZER && part > 0 ? fmin(1, part) : 0;
-}
-
-/* Small operators, and the time for their calls: the interpreter's other time is its own, as in times
- * of a millisecond between two operators. */
-static struct dw_amount host_share_small(const struct dw_rule_case *at)
-{
-	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	struct dw_amount calls = dw_amount_less(host_between_operators(at), dw_case_part(at, DW_FACT_PLACES_PYTHON));
-	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
-
-	calls = dw_amount_times(calls, count / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
-	if (calls.value > most)
-		calls = dw_amount_times(calls, most / calls.value);
-	return dw_amount_times(dw_amount_plus(small, calls), 1 - host_part_of_optimizer(at));
-}
-
-double dw_case_calls_between(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_LOOP) /
-	       host_with_cpu(at);
-}
-
-/* The time of the operators between the steps, and of their calls, as a part of the loop. */
-static double host_calls_between(const struct dw_rule_case *at)
-{
-	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
-	       fmin(dw_case_part(at, DW_FACT_LOOP_PYTHON), dw_case_calls_between(at));
-}
-
-bool dw_case_calls_between_are_small(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_LOOP_CALLS) >= HOST_SMALL_COUNT &&
-	       dw_case_part(at, DW_FACT_LOOP_OPERATORS) < dw_case_calls_between(at) &&
-	       host_calls_between(at) >= HOST_BETWEEN;
-}
-
-static enum dw_rule_whole host_whole_calls(const struct dw_rule_case *at)
-{
-	return dw_case_calls_between_are_small(at) ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
-}
-
-/* The same, with the operators between the steps if these are small. */
-static struct dw_amount host_share_calls(const struct dw_rule_case *at)
-{
-	struct dw_amount small = host_share_small(at);
-	double between = host_calls_between(at);
-
-	if (host_whole_calls(at) == DW_RULE_OF_STEP)
-		return small;
-	small = dw_amount_times(small, dw_case_part(at, DW_FACT_LOOP_STEPS));
-	return dw_amount_plus(small, (struct dw_amount){ between, between, between });
+	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) * dw_case_whole_ns(at, DW_RULE_OF_LOOP) <
+	       dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_SMALL_NS;
 }
 
 static double host_number_of_calls(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) +
-	       (dw_case_calls_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_CALLS) : 0);
+	       (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_CALLS) : 0);
 }
 
-#define HOST_OWN_CALLS 0.5 /* of the operators' time; recurrent layers call theirs without Python */
+#define HOST_CALL_NS 10e3 /* at most this is what the interpreter takes to call one operator; the rest of its time is its own */
 
-/* A recurrent layer of the library calls operators for each time step by itself: those are its form. */
-static bool host_calls_are_recurrent(const struct dw_rule_case *at)
+/* What calls of small operators take, as a part of the loop: of Python, or of what a program in C does in no range. */
+static double host_calls(const struct dw_rule_case *at)
 {
-	double calls = host_between_operators(at).value - dw_case_part(at, DW_FACT_PLACES_PYTHON);
+	const struct dw_account *account = at->facts->account;
+	double own_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
+	double count = host_number_of_calls(at), all = dw_case_value(at, DW_FACT_OPERATORS_COUNT) + dw_case_part(at, DW_FACT_LOOP_CALLS);
+	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON) ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
+	                                                       : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
-	return dw_case_value(at, DW_FACT_OPERATORS_RECURRENT) >= 1 &&
-	       calls < HOST_OWN_CALLS * dw_case_value(at, DW_FACT_OPERATORS_SMALL);
+	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
 }
 
-/* Calls that wait for a result, and the interpreter's time for them. Those of an optimizer that has a rule of
- * its own are part of its operators. */
+/* Small operators, with their calls. Those of an optimizer are the optimizer's. */
+static struct dw_amount host_share_calls(const struct dw_rule_case *at)
+{
+	struct dw_amount share = dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SMALL), dw_case_part(at, DW_FACT_LOOP_STEPS));
+	double more = host_calls(at) + (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_OPERATORS) : 0);
+	double others = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
+
+	return dw_amount_times(dw_amount_plus(share, (struct dw_amount){ more, more, more }), others);
+}
+
+/* Calls that wait for a result, and the interpreter's time for them. */
 static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 {
 	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
@@ -192,7 +55,7 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 	    dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
 	                   dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), isnan(part) ? 0 : fmin(1, part)));
 
-	return dw_amount_times(share, 1 - host_part_of_optimizer(at));
+	return share;
 }
 
 /* The compiled model is in several pieces. Its small operators are those of the pieces: in one
@@ -200,26 +63,6 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 static bool host_breaks(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
-}
-
-/* A deep network calls thousands of operators too, whose tensors are small but not tiny. Those of a loop
- * over rows compute next to nothing: their time is their call. */
-static bool host_calls_small(const struct dw_rule_case *at)
-{
-	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double mean_ns = dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) * host_with_cpu(at), own;
-
-	if (at->facts->framework == DW_FACTS_C && mean_ns >= HOST_EMPTY_IN_C_NS)
-		return false;
-	if (dw_case_calls_between_are_small(at))
-		return true;
-	/* An optimizer that calls many has rules of its own. */
-	own = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
-	return host_part_of_optimizer(at) < HOST_MOST && !host_breaks(at) && !host_calls_are_recurrent(at) &&
-	       ((count * own >= HOST_MANY_COUNT && mean_ns < HOST_EMPTY_NS) ||
-	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) && mean_ns < HOST_SMALL_NS &&
-	       host_between_operators(at).value * host_with_cpu(at) * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
-	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;
 }
 
 static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
@@ -234,136 +77,6 @@ static bool host_synchronises(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 && !dw_case_has(at, DW_FACT_DEVICE_BUSY);
 }
 
-/* The whole is the loop, unless only some of its steps are in scope. */
-static enum dw_rule_whole host_whole_collector(const struct dw_rule_case *at)
-{
-	return dw_case_fact(at, DW_FACT_LOOP_COLLECTOR_ALL)->measured ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
-}
-
-/* Collections while the loop gets data are part of getting it: the rules about the loader count them. */
-static struct dw_amount host_share_collector(const struct dw_rule_case *at)
-{
-	if (host_whole_collector(at) == DW_RULE_OF_STEP)
-		return dw_case_amount(at, DW_FACT_STEP_COLLECTOR);
-	/* The compiler makes many objects: the collections of the steps that compile are its own. */
-	if (dw_case_value(at, DW_FACT_OPERATORS_COMPILATIONS) >= 1)
-		return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR),
-		                      dw_amount_times(dw_case_amount(at, DW_FACT_STEP_COLLECTOR), dw_case_part(at, DW_FACT_LOOP_STEPS)));
-	return dw_amount_less(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR_ALL), dw_case_part(at, DW_FACT_LOADER_COLLECTOR));
-}
-
-/* The interpreter's time in an optimizer that takes much of a step. */
-static double host_python_in_optimizer(const struct dw_rule_case *at)
-{
-	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
-
-	if (dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE))
-		return 0; /* it may be that of anything in the closure */
-	return all >= HOST_OPTIMIZER ? fmax(0, all - dw_case_part(at, DW_FACT_STEP_OPTIMIZER)) : 0;
-}
-
-/* Lightning and Ignite call their hooks between and around the calls of a step. */
-static bool host_has_hooks(const struct dw_rule_case *at)
-{
-	return at->facts->framework == DW_FACTS_LIGHTNING || at->facts->framework == DW_FACTS_IGNITE;
-}
-
-/* The framework's own time in a step, as a part of it. The place of Python's time is then one line, which calls the
- * framework; and no function of it is known to take most of it. */
-static double host_in_hooks(const struct dw_rule_case *at)
-{
-	const char *where = dw_case_fact(at, DW_FACT_STEP_PYTHON)->where;
-
-	if (!host_has_hooks(at) || !where || strstr(where, " and ") || dw_case_fact(at, DW_FACT_SAMPLES_PYTHON)->name)
-		return 0;
-	return HOST_HOOKS_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
-}
-
-/* The interpreter's time for the calls of a step's operators, as a part of it. Where it is less, that for those which
- * the program itself calls, and for a step: the others are called by these, or by backward, without the interpreter. */
-static double host_calls_in_steps(const struct dw_rule_case *at)
-{
-	double ns = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS;
-
-	if (dw_case_fact(at, DW_FACT_OPERATORS_CALLED)->measured && !host_has_hooks(at))
-		ns = fmin(ns, dw_case_value(at, DW_FACT_OPERATORS_CALLED) * HOST_CALLED_NS + HOST_STEP_NS);
-	return ns / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
-}
-
-/* The interpreter's time of a step without autograd's engine and without that of calls of operators, which take some
- * microseconds of it each; the engine calls those of backward. As a part of a step. Times of a millisecond between two operators are no calls; ranges
- * without operators may lie in them. */
-static double host_own_python_in_steps(const struct dw_rule_case *at)
-{
-	double in_optimizer = host_python_in_optimizer(at);
-	double engine = host_in_engine(at), all = fmax(0, dw_case_part(at, DW_FACT_STEP_PYTHON) - in_optimizer - engine);
-	double ranges = in_optimizer + dw_case_part(at, DW_FACT_STEP_COMMUNICATION) +
-	                dw_case_part(at, DW_FACT_STEP_DEVICE) + dw_case_part(at, DW_FACT_STEP_COLLECTOR);
-	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges - host_in_hooks(at)));
-
-	return longer + fmax(0, all - longer - fmax(0, host_calls_in_steps(at) - engine));
-}
-
-/* The interpreter's own time between the steps, as a part of the loop. Lightning and Ignite call their hooks there,
- * which takes a part of a millisecond in every step: of these programs only longer times count. */
-static double host_own_python_between(const struct dw_rule_case *at)
-{
-	double own = fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - dw_case_calls_between(at));
-
-	return host_has_hooks(at) && dw_case_fact(at, DW_FACT_PLACES_BETWEEN)->measured
-	           ? fmin(own, dw_case_value(at, DW_FACT_PLACES_BETWEEN)) : own;
-}
-
-/* The same of the whole, as a part of it. Files and logging are left out: see host_in_python(). */
-static double host_own_python(const struct dw_rule_case *at)
-{
-	enum dw_rule_whole whole = host_whole_python(at);
-	double own = host_own_python_in_steps(at);
-
-	if (whole == DW_RULE_OF_LOOP)
-		own = own * dw_case_part(at, DW_FACT_LOOP_STEPS) + host_own_python_between(at);
-	return fmax(0, own - dw_case_of_whole(at, whole, host_in_python(at)));
-}
-
-static double host_gain_python(const struct dw_rule_case *at, double share_ns)
-{
-	return fmin(share_ns, host_own_python(at) * dw_case_whole_ns(at, host_whole_python(at)));
-}
-
-#define HOST_PYTHON 0.09 /* the interpreter's own time: a small model's loop has some percent of it */
-
-#define HOST_SPREAD 0.18   /* of the loop: Python that is spread over all functions of a clean loop of small tensors */
-#define HOST_FUNCTION 0.05 /* of the CPU time, in one function: it does something that is no call */
-
-/* Whether samples show no function that has much of a small part of Python. */
-static bool host_is_spread(const struct dw_rule_case *at)
-{
-	return host_share_python(at).value < HOST_SPREAD && dw_case_value(at, DW_FACT_SAMPLES_PYTHON_ONE) < HOST_FUNCTION;
-}
-
-/* A loop that only calls operators takes some microseconds of Python for each operator. */
-bool dw_case_is_python(const struct dw_rule_case *at)
-{
-	return dw_case_has(at, DW_FACT_TRACE_PYTHON) && !host_is_spread(at) &&
-	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY) * host_woken(at)) >= HOST_PYTHON;
-}
-
-/* Python code that makes objects starts the collector, in about each step: its time comes from them. */
-static double host_collected(const struct dw_rule_case *at)
-{
-	if (!(dw_case_value(at, DW_FACT_LOOP_COLLECTIONS) >= 1))
-		return 0;
-	return host_share_collector(at).value * dw_case_whole_ns(at, host_whole_collector(at));
-}
-
-#define HOST_MAKES 4 /* times the collector's time: Python that takes so long makes the objects */
-
-/* Python code that makes many objects starts the collector. To do less of it in Python removes both. */
-static bool host_collects_alone(const struct dw_rule_case *at)
-{
-	return !(dw_case_is_python(at) && host_own_python(at) >= HOST_MAKES * host_share_collector(at).value);
-}
-
 #define HOST_SIZES 0.9 /* of the spread of steps */
 
 /* Inputs of many sizes have many shapes: then the size makes a step long, and not that the shape is new. */
@@ -373,30 +86,6 @@ bool dw_case_shapes_are_new(const struct dw_rule_case *at)
 }
 
 const struct dw_rule dw_rules_host[] = {
-	{
-		.id = "collector",
-		.question = "Does the garbage collector interrupt the loop?",
-		.kind = DW_RULE_CAUSE,
-		.part = DW_RULE_PART_COLLECTOR,
-		.whole_of = host_whole_collector,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COLLECTOR),
-		.share = host_share_collector,
-		.threshold = 0.06,
-		.applies = host_collects_alone,
-		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
-		          "outside steps, because they come at any place; but while the loop gets data they "
-		          "are part of that. Not if Python's own time, which makes the objects, is four times "
-		          "as long. If Python's time is reported and there is a collection in each step, Python comes first.",
-		.statement = "Garbage collection takes {share} {of}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
-			[DW_WORDS_PYTHON] = "gc.freeze() once the model and the data are made, or gc.disable() and "
-			                    "a gc.collect() now and then",
-			[DW_WORDS_LIGHTNING] = "gc.freeze() in on_train_start, or gc.disable() there and a "
-			                       "gc.collect() after each epoch",
-		},
-		.look = "dwell report --view gc",
-	},
 	{
 		.id = "synchronising-call",
 		.question = "Does a call wait for the device in the middle of a step?",
@@ -487,22 +176,14 @@ const struct dw_rule dw_rules_host[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole_of = host_whole_calls,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
-		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 operators a step of "
-		          "less than 1.2 us each on average, as a loop over rows has them, or 100 of less than 20 us that "
-		          "take 45% of it, close to each other, of the step's own thread and without those of the data set. A "
-		          "deep network has thousands of small operators too: they take longer, and a smaller share. Of the "
-		          "time between operators at most 10 us count for each, and no times of a millisecond. Not of a "
-		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. Those "
-		          "between the steps count if they take less than 10 us each, and with their calls 10% of the loop. "
-		          "Those of an optimizer that takes 15% of a step do not count, and none do if it calls half of them. In C "
-		          "they must take less than 300 ns each.",
-		.applies = host_calls_small,
+		.threshold = 0.40,
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns in C) is small; of the "
+		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer do not count.",
 		.number = host_number_of_calls,
 		.statement = "{number} small operators {each}, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
@@ -514,36 +195,6 @@ const struct dw_rule dw_rules_host[] = {
 			[DW_WORDS_JAX] = "put the whole step under jax.jit, with lax.scan in place of loops",
 		},
 		.look = "dwell report --view operators --sort calls",
-	},
-	{
-		.id = "python",
-		.marked = true,
-		.question = "How much of the time is the interpreter's own?",
-		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_HOST,
-		.part = DW_RULE_PART_COMPUTE,
-		.whole_of = host_whole_python,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_PYTHON),
-		.share = host_share_python,
-		.threshold = 0.09,
-		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
-		          "between two operators are no calls; of the rest, 10 us for each operator are its "
-		          "call, or if that is less, 12 us for each that the program itself calls, and half a millisecond. "
-		          "What samples find in autograd's engine is none. Without calls, and without waits for a CPU, at least 9% must remain: "
-		          "the loop of a small model has some percent of its own. Below 18% one function must have 5% of the CPU time, "
-		          "if samples tell. Between the steps of Lightning and "
-		          "Ignite, which call their hooks there, only times of 1 ms and more count, and 1.2 ms of each step are "
-		          "theirs if no function is known to take more.",
-		.applies = dw_case_is_python,
-		.follows_ns = host_collected,
-		.gain_ns = host_gain_python,
-		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits[; "
-		             "{samples.python} of it is in {samples.python:name}{samples.python:where}].",
-		.remedy = {
-			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every step",
-		},
-		.sampled = "dwell report --view hot",
-		DW_CASE_FUNCTIONS,
 	},
 	{ 0 },
 };

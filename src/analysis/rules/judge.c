@@ -35,15 +35,19 @@ static bool judge_find_cells(const struct dw_rule_case *at, struct dw_account_se
 	return at->rule->cells || (at->rule->cells_of && at->rule->cells_of(at, cells));
 }
 
-/* Records explain parts of the time; what lies in the others, samples do. */
+/* Records explain parts of the time; what lies in the others, samples do, or the kernel. */
 static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_account_select *cells)
 {
 	const struct dw_account *account = at->facts->account;
-	bool runs = false, waits = cells->activities[DW_ACCOUNT_WAITS] != 0;
+	struct dw_account_select known = *cells;
 
-	for (unsigned state = 0; state < DW_ACCOUNT_WAITS; state++)
-		runs |= cells->activities[state] != 0;
-	return account && (cells->by_name || dw_account_is_divided(account) || !(runs || (waits && !account->waits_known)));
+	if (!account || cells->by_name || cells->explained || dw_account_is_divided(account))
+		return account != NULL;
+	if (account->waits_known && known.activities[DW_ACCOUNT_WAITS])
+		return true;
+	for (unsigned state = 0; state <= DW_ACCOUNT_WAITS; state++)
+		known.activities[state] &= ~DW_ACTIVITY_SET(UNKNOWN);
+	return known.activities[DW_ACCOUNT_UNKNOWN] || dw_account_sum(account, &known).ns > 0;
 }
 
 static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
@@ -108,8 +112,8 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	if (rule->host_times)
 		return true;
 	switch (rule->group) {
+	case DW_RULE_HOST: return !rule->cells;
 	case DW_RULE_RANKS:
-	case DW_RULE_HOST:
 	case DW_RULE_OPTIMIZER:
 	case DW_RULE_OPERATORS: return true;
 	default: return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
@@ -138,12 +142,10 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 	return rule->part == DW_RULE_PART_NONE ? verdict->share.value > idle : idle < least;
 }
 
-#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_SAMPLED 0.4  /* of a threshold: the low end of a share that few samples show */
-#define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
-#define JUDGE_FEW 10        /* steady steps: their shares are chance, */
-#define JUDGE_SHORT 0.67    /* if the thread has a CPU for no more of its time */
+#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
+#define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
  * longer, and so the shares of a sleep and of a wait for data smaller. */
@@ -202,11 +204,6 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
 	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;
-	if (rule->kind <= DW_RULE_WORK && steady < JUDGE_FEW && judge_with_cpu(at) <= JUDGE_SHORT) {
-		verdict->state = DW_RULE_NOT_MEASURED;
-		verdict->missing = "too few steps while other programs had the CPUs";
-		return;
-	}
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);
 	verdict->before_form = rule->before_form && rule->before_form(at);
@@ -497,15 +494,11 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 
 	verdict->statement = dw_rule_words(at, rule->statement, arena);
 	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
-	/* Functions of a program in C are recorded only if it was compiled for it, and it says itself which
-	 * shapes its operators have. */
-	if (rule->sampled && !dw_case_has(at, rule->unless) && dw_case_has(at, DW_FACT_SAMPLES_STEP))
-		look = rule->sampled;
-	else if (rule->record && !dw_case_has(at, rule->unless))
-		look = at->facts->foreign || (rule->unless == DW_FACT_TRACE_FUNCTIONS &&
-		                              at->facts->framework == DW_FACTS_C) ? NULL
-		     : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
-		                                          : rule->record;
+	/* A program in C says itself which shapes its operators have. */
+	if (rule->record && !dw_case_has(at, rule->unless))
+		look = at->facts->foreign                    ? NULL
+		       : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
+		                                            : rule->record;
 	look = look ? dw_rule_words(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;

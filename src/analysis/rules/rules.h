@@ -133,8 +133,7 @@ struct dw_rule {
 	/* If the fact `unless` is not measured or 0, `record` replaces `look`: it says how to record
 	 * the fact. Not used for traces of other profilers. */
 	enum dw_fact_id unless;
-	const char *sampled;   /* the same where call stacks were sampled, before `record` */
-	const char *record;    /* "dwell run --functions tells which functions" */
+	const char *record;    /* "dwell run --shapes tells which tensors" */
 };
 
 #define DW_RULE_NEEDS(...) (const enum dw_fact_id[]){ __VA_ARGS__, DW_FACT_COUNT }

@@ -15,8 +15,7 @@
 /* Four buckets an octave; the bounds within an octave are 2^(k/4), as fractions of 2^63. */
 static unsigned build_bucket(uint64_t ns)
 {
-	static const uint64_t quarters[] = { 0x9837f0518db8a96fu, 0xb504f333f9de6484u,
-		                                 0xd744fccad69d6af4u };
+	static const uint64_t quarters[] = { 0x9837f0518db8a96fu, 0xb504f333f9de6484u, 0xd744fccad69d6af4u };
 	unsigned octave, bucket;
 	uint64_t fraction;
 
@@ -73,8 +72,8 @@ static unsigned build_width(const struct dw_divided_loop *loop)
 DW_ORDER(build_span_compare, struct dw_summary_span, DW_UP(index))
 
 /* Steps of a thread are in order of time, and almost always of number too. */
-static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_divided_loop *loop, const uint64_t *between_ns, uint64_t from)
+static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_divided_loop *loop,
+                        const uint64_t *between_ns, uint64_t from)
 {
 	size_t most = loop->count < DW_SUMMARY_SPANS ? loop->count : DW_SUMMARY_SPANS;
 	struct dw_summary_span *spans = dw_arena_alloc(&summary->arena, (most + 1) * sizeof *spans);
@@ -107,8 +106,8 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 
 DW_ORDER(build_row_compare, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 
-/* The time of the program's own ranges in the counted steps, as far as no operator, layer or phase has it, by symbol. In
- * the mean step, times the usual steps, of which the operators are sums. */
+/* The time of the program's own ranges in the counted steps, as far as no operator, layer or phase has it, by symbol.
+ * In the mean step, times the usual steps, of which the operators are sums. */
 static size_t build_add_ranges(struct dw_loop_row *rows, size_t count, const struct dw_divided_loop *divided,
                                uint64_t steps, size_t symbol_count)
 {
@@ -125,8 +124,8 @@ static size_t build_add_ranges(struct dw_loop_row *rows, size_t count, const str
 	}
 	for (uint32_t symbol = 0; ns && counted && symbol < symbol_count; symbol++)
 		if (ns[symbol])
-			rows[count++] = (struct dw_loop_row){ symbol, (uint64_t)((double)ns[symbol] / (double)counted * (double)steps),
-				                                  steps };
+			rows[count++] =
+				(struct dw_loop_row){ symbol, (uint64_t)((double)ns[symbol] / (double)counted * (double)steps), steps };
 	free(ns);
 	return count;
 }
@@ -156,8 +155,8 @@ static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank
 		}
 		rank->names[rank->name_count++] =
 			(struct dw_summary_name){ build_text(summary, symbols[row->symbol].name),
-			                          symbols[row->symbol].category == DWELL_CATEGORY_COMMUNICATION,
-			                          row->count, row->ns };
+			                          symbols[row->symbol].category == DWELL_CATEGORY_COMMUNICATION, row->count,
+			                          row->ns };
 	}
 	free(rows);
 }
@@ -202,8 +201,8 @@ static void build_durations(struct dw_summary *summary, struct dw_summary_rank *
 }
 
 /* Steps with numbers below `from` were counted before. */
-static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_divided_loop *divided, const struct dw_step *all, uint64_t from)
+static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_divided_loop *divided,
+                        const struct dw_step *all, uint64_t from)
 {
 	const struct dw_loop *loop = divided->loop;
 	uint64_t counts[DW_SUMMARY_BUCKETS] = { 0 }, counted = 0, begun = 0, first = UINT64_MAX;
@@ -239,11 +238,11 @@ static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank
 	rank->wall_ns = loop->end_ns - loop->start_ns;
 }
 
-/* How the process ended, if dwell run started it, and it failed. */
-static uint32_t build_failed(const struct dw_source *source, const struct dw_source_process *process)
+/* How the process ended, if dwell run started it. Of a launcher's processes it is known that none failed if the
+ * launcher did not. */
+static void build_end(struct dw_summary_rank *rank, const struct dw_source *source,
+                      const struct dw_source_process *process)
 {
-	uint32_t failed = 0;
-
 	for (size_t i = 0; i < source->meta_count; i++) {
 		const struct dw_source_meta *meta = &source->metas[i];
 		unsigned number, pid;
@@ -251,11 +250,14 @@ static uint32_t build_failed(const struct dw_source *source, const struct dw_sou
 		if (strcmp(meta->key, DW_KEY_STATUS) != 0 || source->processes[meta->process].file != process->file)
 			continue;
 		if (sscanf(meta->value, "{\"signal\":%u,\"pid\":%u}", &number, &pid) == 2 && pid == process->pid)
-			failed = DW_SUMMARY_SIGNAL + number;
-		else if (sscanf(meta->value, "{\"exit\":%u,\"pid\":%u}", &number, &pid) == 2 && pid == process->pid)
-			failed = number;
+			rank->failed = DW_SUMMARY_SIGNAL + number;
+		else if (sscanf(meta->value, "{\"exit\":%u,\"pid\":%u}", &number, &pid) != 2)
+			continue;
+		else if (pid == process->pid)
+			rank->failed = number;
+		if (meta->value[2] == 'e' && !number)
+			rank->well = pid == process->pid ? DW_WELL_ITSELF : DW_WELL_LAUNCHER;
 	}
-	return failed;
 }
 
 struct dw_summary_failure dw_summary_failure(uint32_t failed)
@@ -263,14 +265,15 @@ struct dw_summary_failure dw_summary_failure(uint32_t failed)
 	struct dw_summary_failure text = { "" };
 
 	if (failed > DW_SUMMARY_SIGNAL)
-		snprintf(text.at, sizeof text.at, ", by signal %u (%s)", failed - DW_SUMMARY_SIGNAL, strsignal((int)(failed - DW_SUMMARY_SIGNAL)));
+		snprintf(text.at, sizeof text.at, ", by signal %u (%s)", failed - DW_SUMMARY_SIGNAL,
+		         strsignal((int)(failed - DW_SUMMARY_SIGNAL)));
 	else if (failed)
 		snprintf(text.at, sizeof text.at, ", with exit status %u", failed);
 	return text;
 }
 
-static void build_process(struct dw_summary *summary, struct dw_summary_rank *rank,
-                          const struct dw_source *source, uint32_t process)
+static void build_process(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_source *source,
+                          uint32_t process)
 {
 	const struct dw_source_process *from = &source->processes[process];
 	const struct dw_head *head = source->files[from->file].head;
@@ -278,10 +281,15 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 
 	if (head)
 		memcpy(host, head->hostname, sizeof head->hostname);
-	*rank = (struct dw_summary_rank){ .job = build_text(summary, from->job), .host = build_text(summary, host),
-		.command = build_text(summary, from->label), .rank = from->rank, .local_rank = from->local_rank,
-		.world_size = from->world_size, .pid = from->pid, .start_ns = source->realtime_start_ns + from->start_ns,
-		.failed = build_failed(source, from) };
+	*rank = (struct dw_summary_rank){ .job = build_text(summary, from->job),
+		                              .host = build_text(summary, host),
+		                              .command = build_text(summary, from->label),
+		                              .rank = from->rank,
+		                              .local_rank = from->local_rank,
+		                              .world_size = from->world_size,
+		                              .pid = from->pid,
+		                              .start_ns = source->realtime_start_ns + from->start_ns };
+	build_end(rank, source, from);
 	for (size_t i = 0; i < source->thread_count; i++)
 		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS; cause++)
 			rank->lost[cause] += source->threads[i].lost[cause];
@@ -299,7 +307,8 @@ static void build_unrecorded(struct dw_summary *summary, struct dw_summary_rank 
 }
 
 /* The pools of a process have their peaks at different times, so this is an upper bound if it has
- * several. The heap contains what others on the CPU have, and comes last. Nothing is walked if no allocation is recorded. */
+ * several. The heap contains what others on the CPU have, and comes last. Nothing is walked if no allocation is
+ * recorded. */
 static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, uint32_t process,
                          struct dwell_error *error)
 {
@@ -377,7 +386,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) && !summary->failed;
 }
 
-/* Whether the job may have been killed or may hang: a step or the recording did not end. */
+/* Whether the job may have been killed or may hang: a step or the recording did not end, or dwell run says so. */
 static bool build_is_cut(const struct dw_source *source)
 {
 	bool cut = false;
@@ -386,6 +395,8 @@ static bool build_is_cut(const struct dw_source *source)
 		cut |= source->steps[i].open;
 	for (size_t i = 0; i < source->file_count; i++)
 		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
+	for (size_t i = 0; i < source->meta_count; i++)
+		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"signal\":", 10) == 0;
 	return cut;
 }
 
@@ -399,7 +410,7 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, st
 	if (summary->before) /* where ranks are now may be after all steps */
 		dw_model_extend_scope(model);
 	good = ranks && !dw_model_compute_ranks_together(model, error) &&
-	            (!source->step_count || dw_model_steps(model, error));
+	       (!source->step_count || dw_model_steps(model, error));
 	loops = good && source->step_count ? 1 : 0;
 	for (size_t i = 0; ranks && i < source->thread_count; i++)
 		ranks[i] = DW_NO_INDEX;

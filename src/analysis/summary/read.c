@@ -53,16 +53,15 @@ static bool read_varint(const unsigned char **at, const unsigned char *end, uint
 }
 
 /* Adds pairs of an index below `count` and a number. */
-static bool read_pairs(struct reading *reading, const unsigned char *at,
-                            const unsigned char *end, uint64_t *values, uint64_t count, uint64_t *sum)
+static bool read_pairs(struct reading *reading, const unsigned char *at, const unsigned char *end, uint64_t *values,
+                       uint64_t count, uint64_t *sum)
 {
 	while (at < end) {
 		const unsigned char *place = at;
 		uint64_t index, value;
 
-		if (!read_varint(&at, end, &index) || !read_varint(&at, end, &value) ||
-		    index >= count || __builtin_add_overflow(values[index], value, &values[index]) ||
-		    __builtin_add_overflow(*sum, value, sum))
+		if (!read_varint(&at, end, &index) || !read_varint(&at, end, &value) || index >= count ||
+		    __builtin_add_overflow(values[index], value, &values[index]) || __builtin_add_overflow(*sum, value, sum))
 			return read_fail(reading, place, "a list of numbers is not valid");
 	}
 	return true;
@@ -118,7 +117,7 @@ static bool read_parts(struct reading *reading, const unsigned char *at, const u
 }
 
 static bool read_span(struct reading *reading, struct dw_summary_rank *rank, size_t most,
-                           const struct dw_proto_field *field)
+                      const struct dw_proto_field *field)
 {
 	const unsigned char *at = field->bytes, *end = at + field->length;
 	struct dw_summary_span *span = &rank->spans[rank->span_count];
@@ -138,8 +137,8 @@ static bool read_span(struct reading *reading, struct dw_summary_rank *rank, siz
 }
 
 /* Appends a name to a list that has space for `most`. */
-static bool read_name(struct reading *reading, struct dw_summary_name *names, size_t *count,
-                           size_t most, const struct dw_proto_field *from)
+static bool read_name(struct reading *reading, struct dw_summary_name *names, size_t *count, size_t most,
+                      const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_summary_name *name = &names[*count];
@@ -303,34 +302,93 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	int32_t whole = number <= INT32_MAX ? (int32_t)number - 1 : -1;
 
 	switch (field->field) {
-	case RANK_RANK: rank->rank = whole; break;
-	case RANK_LOCAL_RANK: rank->local_rank = whole; break;
-	case RANK_WORLD_SIZE: rank->world_size = whole; break;
-	case RANK_PID: rank->pid = (uint32_t)number; break;
-	case RANK_START: rank->start_ns = number; break;
-	case RANK_WALL: rank->wall_ns = number; break;
-	case RANK_STEPS: rank->steps = number; break;
-	case RANK_NS: rank->ns = number; break;
-	case RANK_WARM_UP_STEPS: rank->warm_up_steps = number; break;
-	case RANK_WARM_UP_NS: rank->warm_up_ns = number; break;
-	case RANK_MISSING_STEPS: rank->missing_steps = number; break;
-	case RANK_LAST_STEP: rank->last_step = number; break;
-	case RANK_LAST_OPEN: rank->last_open = number; break;
-	case RANK_SPAN_LOG2: rank->span_log2 = number < 64 ? (unsigned)number : 63; break;
-	case RANK_NAMED_STEPS: rank->named_steps = number; break;
-	case RANK_OTHER: rank->other_ns = number; break;
-	case RANK_MEMORY_PEAK: rank->memory_peak_bytes = number; break;
-	case RANK_ARRIVAL_LOG2: rank->arrival_log2 = number < 64 ? (unsigned)number : 63; break;
-	case RANK_IN_FLIGHT: rank->in_flight_ns = number; break;
-	case RANK_LAYER_STEPS: rank->layer_steps = number; break;
-	case RANK_OTHER_LAYERS: rank->other_layers_ns = number; break;
-	case RANK_ALLOCATED: rank->allocated_bytes = number; break;
-	case RANK_INPUT: rank->input_bytes = number; break;
-	case RANK_RESIDENT: rank->resident_bytes = number; break;
-	case RANK_LEFT: rank->left_bytes = number; break;
-	case RANK_LOOP_END: rank->loop_end_ns = number; break;
-	case RANK_CPU: rank->cpu_ns = number; break;
-	case RANK_FAILED: rank->failed = number <= UINT32_MAX ? (uint32_t)number : 0; break;
+	case RANK_RANK:
+		rank->rank = whole;
+		break;
+	case RANK_LOCAL_RANK:
+		rank->local_rank = whole;
+		break;
+	case RANK_WORLD_SIZE:
+		rank->world_size = whole;
+		break;
+	case RANK_PID:
+		rank->pid = (uint32_t)number;
+		break;
+	case RANK_START:
+		rank->start_ns = number;
+		break;
+	case RANK_WALL:
+		rank->wall_ns = number;
+		break;
+	case RANK_STEPS:
+		rank->steps = number;
+		break;
+	case RANK_NS:
+		rank->ns = number;
+		break;
+	case RANK_WARM_UP_STEPS:
+		rank->warm_up_steps = number;
+		break;
+	case RANK_WARM_UP_NS:
+		rank->warm_up_ns = number;
+		break;
+	case RANK_MISSING_STEPS:
+		rank->missing_steps = number;
+		break;
+	case RANK_LAST_STEP:
+		rank->last_step = number;
+		break;
+	case RANK_LAST_OPEN:
+		rank->last_open = number;
+		break;
+	case RANK_SPAN_LOG2:
+		rank->span_log2 = number < 64 ? (unsigned)number : 63;
+		break;
+	case RANK_NAMED_STEPS:
+		rank->named_steps = number;
+		break;
+	case RANK_OTHER:
+		rank->other_ns = number;
+		break;
+	case RANK_MEMORY_PEAK:
+		rank->memory_peak_bytes = number;
+		break;
+	case RANK_ARRIVAL_LOG2:
+		rank->arrival_log2 = number < 64 ? (unsigned)number : 63;
+		break;
+	case RANK_IN_FLIGHT:
+		rank->in_flight_ns = number;
+		break;
+	case RANK_LAYER_STEPS:
+		rank->layer_steps = number;
+		break;
+	case RANK_OTHER_LAYERS:
+		rank->other_layers_ns = number;
+		break;
+	case RANK_ALLOCATED:
+		rank->allocated_bytes = number;
+		break;
+	case RANK_INPUT:
+		rank->input_bytes = number;
+		break;
+	case RANK_RESIDENT:
+		rank->resident_bytes = number;
+		break;
+	case RANK_LEFT:
+		rank->left_bytes = number;
+		break;
+	case RANK_LOOP_END:
+		rank->loop_end_ns = number;
+		break;
+	case RANK_CPU:
+		rank->cpu_ns = number;
+		break;
+	case RANK_FAILED:
+		rank->failed = number <= UINT32_MAX ? (uint32_t)number : 0;
+		break;
+	case RANK_WELL:
+		rank->well = number <= DW_WELL_LAUNCHER ? (enum dw_summary_well)number : DW_WELL_UNKNOWN;
+		break;
 	default:
 		break; /* of a newer version */
 	}
@@ -342,8 +400,8 @@ struct lengths {
 };
 
 /* Makes space for as many spans, names, layers and collectives as the message has. */
-static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
-                              const struct dw_proto_field *from, struct lengths *lengths)
+static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from,
+                         struct lengths *lengths)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
@@ -360,21 +418,21 @@ static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
 	}
 	if (reader.bad)
 		return read_fail(reading, from->bytes, "a rank's message is damaged");
-	if (lengths->spans > DW_SUMMARY_SPANS || lengths->names > DW_SUMMARY_NAMES ||
-	    lengths->layers > DW_SUMMARY_LAYERS || lengths->collectives > DW_SUMMARY_COLLECTIVES)
+	if (lengths->spans > DW_SUMMARY_SPANS || lengths->names > DW_SUMMARY_NAMES || lengths->layers > DW_SUMMARY_LAYERS ||
+	    lengths->collectives > DW_SUMMARY_COLLECTIVES)
 		return read_fail(reading, from->bytes, "a rank has too many spans, names, layers or kinds of collectives");
 	rank->spans = dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
 	rank->names = dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
 	rank->places = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_PLACES * sizeof *rank->places);
 	rank->layers = dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
-	rank->collectives = dw_arena_alloc(&reading->summary->arena,
-	                                   (lengths->collectives + 1) * sizeof *rank->collectives);
+	rank->collectives =
+		dw_arena_alloc(&reading->summary->arena, (lengths->collectives + 1) * sizeof *rank->collectives);
 	reading->summary->failed |= !rank->spans || !rank->names || !rank->layers || !rank->places || !rank->collectives;
 	return !reading->summary->failed;
 }
 
-static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
-                           const struct dw_proto_field *field, const struct lengths *lengths)
+static bool read_list(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *field,
+                      const struct lengths *lengths)
 {
 	const unsigned char *end = field->bytes + field->length;
 	uint64_t sum = 0;
@@ -389,16 +447,26 @@ static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
 	case RANK_COMMAND:
 		rank->command = read_text(reading, field);
 		return true;
-	case RANK_DURATIONS: return read_durations(reading, rank, field);
-	case RANK_LOST: return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
-	case RANK_WHERE: return read_where(reading, rank, field);
-	case RANK_COLLECTIVE: return read_collective(reading, rank, lengths->collectives, field);
-	case RANK_SPAN: return read_span(reading, rank, lengths->spans, field);
-	case RANK_NAME: return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
-	case RANK_LAYER: return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
-	case RANK_PLACE: return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
-	case RANK_UNRECORDED: return read_unrecorded(reading, rank, field);
-	default: return true;
+	case RANK_DURATIONS:
+		return read_durations(reading, rank, field);
+	case RANK_LOST:
+		return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
+	case RANK_WHERE:
+		return read_where(reading, rank, field);
+	case RANK_COLLECTIVE:
+		return read_collective(reading, rank, lengths->collectives, field);
+	case RANK_SPAN:
+		return read_span(reading, rank, lengths->spans, field);
+	case RANK_NAME:
+		return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
+	case RANK_LAYER:
+		return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
+	case RANK_PLACE:
+		return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
+	case RANK_UNRECORDED:
+		return read_unrecorded(reading, rank, field);
+	default:
+		return true;
 	}
 }
 
@@ -438,8 +506,8 @@ static int read_head(const char *path, const unsigned char *bytes, size_t length
 	version = read_word(bytes + 8, 4);
 	if (version > DW_SUMMARY_VERSION)
 		return dw_error_set(error, DWELL_E_VERSION,
-			"%s: the summary has version %llu; this dwell reads up to %u: update dwell", path,
-			(unsigned long long)version, DW_SUMMARY_VERSION);
+		                    "%s: the summary has version %llu; this dwell reads up to %u: update dwell", path,
+		                    (unsigned long long)version, DW_SUMMARY_VERSION);
 	if (read_word(bytes + 16, 8) != dw_summary_checksum(bytes + HEAD_BYTES, length - HEAD_BYTES))
 		return dw_error_set(error, DWELL_E_CORRUPT,
 		                    "%s: the summary is cut off or damaged: its checksum is wrong. Make it "
@@ -448,8 +516,8 @@ static int read_head(const char *path, const unsigned char *bytes, size_t length
 	return 0;
 }
 
-int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes,
-                      size_t length, struct dwell_error *error)
+int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes, size_t length,
+                      struct dwell_error *error)
 {
 	struct reading reading = { summary, bytes, path, NULL, 0 };
 	size_t before = summary->count;

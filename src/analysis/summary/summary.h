@@ -22,14 +22,14 @@
 #include "read/unrecorded.h"
 
 #define DW_SUMMARY_VERSION 4u
-#define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
-#define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
-#define DW_SUMMARY_LAYERS 64u    /* most layers of a rank, if the summary has few ranks */
-#define DW_SUMMARY_COLLECTIVES 32u /* most rows of collectives of a rank */
-#define DW_SUMMARY_ARRIVALS 2048u   /* most arrivals of a rank, if the summary has few ranks */
+#define DW_SUMMARY_SPANS 1024u             /* most spans of a rank, if the summary has few ranks */
+#define DW_SUMMARY_NAMES 256u              /* most names of a rank, if the summary has few ranks */
+#define DW_SUMMARY_LAYERS 64u              /* most layers of a rank, if the summary has few ranks */
+#define DW_SUMMARY_COLLECTIVES 32u         /* most rows of collectives of a rank */
+#define DW_SUMMARY_ARRIVALS 2048u          /* most arrivals of a rank, if the summary has few ranks */
 #define DW_SUMMARY_RANKS ((size_t)1 << 20) /* most ranks of a file */
-#define DW_SUMMARY_PLACES 4u    /* most places of a rank: the largest ones */
-#define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
+#define DW_SUMMARY_PLACES 4u               /* most places of a rank: the largest ones */
+#define DW_SUMMARY_OPEN 8u                 /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_SIGNAL 256u
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
 
@@ -47,8 +47,8 @@ struct dw_summary_span {
 	uint64_t longest_ns;
 	uint64_t longest;                /* number of the longest step */
 	uint64_t part_ns[DW_PART_COUNT]; /* sum to ns */
-	uint64_t between_ns; /* from the end of the step before each of them, without communication; not in
-	                      * ns */
+	uint64_t between_ns;             /* from the end of the step before each of them, without communication; not in
+	                                  * ns */
 };
 
 /* An operator or a named range of usual steps; or a layer, whose name is its path. */
@@ -65,7 +65,11 @@ struct dw_summary_open {
 	const char *name;
 	bool communication;
 	uint64_t ns; /* from its begin to the end of the recording */
-	enum dw_summary_pause { DW_PAUSE_NONE, DW_PAUSE_EVALUATION, DW_PAUSE_CHECKPOINT } pause; /* long work that is no step */
+	enum dw_summary_pause {
+		DW_PAUSE_NONE,
+		DW_PAUSE_EVALUATION,
+		DW_PAUSE_CHECKPOINT
+	} pause; /* long work that is no step */
 };
 
 /* When a rank entered and left a collective. */
@@ -93,16 +97,16 @@ struct dw_summary_rank {
 	const char *host, *command;
 	int32_t rank, local_rank, world_size; /* -1: not known */
 	uint32_t pid;
-	uint64_t start_ns; /* when the process began, in ns since 1970 */
-	uint64_t wall_ns;  /* of the loop, from the begin of its first step */
+	uint64_t start_ns;    /* when the process began, in ns since 1970 */
+	uint64_t wall_ns;     /* of the loop, from the begin of its first step */
 	uint64_t loop_end_ns; /* end of its last step, in ns since 1970; 0: not known */
-	uint64_t steps;    /* counted steps: recorded, complete and ended; without the warm-up */
-	uint64_t ns;       /* sum of their lengths */
+	uint64_t steps;       /* counted steps: recorded, complete and ended; without the warm-up */
+	uint64_t ns;          /* sum of their lengths */
 	uint64_t warm_up_steps, warm_up_ns;
-	uint64_t missing_steps;                 /* steps of the loop that are not counted */
-	uint64_t last_step;                     /* number of the last step that began */
-	bool last_open;                         /* it did not end */
-	struct dw_summary_bucket *durations;    /* counted steps by length, ascending */
+	uint64_t missing_steps;              /* steps of the loop that are not counted */
+	uint64_t last_step;                  /* number of the last step that began */
+	bool last_open;                      /* it did not end */
+	struct dw_summary_bucket *durations; /* counted steps by length, ascending */
 	size_t duration_count;
 	unsigned span_log2;
 	struct dw_summary_span *spans; /* by index */
@@ -110,8 +114,8 @@ struct dw_summary_rank {
 	uint64_t named_steps;          /* usual steps of which the names below are sums */
 	struct dw_summary_name *names; /* by self_ns, descending, then by name */
 	size_t name_count;
-	uint64_t other_ns;            /* self time of the names that were left out */
-	uint64_t layer_steps;         /* counted steps of which the layers below are sums */
+	uint64_t other_ns;              /* self time of the names that were left out */
+	uint64_t layer_steps;           /* counted steps of which the layers below are sums */
 	struct dw_summary_name *layers; /* in the order of names */
 	size_t layer_count;
 	uint64_t other_layers_ns;
@@ -126,14 +130,17 @@ struct dw_summary_rank {
 	/* When the summary was made of a process that lived: its memory on the host, and what it could still get there. 0:
 	 * not known. */
 	uint64_t resident_bytes, left_bytes;
-	uint64_t cpu_ns; /* the CPU time of that process until then, and for how long its main thread waited for a CPU; 0: not known */
-	/* The exit status of the process that dwell run started, or DW_SUMMARY_SIGNAL plus the signal that ended it. 0: it did
-	 * not fail, or is not known. */
+	uint64_t cpu_ns; /* the CPU time of that process until then, and for how long its main thread waited for a CPU; 0:
+	                    not known */
+	/* The exit status of the process that dwell run started, or DW_SUMMARY_SIGNAL plus the signal that ended it. 0: it
+	 * did not fail, or is not known. */
 	uint32_t failed;
+	/* Whether it is known that it did not fail: it ended with status 0, or the launcher that dwell run started did. */
+	enum dw_summary_well { DW_WELL_UNKNOWN, DW_WELL_ITSELF, DW_WELL_LAUNCHER } well;
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;
-	uint64_t in_flight_ns; /* of the loop: time in which a collective was under way */
+	uint64_t in_flight_ns;            /* of the loop: time in which a collective was under way */
 	struct dw_unrecorded *unrecorded; /* libraries that the process used and the trace does not have */
 	size_t unrecorded_count;          /* at most DW_UNRECORDED_MOST */
 	/* Where the thread of its steps was at the end of the recording. Known only if a step of the
@@ -155,7 +162,7 @@ struct dw_summary {
 	 * those of it. Must live as long as models are added. */
 	const struct dw_summary *before;
 	size_t expected; /* ranks that the summary which it becomes part of has at least */
-	bool failed; /* memory ran out */
+	bool failed;     /* memory ran out */
 };
 
 /* Frees what it holds. A zeroed structure is an empty summary. */
@@ -174,12 +181,11 @@ bool dw_summary_find_between(struct dw_model *model, uint32_t process, const str
 bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, const uint32_t *ranks,
                           struct dwell_error *error);
 /* Adds the collectives of a process, `loop` of it. For dw_summary_add_model(). */
-bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
-                                struct dw_model *model, uint32_t process, const struct dw_loop *loop,
-                                struct dwell_error *error);
+bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
+                                uint32_t process, const struct dw_loop *loop, struct dwell_error *error);
 /* Adds the layers of a process, from at most 128 of its counted steps. For dw_summary_add_model(). */
-bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank,
-                           struct dw_model *model, const struct dw_divided_loop *divided, struct dwell_error *error);
+bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
+                           const struct dw_divided_loop *divided, struct dwell_error *error);
 /* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
 /* Keeps the arrivals whose sequence is a multiple of 1 << arrival_log2. */
@@ -216,5 +222,5 @@ bool dw_summary_is(const void *bytes, size_t length);
 void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto);
 /* Adds the ranks of a file to a summary. DWELL_E_FORMAT: it is damaged or of a newer version; then
  * no rank is added, and the message names `path` and the place. */
-int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes,
-                      size_t length, struct dwell_error *error);
+int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes, size_t length,
+                      struct dwell_error *error);

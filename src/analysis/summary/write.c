@@ -202,6 +202,7 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_LOOP_END, rank->loop_end_ns);
 	write_number(proto, RANK_CPU, rank->cpu_ns);
 	write_number(proto, RANK_FAILED, rank->failed);
+	write_number(proto, RANK_WELL, rank->well);
 	dw_proto_close(proto, at);
 }
 
@@ -219,5 +220,5 @@ void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto)
 	memcpy(proto->bytes + head, MAGIC, sizeof MAGIC - 1);
 	write_word(proto->bytes + head + 8, DW_SUMMARY_VERSION, 4);
 	write_word(proto->bytes + head + 16,
-	         dw_summary_checksum(proto->bytes + head + HEAD_BYTES, proto->used - head - HEAD_BYTES), 8);
+	           dw_summary_checksum(proto->bytes + head + HEAD_BYTES, proto->used - head - HEAD_BYTES), 8);
 }

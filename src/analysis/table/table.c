@@ -1,6 +1,7 @@
 /* Tables: filling, sorting, cutting; see table.h. */
 #include "table/table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,14 +142,117 @@ void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *t
 	cell->text = copy ? copy : "";
 }
 
-struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count)
+/* ---- rows that are structs --------------------------------------------------------------------- */
+
+struct dwell_table *dw_table_choose(const char *view, const struct dw_column *columns, size_t count, unsigned has)
 {
-	for (size_t i = 0; i < count; i++)
-		if (cells[i].type != DW_CELL_TEXT)
-			row[i] = cells[i];
-		else if (cells[i].text)
-			dw_cell_text(table, &row[i], cells[i].text);
-	return row;
+	struct dwell_table *table = dw_table_create(view, columns, count);
+	size_t chosen = 0;
+
+	for (size_t i = 0; table && i < count; i++) {
+		if ((columns[i].only & has) != columns[i].only)
+			continue;
+		table->columns[chosen] = columns[i];
+		table->columns[chosen++].data_only |= (columns[i].text_only & has) != columns[i].text_only;
+	}
+	if (table)
+		table->column_count = chosen;
+	return table;
+}
+
+static struct dw_cell table_number(const struct dw_column *column, bool there, double real, uint64_t whole)
+{
+	if (!there)
+		return DW_EMPTY;
+	return column->type == DW_CELL_REAL ? DW_REAL(real) : DW_INT(whole);
+}
+
+static struct dw_cell table_cell_of(const struct dw_column *column, const void *row, size_t row_size)
+{
+	const char *member = (const char *)row + column->member.offset;
+	uint64_t whole;
+	uint32_t small;
+	double real;
+
+	assert(column->member.type == DW_MEMBER_NONE || column->member.row_size == row_size);
+	if (column->cell)
+		return column->cell(row);
+	switch (column->member.type) {
+	case DW_MEMBER_CELL:
+		return *(const struct dw_cell *)(const void *)member;
+	case DW_MEMBER_TEXT:
+		return DW_STRING(*(const char *const *)(const void *)member);
+	case DW_MEMBER_DOUBLE:
+		memcpy(&real, member, sizeof real);
+		return table_number(column, !isnan(real), real, 0);
+	case DW_MEMBER_U64:
+		memcpy(&whole, member, sizeof whole);
+		return table_number(column, whole != DW_NO_NUMBER, (double)whole, whole);
+	case DW_MEMBER_U32:
+		memcpy(&small, member, sizeof small);
+		return table_number(column, small != UINT32_MAX, small, small);
+	case DW_MEMBER_NONE:
+	default:
+		return DW_EMPTY;
+	}
+}
+
+/* Copies a text; a text that is NULL is no value. */
+static void table_set(struct dwell_table *table, struct dw_cell *to, const struct dw_cell *from)
+{
+	if (from->type != DW_CELL_TEXT)
+		*to = *from;
+	else if (from->text)
+		dw_cell_text(table, to, from->text);
+}
+
+void dw_table_put(struct dwell_table *table, int depth, const void *row, size_t row_size)
+{
+	struct dw_cell *cells = dw_table_row(table, depth);
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct dw_column *column = &table->columns[i];
+		struct dw_cell cell = table_cell_of(column, row, row_size);
+
+		assert(column->cell || column->member.type != DW_MEMBER_NONE);
+		assert(cell.type == DW_CELL_NONE || cell.type == column->type);
+		table_set(table, &cells[i], &cell);
+	}
+}
+
+static void table_sum(const struct dwell_table *table, size_t column, struct dw_cell *to)
+{
+	bool real = table->columns[column].type == DW_CELL_REAL;
+
+	*to = real ? DW_REAL(0) : DW_INT(0);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct dw_cell *cell = &dw_table_at(table, i)[column];
+
+		if (cell->type == DW_CELL_NONE)
+			continue;
+		if (real)
+			to->real += cell->real;
+		else
+			to->integer += cell->integer;
+	}
+}
+
+void dw_table_put_totals(struct dwell_table *table, const void *row, size_t row_size)
+{
+	struct dw_cell *totals = dw_table_totals(table), cell;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct dw_column *column = &table->columns[i];
+
+		if (column->total == DW_TOTAL_SUM) {
+			table_sum(table, i, &totals[i]);
+			continue;
+		}
+		cell = column->total_text ? DW_STRING(column->total_text) : DW_EMPTY;
+		if (column->total == DW_TOTAL_OWN)
+			cell = table_cell_of(column, row, row_size);
+		table_set(table, &totals[i], &cell);
+	}
 }
 
 static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count, size_t *capacity,
@@ -191,6 +295,14 @@ void dw_table_gap(struct dwell_table *table, const char *format, ...)
 	va_start(args, format);
 	table_add_line(table, &table->gaps, &table->gap_count, &table->gap_capacity, format, args);
 	va_end(args);
+}
+
+struct dw_column *dw_table_named(const struct dwell_table *table, const char *name)
+{
+	int index = dw_table_column(table, name);
+
+	assert(index >= 0);
+	return &table->columns[index];
 }
 
 int dw_table_column(const struct dwell_table *table, const char *name)
@@ -257,8 +369,8 @@ static size_t table_subtree_end(const struct dwell_table *table, size_t row, siz
  * has the same capacity. The keys of siblings are needed until their subtrees are sorted, so each
  * level uses the front of the remaining keys. This is enough, because no row belongs to two levels.
  */
-static void table_sort_level(const struct dwell_table *table, size_t column, size_t start, size_t end,
-                             struct key *keys, size_t *order, size_t *to)
+static void table_sort_level(const struct dwell_table *table, size_t column, size_t start, size_t end, struct key *keys,
+                             size_t *order, size_t *to)
 {
 	size_t count = 0;
 
@@ -278,6 +390,11 @@ static void table_sort_level(const struct dwell_table *table, size_t column, siz
 		if (keys[i].next > keys[i].row + 1)
 			table_sort_level(table, column, keys[i].row + 1, keys[i].next, keys + count, order, to);
 	}
+}
+
+void dw_table_sort_by(struct dwell_table *table, const char *name)
+{
+	dw_table_sort(table, (size_t)(dw_table_named(table, name) - table->columns));
 }
 
 void dw_table_sort(struct dwell_table *table, size_t column)
@@ -313,7 +430,7 @@ size_t dw_table_keep(struct dwell_table *table, const bool *keep)
 	if (!table->row_count)
 		return 0;
 	/* From the end: rows that stay are moved to the end, and then to the beginning. */
-	for (size_t i = table->row_count; i-- > 0; ) {
+	for (size_t i = table->row_count; i-- > 0;) {
 		int depth = table->depths ? table->depths[i] : 0;
 
 		if (!keep[i] && depth >= wanted)

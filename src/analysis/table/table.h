@@ -13,6 +13,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -45,6 +46,20 @@ struct dw_cell {
 	};
 };
 
+/* What the totals have in a column. */
+enum dw_total {
+	DW_TOTAL_NONE,
+	DW_TOTAL_SUM, /* the sum of the rows' cells */
+	DW_TOTAL_OWN, /* the cell of the row that dw_table_put_totals() is given */
+};
+
+/* A member of the struct that a view fills for a row. No value is DW_EMPTY, NULL, NAN, DW_NO_NUMBER, UINT32_MAX. */
+struct dw_member {
+	enum { DW_MEMBER_NONE, DW_MEMBER_CELL, DW_MEMBER_TEXT, DW_MEMBER_DOUBLE, DW_MEMBER_U64, DW_MEMBER_U32 } type;
+	unsigned offset, row_size;
+};
+#define DW_NO_NUMBER UINT64_MAX
+
 struct dw_column {
 	const char *name;       /* in --sort, CSV and JSON: "self_ns" */
 	const char *label;      /* in text, Markdown and HTML: "self" */
@@ -55,6 +70,13 @@ struct dw_column {
 	bool not_narrow;        /* text omits the column if those with wide_only were not enough */
 	bool one_unit;          /* all durations are displayed in one unit: parts of a whole */
 	bool data_only;         /* only CSV and JSON have the column */
+	/* What follows is for dw_table_choose() and dw_table_put(). */
+	unsigned only;          /* the table has the column if it has all these bits */
+	unsigned text_only;     /* otherwise data_only */
+	struct dw_member member;                      /* the cell is a member of the row, */
+	struct dw_cell (*cell)(const void *row);      /* or what this makes of the row */
+	enum dw_total total;
+	const char *total_text; /* "all operators" */
 };
 
 /* DW_COLUMN("self_ns", "self", NS, INT, .bar = true) */
@@ -62,7 +84,31 @@ struct dw_column {
 	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \
 	  __VA_ARGS__ }
 
-/* Values of cells, for DW_TABLE_ROW(). A text is copied; NULL is no value. */
+/*
+ * A column of a table whose rows are structs. It is one line in one list, and its cell is found by name:
+ *
+ *     struct pace_row { uint64_t steps; double mean_ns; };
+ *
+ *     static const struct dw_column pace_columns[] = {
+ *         DW_FIELD(struct pace_row, steps, "steps", COUNT, INT, .total = DW_TOTAL_SUM),
+ *         DW_FIELD(struct pace_row, mean_ns, "a step", NS, REAL),
+ *         DW_COLUMN("rate", "steps/s", PER_SECOND, REAL, .cell = pace_rate),
+ *     };
+ *
+ *     table = dw_table_choose("pace", pace_columns, 3, 0);
+ *     DW_TABLE_PUT(table, 0, struct pace_row, .steps = 4, .mean_ns = 2e7);
+ *
+ * DW_FIELD_AS() is for a member with another name than the column: stat.self_ns.
+ */
+#define DW_FIELD(row, member_, label_, unit_, type_, ...) \
+	DW_FIELD_AS(row, member_, #member_, label_, unit_, type_, __VA_ARGS__)
+#define DW_FIELD_AS(row, member_, name_, label_, unit_, type_, ...)                       \
+	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \
+	  .member = { DW_MEMBER_TYPE(((row *)0)->member_), offsetof(row, member_), sizeof(row) }, __VA_ARGS__ }
+#define DW_MEMBER_TYPE(member) _Generic((member), struct dw_cell: DW_MEMBER_CELL, const char *: DW_MEMBER_TEXT,     \
+	                                    double: DW_MEMBER_DOUBLE, uint64_t: DW_MEMBER_U64, uint32_t: DW_MEMBER_U32)
+
+/* Values of cells. A text is copied; NULL is no value. */
 #define DW_INT(value) ((struct dw_cell){ .type = DW_CELL_INT, .integer = (int64_t)(value) })
 #define DW_REAL(value) ((struct dw_cell){ .type = DW_CELL_REAL, .real = (double)(value) })
 #define DW_STRING(value) ((struct dw_cell){ .type = DW_CELL_TEXT, .text = (value) })
@@ -116,24 +162,33 @@ struct dwell_table {
 struct dwell_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count);
 void dw_table_destroy(struct dwell_table *table); /* and the parts after it */
 
+/* Like dw_table_create(), of the columns that a table with the bits `has` has. */
+struct dwell_table *dw_table_choose(const char *view, const struct dw_column *columns, size_t count, unsigned has);
+/* Adds a row, whose columns find their cells in `row`: the struct of the table's columns. */
+void dw_table_put(struct dwell_table *table, int depth, const void *row, size_t row_size);
+#define DW_TABLE_PUT(table, depth, row, ...) dw_table_put(table, depth, &(const row){ __VA_ARGS__ }, sizeof(row))
+/* Fills the totals from all rows of the table, and from `row` where a column has DW_TOTAL_OWN. */
+void dw_table_put_totals(struct dwell_table *table, const void *row, size_t row_size);
+#define DW_TABLE_PUT_TOTALS(table, row, ...) dw_table_put_totals(table, &(const row){ __VA_ARGS__ }, sizeof(row))
+
 /* Adds a row of DW_CELL_NONE cells and returns it, never NULL; valid until the next row is added.
  * `depth` is its depth in a tree, or 0. */
 struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dwell_table *table);
-/* Fills the first cells of `row` and returns it. */
-struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count);
-#define DW_TABLE_FILL(table, row, ...)                                   \
-	dw_table_fill(table, row, (const struct dw_cell[]){ __VA_ARGS__ },    \
-	              sizeof((const struct dw_cell[]){ __VA_ARGS__ }) / sizeof(struct dw_cell))
-/* Adds a row, or the totals, with values in the order of the columns; the columns after them have no value. */
-#define DW_TABLE_ROW(table, depth, ...) DW_TABLE_FILL(table, dw_table_row(table, depth), __VA_ARGS__)
-#define DW_TABLE_TOTALS(table, ...) DW_TABLE_FILL(table, dw_table_totals(table), __VA_ARGS__)
 /* Adds columns after the others; their cells are empty in the rows that the table has, and in its totals. A
  * pointer to a row is no longer valid. */
 void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);
+/* The column with this name, which the table must have. */
+struct dw_column *dw_table_named(const struct dwell_table *table, const char *name);
 static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
 {
 	return table->cells + row * table->column_count;
+}
+
+/* The row's cell in the column with this name, which the table must have. */
+static inline struct dw_cell *dw_table_cell(const struct dwell_table *table, size_t row, const char *name)
+{
+	return &dw_table_at(table, row)[dw_table_named(table, name) - table->columns];
 }
 
 static inline void dw_cell_int(struct dw_cell *cell, int64_t value)
@@ -155,6 +210,8 @@ void dw_table_gap(struct dwell_table *table, const char *format, ...) __attribut
 /* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);
 
+/* By the column with this name, which the table must have. */
+void dw_table_sort_by(struct dwell_table *table, const char *name);
 /* A stable sort: numbers descending, texts ascending, empty cells last. Rows of a tree stay with
  * their parents. */
 void dw_table_sort(struct dwell_table *table, size_t column);

@@ -8,20 +8,26 @@
 #include "base/map.h"
 #include "summary/fields.h"
 
-struct glance_collective {
+struct glance_row {
 	char group[100], operation[64];
 	uint64_t last, open;
 };
 
 /* ---- from either source -------------------------------------------------------------------------------- */
 
-static void glance_add_collective(struct dw_glance *glance, const struct glance_collective *from)
+static void glance_add_collective(struct dw_glance *glance, const struct glance_row *from)
 {
 	uint32_t name = dw_map_hash_bytes(0, from->group, strlen(from->group)) | 1;
 	unsigned i = 0;
 
 	if (!from->last)
 		return;
+	if (glance->collective_count < DW_GLANCE_COLLECTIVES) {
+		struct dw_glance_collective *kept = &glance->collectives[glance->collective_count++];
+
+		*kept = (struct dw_glance_collective){ name, from->last, "" };
+		snprintf(kept->operation, sizeof kept->operation, "%.31s", from->operation);
+	}
 	while (i < glance->group_count && glance->groups[i].name != name)
 		i++;
 	if (i == glance->group_count && i < DW_GLANCE_GROUPS)
@@ -38,7 +44,8 @@ static void glance_add_collective(struct dw_glance *glance, const struct glance_
 }
 
 /* Open ranges come from the outermost one inwards: the first communication counts, else the innermost range. */
-static void glance_add_open(struct dw_glance *glance, const char *name, bool communication, enum dw_summary_pause pause, uint64_t ns)
+static void glance_add_open(struct dw_glance *glance, const char *name, bool communication, enum dw_summary_pause pause,
+                            uint64_t ns)
 {
 	if (glance->communication)
 		return;
@@ -62,7 +69,7 @@ static void glance_add_bucket(struct dw_glance *glance, uint64_t bucket, uint64_
 
 void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank)
 {
-	struct glance_collective collective;
+	struct glance_row collective;
 	uint64_t all = 0, until = 0;
 
 	memset(glance, 0, offsetof(struct dw_glance, spans));
@@ -90,6 +97,7 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 		glance_add_unrecorded(glance, rank->unrecorded[i].id);
 	glance->cpu_ns = rank->cpu_ns;
 	glance->failed = rank->failed;
+	glance->well = rank->well;
 	for (size_t i = 0; i < rank->collective_count; i++) {
 		snprintf(collective.group, sizeof collective.group, "%s", rank->collectives[i].group);
 		snprintf(collective.operation, sizeof collective.operation, "%s", rank->collectives[i].operation);
@@ -184,7 +192,7 @@ static bool glance_read_where(struct dw_glance *glance, const struct dw_proto_fi
 static bool glance_read_collective(struct dw_glance *glance, const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
-	struct glance_collective collective = { "", "", 0, 0 };
+	struct glance_row collective = { "", "", 0, 0 };
 	struct dw_proto_field field;
 
 	while (dw_proto_next(&reader, &field))
@@ -216,47 +224,83 @@ static bool glance_read_unrecorded(struct dw_glance *glance, const struct dw_pro
 static bool glance_read_bytes(struct dw_glance *glance, const struct dw_proto_field *field)
 {
 	switch (field->field) {
-	case RANK_JOB: glance_text(glance->job, sizeof glance->job, field); return true;
-	case RANK_HOST: glance_text(glance->host, sizeof glance->host, field); return true;
-	case RANK_DURATIONS: return glance_read_durations(glance, field);
-	case RANK_WHERE: return glance_read_where(glance, field);
-	case RANK_UNRECORDED: return glance_read_unrecorded(glance, field);
-	case RANK_COLLECTIVE: return glance_read_collective(glance, field);
+	case RANK_JOB:
+		glance_text(glance->job, sizeof glance->job, field);
+		return true;
+	case RANK_HOST:
+		glance_text(glance->host, sizeof glance->host, field);
+		return true;
+	case RANK_DURATIONS:
+		return glance_read_durations(glance, field);
+	case RANK_WHERE:
+		return glance_read_where(glance, field);
+	case RANK_UNRECORDED:
+		return glance_read_unrecorded(glance, field);
+	case RANK_COLLECTIVE:
+		return glance_read_collective(glance, field);
 	case RANK_SPAN:
 		if (glance->span_count == DW_SUMMARY_SPANS)
 			return false;
 		glance->spans[glance->span_count].bytes = field->bytes;
 		glance->spans[glance->span_count++].length = field->length;
 		return true;
-	default: return true;
+	default:
+		return true;
 	}
 }
 
 static void glance_read_number(struct dw_glance *glance, const struct dw_proto_field *field)
 {
 	switch (field->field) {
-	case RANK_RANK: glance->rank = field->number <= INT32_MAX ? (int32_t)field->number - 1 : -1; break;
-	case RANK_PID: glance->pid = (uint32_t)field->number; break;
-	case RANK_STEPS: glance->steps = field->number; break;
-	case RANK_NS: glance->ns = field->number; break;
-	case RANK_LAST_STEP: glance->last_step = field->number; break;
-	case RANK_LAST_OPEN: glance->last_open = field->number; break;
-	case RANK_SPAN_LOG2: glance->span_log2 = field->number < 64 ? (unsigned)field->number : 63; break;
-	case RANK_RESIDENT: glance->resident_bytes = field->number; break;
-	case RANK_CPU: glance->cpu_ns = field->number; break;
-	case RANK_FAILED: glance->failed = field->number <= UINT32_MAX ? (uint32_t)field->number : 0; break;
-	case RANK_LEFT: glance->left_bytes = field->number; break;
-	default: break;
+	case RANK_RANK:
+		glance->rank = field->number <= INT32_MAX ? (int32_t)field->number - 1 : -1;
+		break;
+	case RANK_PID:
+		glance->pid = (uint32_t)field->number;
+		break;
+	case RANK_STEPS:
+		glance->steps = field->number;
+		break;
+	case RANK_NS:
+		glance->ns = field->number;
+		break;
+	case RANK_LAST_STEP:
+		glance->last_step = field->number;
+		break;
+	case RANK_LAST_OPEN:
+		glance->last_open = field->number;
+		break;
+	case RANK_SPAN_LOG2:
+		glance->span_log2 = field->number < 64 ? (unsigned)field->number : 63;
+		break;
+	case RANK_RESIDENT:
+		glance->resident_bytes = field->number;
+		break;
+	case RANK_CPU:
+		glance->cpu_ns = field->number;
+		break;
+	case RANK_FAILED:
+		glance->failed = field->number <= UINT32_MAX ? (uint32_t)field->number : 0;
+		break;
+	case RANK_WELL:
+		glance->well = field->number <= DW_WELL_LAUNCHER ? (enum dw_summary_well)field->number : DW_WELL_UNKNOWN;
+		break;
+	case RANK_LEFT:
+		glance->left_bytes = field->number;
+		break;
+	default:
+		break;
 	}
 }
 
-/* Takes spans and skips names, up to another field: a rank has a thousand of them, and dw_proto_next() takes longer. What is
- * not as here (two bytes of the key, one of the length) is left to it. */
+/* Takes spans and skips names, up to another field: a rank has a thousand of them, and dw_proto_next() takes longer.
+ * What is not as here (two bytes of the key, one of the length) is left to it. */
 static void glance_read_spans(struct dw_glance *glance, struct dw_proto_reader *reader)
 {
 	enum { SPAN_KEY = (RANK_SPAN << 3 | DW_PROTO_BYTES) & 0x7f, NAME_KEY = (RANK_NAME << 3 | DW_PROTO_BYTES) & 0x7f };
 
-	while (reader->end - reader->at > 3 && reader->at[1] == 1 && reader->at[2] < 0x80 && reader->at[2] <= reader->end - reader->at - 3) {
+	while (reader->end - reader->at > 3 && reader->at[1] == 1 && reader->at[2] < 0x80 &&
+	       reader->at[2] <= reader->end - reader->at - 3) {
 		bool span = reader->at[0] == (SPAN_KEY | 0x80);
 
 		if ((!span && reader->at[0] != (NAME_KEY | 0x80)) || glance->span_count == DW_SUMMARY_SPANS)
@@ -294,7 +338,8 @@ bool dw_glance_read(struct dw_glance *glance, const unsigned char *bytes, size_t
 	struct dw_proto_reader reader;
 	struct dw_proto_field field;
 
-	if (length < HEAD_BYTES || !dw_summary_is(bytes, length) || bytes[8] > DW_SUMMARY_VERSION || bytes[9] || bytes[10] || bytes[11])
+	if (length < HEAD_BYTES || !dw_summary_is(bytes, length) || bytes[8] > DW_SUMMARY_VERSION || bytes[9] ||
+	    bytes[10] || bytes[11])
 		return false;
 	reader = dw_proto_read(bytes + HEAD_BYTES, length - HEAD_BYTES);
 	while (dw_proto_next(&reader, &field))
@@ -321,7 +366,7 @@ static struct dw_glance_sum glance_span(const struct dw_glance *glance, size_t i
 
 		*index = span->index;
 		return (struct dw_glance_sum){ span->steps, span->ns,
-			span->ns - span->part_ns[DW_PART_COMMUNICATION] + span->between_ns };
+			                           span->ns - span->part_ns[DW_PART_COMMUNICATION] + span->between_ns };
 	}
 	if (!glance_varint(&at, end, index) || !glance_varint(&at, end, &sum.steps) || !glance_varint(&at, end, &skipped) ||
 	    !glance_varint(&at, end, &skipped))

@@ -1,19 +1,27 @@
 /*
  * What a watch needs of the file of a summary, read without the rest.
  *
- * A watch reads thousands of files again and again. So names, layers and arrivals are skipped, spans stay undecoded until
- * dw_glance_sum() asks for the newest ones, and the checksum is not computed: files are replaced whole, and each length
- * in them is checked.
+ * A watch reads thousands of files again and again. So names, layers and arrivals are skipped, spans stay undecoded
+ * until dw_glance_sum() asks for the newest ones, and the checksum is not computed: files are replaced whole, and each
+ * length in them is checked.
  */
 #pragma once
 
 #include "summary/summary.h"
 
-#define DW_GLANCE_GROUPS 8u /* groups whose last collective is kept; those after them are left out */
+#define DW_GLANCE_GROUPS 8u       /* groups whose last collective is kept; those after them are left out */
+#define DW_GLANCE_COLLECTIVES 12u /* operations of groups whose last collective is kept */
 
 struct dw_glance_group {
 	uint32_t name;     /* its hash */
 	uint64_t sequence; /* of the last collective that the rank entered */
+};
+
+/* The last collective of one operation in a group. */
+struct dw_glance_collective {
+	uint32_t group;    /* the hash of its name */
+	uint64_t sequence; /* its number in the group */
+	char operation[32];
 };
 
 struct dw_glance {
@@ -22,23 +30,28 @@ struct dw_glance {
 	uint32_t pid;
 	uint64_t steps, ns, last_step, resident_bytes, left_bytes;
 	double usual_ns; /* the median step, by buckets; 0: there is none */
-	bool last_open; /* the last step did not end */
+	bool last_open;  /* the last step did not end */
 	bool where_known, followed;
 	uint64_t end_ns, silent_ns;
-	uint64_t inside_ns;   /* for how long it is in the outermost open communication; 0: in none, or not known */
-	char where[200];      /* "in all_reduce of group world, number 512"; "" */
-	bool communication;   /* it is inside communication */
+	uint64_t inside_ns;          /* for how long it is in the outermost open communication; 0: in none, or not known */
+	char where[200];             /* "in all_reduce of group world, number 512"; "" */
+	bool communication;          /* it is inside communication */
 	enum dw_summary_pause pause; /* it is inside an evaluation or a checkpoint, too */
-	uint32_t failed;      /* as in a summary's rank */
-	uint64_t cpu_ns;      /* of its process until the file was written; 0: not known */
-	bool spins;           /* it has communication or a device of which waits are not recorded; they may use a CPU */
-	uint32_t wait_group;  /* hash of the group of the open collective with the lowest number; 0: none */
+	uint32_t failed;             /* as in a summary's rank */
+	enum dw_summary_well well;
+	uint64_t cpu_ns;     /* of its process until the file was written; 0: not known */
+	bool spins;          /* it has communication or a device of which waits are not recorded; they may use a CPU */
+	uint32_t wait_group; /* hash of the group of the open collective with the lowest number; 0: none */
 	uint64_t wait_number;
 	struct dw_glance_group groups[DW_GLANCE_GROUPS];
-	unsigned group_count, span_log2;
+	struct dw_glance_collective collectives[DW_GLANCE_COLLECTIVES];
+	unsigned group_count, collective_count, span_log2;
 	/* The spans: `made` of a summary in memory, or the messages of a file. */
 	const struct dw_summary_span *made;
-	struct { const unsigned char *bytes; size_t length; } spans[DW_SUMMARY_SPANS];
+	struct {
+		const unsigned char *bytes;
+		size_t length;
+	} spans[DW_SUMMARY_SPANS];
 	size_t span_count;
 };
 

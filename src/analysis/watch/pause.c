@@ -6,10 +6,11 @@
 
 #include "base/map.h"
 
-#define MOST_AFTER 0.1 /* of the time between two files: a rank that stood still for longer did no steps for part of it */
+#define MOST_AFTER \
+	0.1 /* of the time between two files: a rank that stood still for longer did no steps for part of it */
 
-/* CPUs that the process used since it stood still. In the part of the time before that it used as many as usual. Negative: not
- * known. */
+/* CPUs that the process used since it stood still. In the part of the time before that it used as many as usual.
+ * Negative: not known. */
 static double pause_rate(struct dw_pause *pause, uint64_t used_ns, double passed_ns, double after_ns, double silent_ns)
 {
 	double before_ns = passed_ns - after_ns;
@@ -40,15 +41,16 @@ static struct dw_pause_before *pause_find(struct dw_pause *pause, uint32_t place
 	return NULL;
 }
 
-/* Whether a pause in this step belongs to those before, by the steps between them: it is the same one, of which the rank
- * recorded something, or it comes as many steps after one of them as that one after another. */
+/* Whether a pause in this step belongs to those before, by the steps between them: it is the same one, of which the
+ * rank recorded something, or it comes as many steps after one of them as that one after another. */
 static bool pause_is_regular(const struct dw_pause_before *before, uint64_t step)
 {
 	for (unsigned i = 0; i < DW_PAUSE_STEPS; i++)
 		for (unsigned k = 0; k < DW_PAUSE_STEPS; k++) {
 			uint64_t every = before->steps[i] - before->steps[k], expected = before->steps[i] + every;
 
-			if (step == before->steps[i] || (before->steps[i] > before->steps[k] &&
+			if (step == before->steps[i] ||
+			    (before->steps[i] > before->steps[k] &&
 			     (step > expected ? step - expected : expected - step) <= every / DW_PAUSE_OFF))
 				return true;
 		}
@@ -84,6 +86,7 @@ void dw_pause_take(struct dw_pause *pause, const struct dw_glance *glance, uint6
 	pause->cpu_ns = glance->cpu_ns;
 	pause->step = glance->last_step;
 	pause->place = pause_place(glance);
+	pause->named = glance->pause != DW_PAUSE_NONE;
 	pause->works = may && (glance->pause == DW_PAUSE_CHECKPOINT ||
 	                       (!glance->spins && rate >= DW_PAUSE_CPU && (!*glance->where || glance->pause)));
 }
@@ -94,5 +97,5 @@ bool dw_pause_is(const struct dw_pause *pause, double still_ns)
 		if (pause->before[i].place == pause->place && still_ns <= DW_PAUSE_AS_LONG * pause->before[i].ns &&
 		    pause_is_regular(&pause->before[i], pause->step))
 			return true;
-	return pause->works && still_ns < (double)DW_PAUSE_MOST_NS;
+	return pause->works && still_ns < (double)(pause->named ? DW_PAUSE_MOST_NS : DW_PAUSE_CPU_NS);
 }

@@ -9,20 +9,40 @@
  */
 #include "launch/preload.h"
 
+#include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "program/installed.h"
 
+#define UP8 "/../../../../../../../.."
+
+/* Whether glibc finds what it has loaded already by a path that begins with $LIB. */
+static bool preload_has_lib_folder(void)
+{
+	Dl_info libc;
+	char path[4096];
+	void *found;
+
+	if (!dladdr((void *)(uintptr_t)getenv, &libc) || !libc.dli_fname || libc.dli_fname[0] != '/')
+		return false;
+	snprintf(path, sizeof path, "/$LIB" UP8 "%s", libc.dli_fname);
+	found = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (found)
+		dlclose(found);
+	return found != NULL;
+}
+
 /*
  * A program of musl that a shell starts inherits the variable, and musl's loader ends it because of a library of glibc.
- * musl opens the path as it stands, and ignores a path where there is no file. glibc puts the folder of the program's
- * file in the place of $ORIGIN, and from there the path goes to the root: as in a shell that puts nothing there.
+ * musl opens the path as it stands, and ignores a path where there is no file. glibc puts the name of its own folder in the
+ * place of $LIB, and from there the path goes to the root: as in a shell that puts nothing there. Where there is no such
+ * folder, the program's own serves ($ORIGIN), which needs /proc.
  */
 static void preload_put_first(const char *library)
 {
-#define UP8 "/../../../../../../../.."
-	static const char root[] = "$ORIGIN" UP8 UP8 UP8 UP8 UP8;
+	const char *root = preload_has_lib_folder() ? "/$LIB" UP8 : "$ORIGIN" UP8 UP8 UP8 UP8 UP8;
 	const char *before = getenv("LD_PRELOAD");
 	char *value;
 

@@ -157,6 +157,9 @@ static void steps_add_summed(struct dw_steps *steps, const struct dw_model *mode
 		span_ns = span_ns < *around ? span_ns : *around;
 		steps_ns = from->step_ns < span_ns ? from->step_ns : span_ns;
 		*around -= span_ns;
+		steps->iterations.steps += from->count;
+		steps->iterations.loop_ns += span_ns;
+		dw_iterations_set_mean(&steps->iterations);
 		ns[DW_BESIDE_SUMMED] += steps_ns;
 		ns[DW_SHARE_OTHER] += span_ns - steps_ns;
 	}

@@ -26,7 +26,7 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		if (outside ? !from->outside_ticks : !from->count)
 			continue;
 		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
-			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks), outside ? 0 : from->count };
+			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks), outside ? from->outside_count : from->count };
 	}
 	DW_SORT(rows, *count, loops_compare_rows);
 	return rows;
@@ -43,9 +43,12 @@ static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
 	ticks[DW_SHARE_OPERATORS] += of_operators;
 	ticks[DW_SHARE_OTHER] += pace->out.reduced_ticks - of_operators;
 	for (uint32_t row = 0; of_operators && row < model->row_count; row++)
-		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR)
-			pace->rows[row].outside_ticks +=
-			    (uint64_t)((double)pace->rows[row].outside_ticks * ((double)of_operators / operators));
+		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR) {
+			struct dw_pace_row *of = &pace->rows[row];
+
+			of->outside_ticks += (uint64_t)((double)of->outside_ticks * ((double)of_operators / operators));
+			of->outside_count += (uint64_t)((double)of->outside_count * ((double)of_operators / operators));
+		}
 	pace->out.reduced_ticks = 0;
 }
 

@@ -45,13 +45,16 @@ struct dw_step {
 
 /*
  * How long iterations take. An iteration lasts from the begin of a step to the begin of the thread's next one: what
- * the loop does between them, as getting a batch, logging, evaluation, is in it. So `mean_ns` times the number of
- * steps is what the loop takes. A thread's last step has no next one and is not counted, because the trace does not
- * say where its iteration ends. Without any iteration `count` is 0, and the times are those of the steps themselves.
+ * the loop does between them, as getting a batch, logging, evaluation, is in it. A thread's last iteration ends with
+ * its step. Steps that did not end are left out, unless none did. So `mean_ns` times the number of steps is what the
+ * loop takes.
  */
 struct dw_iteration_times {
-	size_t count;
-	uint64_t sum_ns, mean_ns, p50_ns, p95_ns, p99_ns;
+	size_t steps;          /* their number */
+	uint64_t loop_ns;      /* their sum */
+	uint64_t mean_ns;
+	size_t count;          /* of these, how many have a next begin in the trace. Of them: */
+	uint64_t p50_ns, p95_ns, p99_ns; /* if there is none, of the steps themselves */
 };
 
 /* The name in dw_steps.besides for steps that the trace has only as sums. */
@@ -83,8 +86,8 @@ struct dw_loop {
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */
 	uint64_t outside_counts[DW_SHARE_COUNT]; /* times that a share began there */
-	struct dw_loop_row *outside_rows;        /* of the shares OPERATORS and NAMED, descending; no
-	                                          * counts */
+	struct dw_loop_row *outside_rows;        /* of the shares OPERATORS and NAMED, descending; with the
+	                                          * calls of operators, and no other counts */
 	size_t outside_row_count;
 	struct dw_loop_row *operators;           /* self times and calls in the usual steps,
 	                                          * descending */
@@ -115,16 +118,15 @@ struct dw_steps {
 	uint64_t missing_ns;       /* part of wall_ns that was not recorded or in which records are
 	                            * missing */
 	/* Of the steps that ended; if none did, of all. */
-	uint64_t ended_ns;
 	size_t ended_count;
-	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
-	struct dw_iteration_times iterations; /* of all loops */
+	uint64_t p50_ns;           /* median length */
+	struct dw_iteration_times iterations; /* of all loops; `steps` and `loop_ns` with the summed steps */
 	uint32_t *threads;         /* the threads with steps; the first one of a process has the most
 	                            * steps */
 	size_t thread_count, process_count;
 	/* Steps that the trace has only as sums, because the part of the file for single steps was
 	 * full. They are before all single steps or after them. They are not included above, except in
-	 * `besides` and wall_ns. */
+	 * `besides`, `iterations` and wall_ns. */
 	uint64_t summed_count, summed_ns, summed_from; /* `summed_from`: number of the first step */
 };
 

@@ -48,6 +48,7 @@ uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q);
 /* ---- iteration_times.c ---------------------------------------------------------------------------- */
 
 /* The iterations of `count` steps. -1: out of memory. */
+void dw_iterations_set_mean(struct dw_iteration_times *times);
 int dw_steps_time_iterations(const struct dw_step *steps, size_t count, struct dw_iteration_times *times);
 
 /* ---- convert.c, loops.c -------------------------------------------------------------------------- */

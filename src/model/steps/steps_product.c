@@ -108,12 +108,11 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const s
 
 /* ---- lengths ---------------------------------------------------------------------------------------- */
 
-/* Computes the lengths of the steps that ended; if none did, of all. */
+/* Computes the median of the steps that ended; if none did, of all. And the times of iterations. */
 static int steps_measure(struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths);
 	size_t count = 0;
-	double sum = 0;
 
 	if (!lengths)
 		return -1;
@@ -127,15 +126,8 @@ static int steps_measure(struct dw_steps *steps)
 	if (!count)
 		count = steps->count;
 	qsort(lengths, count, sizeof *lengths, dw_compare_u64);
-	for (size_t i = 0; i < count; i++) {
-		steps->ended_ns += lengths[i];
-		sum += (double)lengths[i];
-	}
 	steps->ended_count = count;
 	steps->p50_ns = dw_steps_quantile(lengths, count, 0.50);
-	steps->p95_ns = dw_steps_quantile(lengths, count, 0.95);
-	steps->p99_ns = dw_steps_quantile(lengths, count, 0.99);
-	steps->mean_ns = count ? (uint64_t)(sum / (double)count + 0.5) : 0;
 	free(lengths);
 	return dw_steps_time_iterations(steps->steps, steps->count, &steps->iterations);
 }

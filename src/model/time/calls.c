@@ -8,6 +8,8 @@
  */
 #include "model/time/calls.h"
 
+#include <stdio.h>
+
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"

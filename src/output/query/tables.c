@@ -26,49 +26,81 @@ struct tables_cursor {
 
 /* ---- tables that are no views --------------------------------------------------------------- */
 
+#define TABLES_CREATE(name, columns) dw_table_create(name, columns, sizeof(columns) / sizeof *(columns))
+
+struct tables_metadata {
+	uint32_t pid;
+	const char *key, *value;
+};
+
+static const struct dw_column metadata_columns[] = {
+	DW_FIELD(struct tables_metadata, pid, "pid", NONE, INT),
+	DW_FIELD(struct tables_metadata, key, "key", NONE, TEXT),
+	DW_FIELD(struct tables_metadata, value, "value", NONE, TEXT),
+};
+
 static struct dwell_table *tables_make_metadata(struct dw_model *model)
 {
-	static const struct dw_column columns[] = { DW_COLUMN("pid", "pid", NONE, INT),
-		DW_COLUMN("key", "key", NONE, TEXT), DW_COLUMN("value", "value", NONE, TEXT) };
 	const struct dw_source *source = dw_model_source(model);
-	struct dwell_table *table = dw_table_create("metadata", columns, 3);
+	struct dwell_table *table = TABLES_CREATE("metadata", metadata_columns);
 
 	for (size_t i = 0; table && i < source->meta_count; i++)
-		DW_TABLE_ROW(table, 0, DW_INT(source->processes[source->metas[i].process].pid),
-		             DW_STRING(source->metas[i].key), DW_STRING(source->metas[i].value));
+		DW_TABLE_PUT(table, 0, struct tables_metadata, .pid = source->processes[source->metas[i].process].pid,
+		             .key = source->metas[i].key, .value = source->metas[i].value);
 	return table;
 }
+
+struct tables_loss {
+	const char *cause;
+	uint64_t records;
+};
+
+static const struct dw_column loss_columns[] = {
+	DW_FIELD(struct tables_loss, cause, "cause", NONE, TEXT),
+	DW_FIELD(struct tables_loss, records, "records", COUNT, INT),
+};
 
 static struct dwell_table *tables_make_losses(struct dw_model *model)
 {
-	static const struct dw_column columns[] = { DW_COLUMN("cause", "cause", NONE, TEXT),
-		                                        DW_COLUMN("records", "records", COUNT, INT) };
 	const struct dw_source *source = dw_model_source(model);
-	struct dwell_table *table = dw_table_create("losses", columns, 2);
+	struct dwell_table *table = TABLES_CREATE("losses", loss_columns);
 
 	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++)
 		if (source->lost[i])
-			DW_TABLE_ROW(table, 0, DW_STRING(dw_loss_cause(i) ? dw_loss_cause(i) : "unknown"), DW_INT(source->lost[i]));
+			DW_TABLE_PUT(table, 0, struct tables_loss, .cause = dw_loss_cause(i) ? dw_loss_cause(i) : "unknown",
+			             .records = source->lost[i]);
 	return table;
 }
 
+struct tables_step {
+	const char *thread;
+	struct dw_cell step, start_ns, duration_ns, cpu_ns, operators, counted;
+};
+
+static const struct dw_column step_columns[] = {
+	DW_FIELD(struct tables_step, step, "step", NONE, INT),
+	DW_FIELD(struct tables_step, thread, "thread", NONE, TEXT),
+	DW_FIELD(struct tables_step, start_ns, "start", NS, INT),
+	DW_FIELD(struct tables_step, duration_ns, "duration", NS, INT),
+	DW_FIELD(struct tables_step, cpu_ns, "cpu", NS, INT),
+	DW_FIELD(struct tables_step, operators, "operators", COUNT, INT),
+	DW_FIELD(struct tables_step, counted, "counted", NONE, INT),
+};
+
 static struct dwell_table *tables_make_steps(struct dw_model *model)
 {
-	static const struct dw_column columns[] = { DW_COLUMN("step", "step", NONE, INT),
-		DW_COLUMN("thread", "thread", NONE, TEXT), DW_COLUMN("start_ns", "start", NS, INT),
-		DW_COLUMN("duration_ns", "duration", NS, INT), DW_COLUMN("cpu_ns", "cpu", NS, INT),
-		DW_COLUMN("operators", "operators", COUNT, INT), DW_COLUMN("counted", "counted", NONE, INT) };
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
-	struct dwell_table *table = steps ? dw_table_create("steps", columns, sizeof columns / sizeof *columns) : NULL;
+	struct dwell_table *table = steps ? TABLES_CREATE("steps", step_columns) : NULL;
 	char name[256];
 
 	for (size_t i = 0; table && i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
 		dw_model_thread_name(model, step->thread, name, sizeof name);
-		DW_TABLE_ROW(table, 0, DW_INT(step->number), DW_STRING(name), DW_INT(step->start_ns),
-		             DW_INT(step->end_ns - step->start_ns), step->cpu_ns ? DW_INT(step->cpu_ns) : DW_EMPTY,
-		             DW_INT(step->operator_count), DW_INT(step->counted));
+		DW_TABLE_PUT(table, 0, struct tables_step, .step = DW_INT(step->number), .thread = name,
+		             .start_ns = DW_INT(step->start_ns), .duration_ns = DW_INT(step->end_ns - step->start_ns),
+		             .cpu_ns = step->cpu_ns ? DW_INT(step->cpu_ns) : DW_EMPTY,
+		             .operators = DW_INT(step->operator_count), .counted = DW_INT(step->counted));
 	}
 	return table;
 }

@@ -1,14 +1,26 @@
 /* Cells and texts of a summary, for both of its forms. */
 #include "report_summary/report_summary.h"
 
+#include <assert.h>
+#include <string.h>
+
 #include "base/text.h"
+
+const struct dwell_table *dw_report_summary_part(const struct dwell_table *table, const char *part)
+{
+	const struct dwell_table *found = table;
+
+	while (found && (!found->part || strcmp(found->part, part) != 0))
+		found = found->next;
+	assert(found || !table);
+	return found;
+}
 
 const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column)
 {
-	int index = dw_table_column(table, column);
-	const struct dw_cell *cell = index < 0 ? NULL : &dw_table_at(table, row)[index];
+	const struct dw_cell *cell = dw_table_cell(table, row, column);
 
-	return cell && cell->type != DW_CELL_NONE ? cell : NULL;
+	return cell->type != DW_CELL_NONE ? cell : NULL;
 }
 
 const char *dw_report_summary_cut(const char *text, size_t most, unsigned (*cost)(uint32_t code), char *to, size_t size)

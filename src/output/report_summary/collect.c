@@ -70,6 +70,7 @@ static int collect_all(struct dw_report_summary *summary, struct dwell_error *er
 	if (!(summary->facts = dw_facts(summary->model, error)) ||
 	    !(summary->steps = dw_model_steps(summary->model, error)) ||
 	    !(summary->steady = dw_facts_steady(summary->model, error)) ||
+	    !(summary->parts = dw_facts_loop_parts(summary->model, error)) ||
 	    dw_view_judge(summary->model, &summary->arena, &summary->verdicts, error))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the summary");
 	summary->repairs = dw_model_repairs(summary->model, &summary->repair_count);

@@ -60,15 +60,22 @@ static void json_text(struct json *out, const char *key, const char *text)
 	dw_json_put_text(&out->to, key, text ? short_text : NULL);
 }
 
-static void json_cell(struct json *out, const char *key, const struct dwell_table *table, size_t row,
-                      const char *column)
+/* A member of an entry, and the name of the view's column that it is. */
+struct json_column {
+	const char *key, *column;
+	bool with_steps; /* the view has the column if there are steps; otherwise the member is null */
+};
+
+static void json_cell(struct json *out, const struct dwell_table *table, size_t row, const struct json_column *column)
 {
-	const struct dw_cell *cell = dw_report_summary_cell(table, row, column);
+	bool there = !column->with_steps || dw_table_column(table, column->column) >= 0;
+	const struct dw_cell *cell = there ? dw_report_summary_cell(table, row, column->column) : NULL;
 
 	if (cell && cell->type == DW_CELL_TEXT)
-		json_text(out, key, cell->text);
+		json_text(out, column->key, cell->text);
 	else
-		dw_json_put_real(&out->to, key, !cell ? NAN : cell->type == DW_CELL_INT ? (double)cell->integer : cell->real);
+		dw_json_put_real(&out->to, column->key,
+		                 !cell ? NAN : cell->type == DW_CELL_INT ? (double)cell->integer : cell->real);
 }
 
 /* How many of `count` entries a list has; counts the others as omitted. */
@@ -162,6 +169,7 @@ static void json_put_machine(struct json *out, const struct dw_report_summary *s
 static void json_put_steps(struct json *out, const struct dw_report_summary *summary)
 {
 	const struct dw_steps *steps = summary->steps;
+	const struct dw_iteration_times *times = &steps->iterations;
 
 	if (!steps->count) {
 		json_text(out, "steps", NULL);
@@ -173,10 +181,11 @@ static void json_put_steps(struct json *out, const struct dw_report_summary *sum
 	dw_json_put_whole(&out->to, "ended", steps->ended_count);
 	dw_json_put_whole(&out->to, "loops", steps->thread_count);
 	dw_json_put_whole(&out->to, "ranks", steps->process_count);
-	dw_json_put_whole(&out->to, "mean_ns", steps->mean_ns);
-	dw_json_put_whole(&out->to, "p50_ns", steps->p50_ns);
-	dw_json_put_whole(&out->to, "p95_ns", steps->p95_ns);
-	dw_json_put_whole(&out->to, "p99_ns", steps->p99_ns);
+	dw_json_put_whole(&out->to, "loops_ns", times->loop_ns);
+	dw_json_put_whole(&out->to, "mean_ns", times->mean_ns);
+	dw_json_put_whole(&out->to, "p50_ns", times->p50_ns);
+	dw_json_put_whole(&out->to, "p95_ns", times->p95_ns);
+	dw_json_put_whole(&out->to, "p99_ns", times->p99_ns);
 	dw_json_put_whole(&out->to, "steady", summary->steady->steps);
 	dw_json_put_whole(&out->to, "warm_up", summary->steady->warm_up);
 	dw_json_put_whole(&out->to, "outliers", summary->steady->outliers);
@@ -387,19 +396,27 @@ static void json_put_sentences(struct json *out, const struct dwell_table *table
 	dw_json_close(&out->to, ']');
 }
 
-static void json_put_parts(struct json *out, const struct dw_steady *steady)
+static void json_put_part(struct json *out, const char *name, double ns, double share, bool own)
 {
-	size_t rows = json_rows(out, PARTS, steady->part_count);
+	dw_json_open(&out->to, NULL, '{');
+	json_text(out, "name", name);
+	dw_json_put_real(&out->to, "ns", ns);
+	dw_json_put_real(&out->to, "share", share);
+	dw_json_put_flag(&out->to, "own", own);
+	dw_json_close(&out->to, '}');
+}
+
+/* The time in which the thread had no CPU is no share of what shares are of. */
+static void json_put_parts(struct json *out, const struct dw_loop_parts *parts)
+{
+	size_t rows = json_rows(out, PARTS, parts->part_count + (parts->no_cpu_ns > 0));
+	double whole_ns = parts->ns - parts->no_cpu_ns;
 
 	dw_json_open(&out->to, "parts", '[');
-	for (size_t i = 0; i < rows; i++) {
-		dw_json_open(&out->to, NULL, '{');
-		json_text(out, "name", steady->parts[i].name);
-		dw_json_put_real(&out->to, "ns", steady->parts[i].ns);
-		dw_json_put_real(&out->to, "share", steady->ns > 0 ? steady->parts[i].ns / steady->ns : NAN);
-		dw_json_put_flag(&out->to, "own", steady->parts[i].own);
-		dw_json_close(&out->to, '}');
-	}
+	for (size_t i = 0; i < rows && i < parts->part_count; i++)
+		json_put_part(out, parts->parts[i].name, parts->parts[i].ns, whole_ns > 0 ? parts->parts[i].ns / whole_ns : NAN, parts->parts[i].own);
+	if (rows > parts->part_count)
+		json_put_part(out, dw_account_state_name(DW_ACCOUNT_NO_CPU), parts->no_cpu_ns, NAN, false);
 	dw_json_close(&out->to, ']');
 }
 
@@ -447,9 +464,9 @@ static void json_put_account(struct json *out, const struct dw_account *account)
 	dw_json_close(&out->to, '}');
 }
 
-/* Writes a list of the rows of a table: pairs of a key and a column, up to NULL. */
+/* Writes a list of the rows of a table. */
 static void json_put_rows(struct json *out, enum json_list list, const struct dwell_table *table,
-                          const char *const (*keys)[2])
+                          const struct json_column *columns)
 {
 	size_t rows = table ? json_rows(out, list, table->row_count) : 0;
 
@@ -457,8 +474,8 @@ static void json_put_rows(struct json *out, enum json_list list, const struct dw
 	dw_json_open(&out->to, lists[list], '[');
 	for (size_t row = 0; row < rows; row++) {
 		dw_json_open(&out->to, NULL, '{');
-		for (size_t i = 0; keys[i][0]; i++)
-			json_cell(out, keys[i][0], table, row, keys[i][1]);
+		for (size_t i = 0; columns[i].key; i++)
+			json_cell(out, table, row, &columns[i]);
 		dw_json_close(&out->to, '}');
 	}
 	dw_json_close(&out->to, ']');
@@ -466,21 +483,29 @@ static void json_put_rows(struct json *out, enum json_list list, const struct dw
 
 static void json_put_times(struct json *out, const struct dw_report_summary *summary)
 {
-	static const char *const operators[][2] = { { "name", "name" }, { "calls", "calls" },
-		{ "self_ns", "self_ns" }, { "share", "share" }, { "self_per_step_ns", "self_per_step_ns" },
-		{ NULL, NULL } };
-	static const char *const kernels[][2] = { { "name", "name" }, { "family", "family" },
-		{ "events", "calls" }, { "total_ns", "total_ns" }, { "share", "share" },
-		{ "operator", "operator" }, { NULL, NULL } };
-	const struct dwell_table *by_name = summary->kernels;
+	static const struct json_column operators[] = {
+		{ .key = "name", .column = "name" },
+		{ .key = "calls", .column = "calls" },
+		{ .key = "self_ns", .column = "self_ns" },
+		{ .key = "share", .column = "share" },
+		{ .key = "self_per_step_ns", .column = "self_per_step_ns", .with_steps = true },
+		{ .key = NULL },
+	};
+	static const struct json_column kernels[] = {
+		{ .key = "name", .column = "name" },
+		{ .key = "family", .column = "family" },
+		{ .key = "events", .column = "calls" },
+		{ .key = "total_ns", .column = "total_ns" },
+		{ .key = "share", .column = "share" },
+		{ .key = "operator", .column = "operator" },
+		{ .key = NULL },
+	};
 
-	while (by_name && dw_table_column(by_name, "short_name") < 0)
-		by_name = by_name->next;
 	json_put_sentences(out, summary->overview);
-	json_put_parts(out, summary->steady);
+	json_put_parts(out, summary->parts);
 	json_put_account(out, summary->facts->account);
 	json_put_rows(out, OPERATORS, summary->operators, operators);
-	json_put_rows(out, KERNELS, by_name, kernels);
+	json_put_rows(out, KERNELS, dw_report_summary_part(summary->kernels, "names"), kernels);
 }
 
 static void json_put_losses(struct json *out, const struct dwell_table *table)

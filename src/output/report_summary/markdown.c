@@ -97,21 +97,27 @@ static void markdown_put_verdicts(const struct dw_report_summary *summary, FILE 
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
-static void markdown_put_parts(const struct dw_steady *steady, enum dw_iteration_kind iterations, FILE *file)
+static void markdown_put_part(FILE *file, const char *name, double ns, const char *share)
 {
-	const char *whole = iterations == DW_ITERATIONS_RUN ? "the run" : "a step";
+	fputs("| ", file);
+	markdown_put(file, name);
+	fprintf(file, " | %s | %s |\n", dw_text_ns(ns, " ").at, share);
+}
 
-	if (!steady->part_count)
+static void markdown_put_parts(const struct dw_loop_parts *parts, enum dw_iteration_kind iterations, FILE *file)
+{
+	bool run = iterations == DW_ITERATIONS_RUN;
+	double whole_ns = parts->ns - parts->no_cpu_ns;
+
+	if (!parts->part_count)
 		return;
-	fprintf(file, "| part of %s | time | of %s |\n| :--- | ---: | ---: |\n", whole, whole);
-	for (size_t i = 0; i < steady->part_count && i < MARKDOWN_ROWS; i++) {
-		fputs("| ", file);
-		markdown_put(file, steady->parts[i].name);
-		fprintf(file, " | %s | %s |\n", dw_text_ns(steady->parts[i].ns, " ").at,
-		        dw_text_percent(steady->parts[i].ns / steady->ns).at);
-	}
-	if (steady->part_count > MARKDOWN_ROWS)
-		fprintf(file, "| %zu more | | |\n", steady->part_count - MARKDOWN_ROWS);
+	fprintf(file, "| part of %s | time | of %s |\n| :--- | ---: | ---: |\n", run ? "the run" : "a step", run ? "the run" : "the loop");
+	for (size_t i = 0; i < parts->part_count && i < MARKDOWN_ROWS; i++)
+		markdown_put_part(file, parts->parts[i].name, parts->parts[i].ns, dw_text_percent(parts->parts[i].ns / whole_ns).at);
+	if (parts->part_count > MARKDOWN_ROWS)
+		fprintf(file, "| %zu more | | |\n", parts->part_count - MARKDOWN_ROWS);
+	if (parts->no_cpu_ns > 0)
+		markdown_put_part(file, dw_account_state_name(DW_ACCOUNT_NO_CPU), parts->no_cpu_ns, "");
 	fputs("\n", file);
 }
 
@@ -142,14 +148,10 @@ static void markdown_put_rows(const struct dwell_table *table, FILE *file, const
 
 static void markdown_put_tables(const struct dw_report_summary *summary, FILE *file)
 {
-	const struct dwell_table *by_name = summary->kernels;
-
-	while (by_name && dw_table_column(by_name, "short_name") < 0)
-		by_name = by_name->next;
-	markdown_put_parts(summary->steady, summary->facts->iterations, file);
+	markdown_put_parts(summary->parts, summary->facts->iterations, file);
 	markdown_put_rows(summary->operators, file, "operator (self time)",
 	                  (const char *const[]){ "name", "calls", "self_ns", "share" });
-	markdown_put_rows(by_name, file, "kernel or copy",
+	markdown_put_rows(dw_report_summary_part(summary->kernels, "names"), file, "kernel or copy",
 	                  (const char *const[]){ "short_name", "calls", "total_ns", "share" });
 }
 

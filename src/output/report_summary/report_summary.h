@@ -37,7 +37,8 @@ struct dw_report_summary {
 	struct dw_model *model;
 	const struct dw_facts *facts;
 	const struct dw_steps *steps;   /* `count` is 0 if the trace has no steps */
-	const struct dw_steady *steady; /* parts of the mean steady step */
+	const struct dw_steady *steady;    /* how many steps are steady */
+	const struct dw_loop_parts *parts; /* where the time of the loop goes */
 	struct dw_verdicts verdicts;
 	/* Answers of views. The overview also states scope, coverage and losses. The others have at
 	 * most DW_REPORT_SUMMARY_ROWS rows; NULL: the trace has no such data. */
@@ -58,7 +59,9 @@ int dw_report_summary(struct dw_model *model, const char *form, FILE *file, stru
 
 /* ---- for the files of this folder ---------------------------------------------------------- */
 
-/* The row's cell of the column with this name, or NULL if there is none or it is empty. */
+/* The part of a view with this name; NULL if `table` is. */
+const struct dwell_table *dw_report_summary_part(const struct dwell_table *table, const char *part);
+/* The row's cell of the column with this name, which the table must have; NULL if it is empty. */
 const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column);
 /* A copy of the text of at most `most` bytes, with "..." at its end if it was cut. `cost` tells how
  * many bytes a code point takes in the output. */

@@ -176,11 +176,12 @@ static uint64_t look_window(const struct look *at, uint32_t thread)
 	return window_ns < at->now_ns ? window_ns : at->now_ns;
 }
 
-/* Rate and quantiles of the steps that ended in the window, from their entries alone. */
+/* Rate and quantiles of the steps that ended in the window, from their entries alone. A step takes until the next one begins, the
+ * last one until its end. */
 static void look_steps(struct look *at, uint32_t thread)
 {
 	struct dw_top_look *look = at->look;
-	uint64_t from_ns = at->now_ns - look->window_ns, first_ns = UINT64_MAX, end_ns = 0, *lengths;
+	uint64_t from_ns = at->now_ns - look->window_ns, first_ns = UINT64_MAX, end_ns = 0, last_ns = 0, *lengths;
 	size_t count = 0;
 
 	lengths = malloc((at->source->step_count + 1) * sizeof *lengths);
@@ -189,6 +190,9 @@ static void look_steps(struct look *at, uint32_t thread)
 
 		if (step->thread != thread || step->open || step->end_ns < from_ns || step->start_ns < from_ns)
 			continue;
+		if (count && step->start_ns > last_ns)
+			lengths[count - 1] = step->start_ns - last_ns;
+		last_ns = step->start_ns;
 		first_ns = step->start_ns < first_ns ? step->start_ns : first_ns;
 		end_ns = step->end_ns > end_ns ? step->end_ns : end_ns;
 		lengths[count++] = step->end_ns - step->start_ns;
@@ -215,21 +219,23 @@ static void look_steps(struct look *at, uint32_t thread)
 
 static int look_parts(struct look *at, struct dw_model *within, struct dwell_error *error)
 {
-	const struct dw_steady *steady = dw_facts_steady(within, error);
+	const struct dw_loop_parts *parts = dw_facts_loop_parts(within, error);
 	struct dw_top_look *look = at->look;
+	double whole_ns;
 
-	if (!steady)
+	if (!parts)
 		return DWELL_E_NOMEM;
-	if (!steady->steps || !(steady->ns > 0))
+	whole_ns = parts->ns - parts->no_cpu_ns;
+	if (!parts->steps || !(whole_ns > 0))
 		return 0;
-	for (size_t i = 0; i < steady->part_count; i++) {
-		double share = steady->parts[i].ns / steady->ns;
+	for (size_t i = 0; i < parts->part_count; i++) {
+		double share = parts->parts[i].ns / whole_ns;
 		bool rest = look->part_count == DW_TOP_MOST_PARTS;
 		struct dw_top_part *part = &look->parts[rest ? DW_TOP_MOST_PARTS - 1 : look->part_count];
 
 		if (share <= 0)
 			continue;
-		snprintf(part->name, sizeof part->name, "%s", rest ? "smaller ones" : steady->parts[i].name);
+		snprintf(part->name, sizeof part->name, "%s", rest ? "smaller ones" : parts->parts[i].name);
 		part->share = rest ? part->share + share : share;
 		look->part_count += !rest;
 	}

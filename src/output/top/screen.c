@@ -169,6 +169,7 @@ static const char *screen_part_color(const char *name, size_t place)
 		{ "operators", "93" }, { "layers", "32" }, { "collector", "90" }, { "profiler", "90" },
 		{ "communication", "31" }, { "device", "36" }, { "checkpoint", "32" }, { "evaluation", "36" },
 		{ "python", "37" }, { "functions", "37" }, { "idle", "90" }, { "other", "90" },
+		{ "between steps", "37" },
 	};
 	static const char *const own[] = { "34", "35", "92", "93", "36", "31", "32", "33" };
 

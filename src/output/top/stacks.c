@@ -231,21 +231,27 @@ void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_i
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
+struct stacks_row {
+	uint32_t process, thread, holder, frame, line;
+	uint64_t stopped_ns;
+	const char *thread_name, *state, *waits_for, *inside, *function, *kind, *module, *file;
+};
+
 static const struct dw_column columns[] = {
-	DW_COLUMN("process", "process", NONE, INT),
-	DW_COLUMN("thread", "thread", NONE, INT),
-	DW_COLUMN("thread_name", "name", NONE, TEXT),
-	DW_COLUMN("state", "state", NONE, TEXT),
-	DW_COLUMN("waits_for", "waits for", NONE, TEXT),
-	DW_COLUMN("holder", "lock held by", NONE, INT),
-	DW_COLUMN("inside", "in", NONE, TEXT),
-	DW_COLUMN("stopped_ns", "stopped for", NS, INT),
-	DW_COLUMN("frame", "frame", NONE, INT),
-	DW_COLUMN("function", "function", NONE, TEXT),
-	DW_COLUMN("kind", "kind", NONE, TEXT),
-	DW_COLUMN("module", "module", NONE, TEXT),
-	DW_COLUMN("file", "file", NONE, TEXT),
-	DW_COLUMN("line", "line", NONE, INT),
+	DW_FIELD(struct stacks_row, process, "process", NONE, INT),
+	DW_FIELD(struct stacks_row, thread, "thread", NONE, INT),
+	DW_FIELD(struct stacks_row, thread_name, "name", NONE, TEXT),
+	DW_FIELD(struct stacks_row, state, "state", NONE, TEXT),
+	DW_FIELD(struct stacks_row, waits_for, "waits for", NONE, TEXT),
+	DW_FIELD(struct stacks_row, holder, "lock held by", NONE, INT),
+	DW_FIELD(struct stacks_row, inside, "in", NONE, TEXT),
+	DW_FIELD(struct stacks_row, stopped_ns, "stopped for", NS, INT),
+	DW_FIELD(struct stacks_row, frame, "frame", NONE, INT),
+	DW_FIELD(struct stacks_row, function, "function", NONE, TEXT),
+	DW_FIELD(struct stacks_row, kind, "kind", NONE, TEXT),
+	DW_FIELD(struct stacks_row, module, "module", NONE, TEXT),
+	DW_FIELD(struct stacks_row, file, "file", NONE, TEXT),
+	DW_FIELD(struct stacks_row, line, "line", NONE, INT),
 };
 
 struct dwell_table *dw_top_stacks_table(void)
@@ -253,33 +259,40 @@ struct dwell_table *dw_top_stacks_table(void)
 	return dw_table_create("stacks", columns, sizeof columns / sizeof *columns);
 }
 
-/* A row of a thread; the columns of a frame follow these. */
-static struct dw_cell *stacks_add_thread(struct dwell_table *table, const struct dw_process *process,
-                                         const struct dw_process_thread *thread, const char *inside)
-{
-	const char state[2] = { thread->state, '\0' };
-
-	return DW_TABLE_ROW(table, 0, DW_INT(process->pid), DW_INT(thread->tid), DW_STRING(thread->name),
-	                    DW_STRING(state), DW_STRING(thread->waits), thread->holder ? DW_INT(thread->holder) : DW_EMPTY,
-	                    DW_STRING(*inside ? inside : NULL), DW_INT(thread->stopped_ns)) + 8;
-}
-
-void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process, const struct dw_top_insides *insides)
+void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process,
+                       const struct dw_top_insides *insides)
 {
 	for (size_t i = 0; i < process->count; i++) {
 		const struct dw_process_thread *thread = &process->threads[i];
-		const char *inside = stacks_find_inside(insides, thread->tid);
+		const char *inside = stacks_find_inside(insides, thread->tid), state[2] = { thread->state, '\0' };
+		struct stacks_row row = {
+			.process = process->pid,
+			.thread = thread->tid,
+			.thread_name = thread->name,
+			.state = state,
+			.waits_for = thread->waits,
+			.holder = thread->holder ? thread->holder : UINT32_MAX,
+			.inside = *inside ? inside : NULL,
+			.stopped_ns = thread->stopped_ns,
+			.frame = UINT32_MAX,
+			.line = UINT32_MAX,
+		};
 
 		if (!thread->count)
-			stacks_add_thread(table, process, thread, inside);
+			dw_table_put(table, 0, &row, sizeof row);
 		for (size_t k = 0; k < thread->count; k++) {
 			const struct dw_process_frame *frame = &thread->frames[k];
-			const char *kind = !frame->module ? "python" : frame->interpreter ? "interpreter"
-			                   : frame->inlined ? "inlined" : "native";
 
-			DW_TABLE_FILL(table, stacks_add_thread(table, process, thread, inside), DW_INT(k),
-			              DW_STRING(frame->function), DW_STRING(kind), DW_STRING(frame->module),
-			              DW_STRING(frame->file), frame->line ? DW_INT(frame->line) : DW_EMPTY);
+			row.frame = (uint32_t)k;
+			row.function = frame->function;
+			row.kind = !frame->module       ? "python"
+			           : frame->interpreter ? "interpreter"
+			           : frame->inlined     ? "inlined"
+			                                : "native";
+			row.module = frame->module;
+			row.file = frame->file;
+			row.line = frame->line ? (uint32_t)frame->line : UINT32_MAX;
+			dw_table_put(table, 0, &row, sizeof row);
 		}
 		if (thread->problem)
 			dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);

@@ -47,7 +47,7 @@ struct dw_top_use {
 
 struct dw_top_part {
 	char name[32];
-	double share;          /* of a step */
+	double share;          /* of the loop */
 };
 
 struct dw_top_look {

@@ -10,21 +10,24 @@
 #include "base/demangle.h"
 #include "base/text.h"
 #include "model/samples/hot.h"
-#include "views/common.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
-static const struct dw_column account_columns[] = {
-	DW_COLUMN("does", "thread", NONE, TEXT),
-	DW_COLUMN("function", "largest part in", NONE, TEXT),
-	DW_COLUMN("line", "line", NONE, TEXT),
-	DW_COLUMN("ns", "time", NS, REAL),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
-	DW_COLUMN("error", "+-", RATIO, REAL),
-	DW_COLUMN("samples", "samples", COUNT, INT),
-	DW_COLUMN("state", "state", NONE, TEXT, .data_only = true),
-	DW_COLUMN("activity", "activity", NONE, TEXT, .data_only = true),
+struct account_cells {
+	struct dw_cell does, function, line, ns, share, error, samples, state, activity;
 };
-enum { COLUMNS = sizeof account_columns / sizeof *account_columns };
+
+static const struct dw_column account_columns[] = {
+	DW_FIELD(struct account_cells, does, "thread", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct account_cells, function, "largest part in", NONE, TEXT),
+	DW_FIELD(struct account_cells, line, "line", NONE, TEXT),
+	DW_FIELD(struct account_cells, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct account_cells, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct account_cells, error, "+-", RATIO, REAL),
+	DW_FIELD(struct account_cells, samples, "samples", COUNT, INT),
+	DW_FIELD(struct account_cells, state, "state", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct account_cells, activity, "activity", NONE, TEXT, .data_only = true),
+};
 
 #define MOST_NAME 36u /* characters: a table is at most 120 wide */
 
@@ -53,11 +56,14 @@ static void account_put_row(struct dwell_table *table, const struct dw_account *
 		account_cut(name);
 		dw_hot_place(&at, place, sizeof place);
 	}
-	DW_TABLE_ROW(table, 0, DW_STRING(dw_account_label(row, label)), DW_STRING(*name ? name : NULL),
-	             DW_STRING(*place ? place : NULL), DW_REAL(row->sum.ns), counted ? DW_REAL(row->sum.ns / account->own_ns) : DW_EMPTY,
-	             counted && row->sum.samples ? DW_REAL((row->sum.high_ns - row->sum.low_ns) / 2 / account->own_ns) : DW_EMPTY,
-	             row->sum.samples ? DW_INT(row->sum.samples) : DW_EMPTY, DW_STRING(dw_account_state_name(row->state)),
-	             DW_STRING(dw_activity_name(row->activity)));
+	DW_TABLE_PUT(
+		table, 0, struct account_cells, .does = DW_STRING(dw_account_label(row, label)),
+		.function = DW_STRING(*name ? name : NULL), .line = DW_STRING(*place ? place : NULL),
+		.ns = DW_REAL(row->sum.ns), .share = counted ? DW_REAL(row->sum.ns / account->own_ns) : DW_EMPTY,
+		.error = counted && row->sum.samples ? DW_REAL((row->sum.high_ns - row->sum.low_ns) / 2 / account->own_ns)
+	                                         : DW_EMPTY,
+		.samples = row->sum.samples ? DW_INT(row->sum.samples) : DW_EMPTY,
+		.state = DW_STRING(dw_account_state_name(row->state)), .activity = DW_STRING(dw_activity_name(row->activity)));
 }
 
 /* The name of the account's thread for people. */
@@ -82,7 +88,7 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
                                          struct dwell_error *error)
 {
 	struct dw_account_row rows[DW_ACCOUNT_ROWS];
-	struct dwell_table *table = dw_view_table(view, account_columns, COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE(view, account_columns, 0, error);
 	double small_ns = 0;
 	size_t count, small = 0;
 	char name[256], text[48];
@@ -103,8 +109,9 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
 	}
 	snprintf(text, sizeof text, "%zu smaller one%s", small, dw_text_plural(small));
 	if (small_ns >= NOTHING * account->own_ns)
-		DW_TABLE_ROW(table, 0, DW_STRING(text), DW_EMPTY, DW_EMPTY, DW_REAL(small_ns), DW_REAL(small_ns / account->own_ns));
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_EMPTY, DW_REAL(account->wall_ns));
+		DW_TABLE_PUT(table, 0, struct account_cells, .does = DW_STRING(text), .ns = DW_REAL(small_ns),
+		             .share = DW_REAL(small_ns / account->own_ns));
+	DW_TABLE_PUT_TOTALS(table, struct account_cells, .ns = DW_REAL(account->wall_ns));
 	return table;
 }
 

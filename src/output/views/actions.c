@@ -9,13 +9,20 @@
 #include "views/device.h"
 #include "views/places.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("name", "action", NONE, TEXT),
-	DW_COLUMN("category", "kind", NONE, TEXT, .wide_only = true),
-	DW_VIEW_STAT_COLUMNS,
-	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
+struct actions_row {
+	const char *name, *category;
+	struct dw_view_stat stat;
+	struct dw_cell share;
+	struct dw_view_device device;
 };
-enum { STAT = 2, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct actions_row, name, "action", NONE, TEXT, .total_text = "all actions"),
+	DW_FIELD(struct actions_row, category, "kind", NONE, TEXT, .wide_only = true),
+	DW_VIEW_STAT_FIELDS(struct actions_row, stat),
+	DW_FIELD(struct actions_row, share, "of wall", RATIO, REAL, .bar = true),
+	DW_VIEW_DEVICE_FIELDS(struct actions_row, device),
+};
 
 static struct dwell_table *actions_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
@@ -25,30 +32,25 @@ static struct dwell_table *actions_view(struct dw_model *model, const struct dwe
 	bool device = dw_model_has_device(model);
 	const struct dw_device_sum *sums = device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
 	struct dwell_table *table = NULL;
-	uint64_t self_ns = 0, calls = 0, whole_ns;
 	struct dw_view_places places;
+	uint64_t whole_ns;
 
 	if (flat && (sums || !device))
-		table = dw_view_table_with_device(model, "actions", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE_DEVICE(model, "actions", columns, device ? DW_HAS_DEVICE : 0, error);
 	if (!table)
 		return NULL;
-	whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, true);
+	whole_ns = dw_view_whole(table, "share", flat, flat->wall_ns, true);
 	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
 		const struct dw_symbol *symbol = &symbols[from->symbol];
-		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(symbol->name),
-		                                   DW_STRING(dw_view_category(symbol->category)));
 
-		self_ns += from->stat.self_ns;
-		calls += from->stat.count;
-		dw_view_stat(&row[STAT], &from->stat);
-		row[SHARE] = DW_PART(from->stat.self_ns, whole_ns);
-		if (sums)
-			dw_view_device_cells(&row[COLUMNS], &sums[dw_model_symbol_row(model, from->symbol)]);
+		DW_TABLE_PUT(table, 0, struct actions_row, .name = symbol->name, .category = dw_view_category(symbol->category),
+		             .stat = dw_view_stat_of(&from->stat), .share = DW_PART(from->stat.self_ns, whole_ns),
+		             .device = dw_view_device_of(sums ? &sums[dw_model_symbol_row(model, from->symbol)] : NULL));
 		dw_view_places_take(&places, table, from->symbol);
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all actions"), DW_EMPTY, DW_INT(calls), DW_INT(self_ns));
+	DW_TABLE_PUT_TOTALS(table, struct actions_row, .name = NULL);
 	dw_view_note_calls(table, flat);
 	dw_view_places_finish(&places, table);
 	return table;

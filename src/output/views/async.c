@@ -7,21 +7,24 @@
 
 #include "base/grow.h"
 #include "base/order.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct async_cells {
+	struct dw_cell name, calls, total_ns, mean_ns, min_ns, p50_ns, p99_ns, max_ns, at_once, open;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("name", "asynchronous range", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("mean_ns", "mean", NS, REAL),
-	DW_COLUMN("min_ns", "min", NS, INT),
-	DW_COLUMN("p50_ns", "p50", NS, INT),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("max_ns", "max", NS, INT),
-	DW_COLUMN("at_once", "at once", COUNT, INT),
-	DW_COLUMN("open", "not ended", COUNT, INT),
+	DW_FIELD(struct async_cells, name, "asynchronous range", NONE, TEXT),
+	DW_FIELD(struct async_cells, calls, "calls", COUNT, INT),
+	DW_FIELD(struct async_cells, total_ns, "total", NS, INT),
+	DW_FIELD(struct async_cells, mean_ns, "mean", NS, REAL),
+	DW_FIELD(struct async_cells, min_ns, "min", NS, INT),
+	DW_FIELD(struct async_cells, p50_ns, "p50", NS, INT),
+	DW_FIELD(struct async_cells, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct async_cells, max_ns, "max", NS, INT),
+	DW_FIELD(struct async_cells, at_once, "at once", COUNT, INT),
+	DW_FIELD(struct async_cells, open, "not ended", COUNT, INT),
 };
-enum { TOTAL = 2, COLUMNS = sizeof columns / sizeof *columns };
 
 struct async_range {
 	uint32_t row, symbol;
@@ -77,15 +80,17 @@ static void async_put(struct dwell_table *table, const struct dw_symbol *symbol,
 		open += ranges[i].open;
 	}
 	qsort(times, count, sizeof *times, dw_compare_u64);
-	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_INT(count), DW_INT(total), DW_PART(total, count),
-	             DW_INT(times[0]), DW_INT(times[(count - 1) / 2]), DW_INT(times[(count * 99 + 99) / 100 - 1]),
-	             DW_INT(times[count - 1]), DW_INT(at_once), open ? DW_INT(open) : DW_EMPTY);
+	DW_TABLE_PUT(table, 0, struct async_cells, .name = DW_STRING(symbol->name), .calls = DW_INT(count),
+	             .total_ns = DW_INT(total), .mean_ns = DW_PART(total, count), .min_ns = DW_INT(times[0]),
+	             .p50_ns = DW_INT(times[(count - 1) / 2]), .p99_ns = DW_INT(times[(count * 99 + 99) / 100 - 1]),
+	             .max_ns = DW_INT(times[count - 1]), .at_once = DW_INT(at_once),
+	             .open = open ? DW_INT(open) : DW_EMPTY);
 }
 
 static struct dwell_table *async_fill(struct async *async, struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(async->model, NULL);
-	struct dwell_table *table = dw_view_table("async", columns, COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("async", columns, 0, error);
 	uint64_t *times = malloc((async->count + 1) * sizeof *times);
 
 	qsort(async->ranges, async->count, sizeof *async->ranges, async_compare_starts);
@@ -97,7 +102,7 @@ static struct dwell_table *async_fill(struct async *async, struct dwell_error *e
 	}
 	if (table) {
 		table->failed |= !times;
-		dw_table_sort(table, TOTAL);
+		dw_table_sort_by(table, "total_ns");
 	}
 	free(times);
 	return table;

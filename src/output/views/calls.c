@@ -16,58 +16,63 @@
 #include "views/device.h"
 #include "views/places.h"
 
-/* All possible columns, in order. */
-enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, DEVICE_BYTES,
-       DEVICE_TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK, CATEGORY, KINDS };
-#define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT + DW_VIEW_DEVICE_COUNT)
+/* What a table has. */
+enum {
+	OPERATORS = DW_HAS_OWN, /* its rows are operators alone, */
+	NAMED = OPERATORS << 1, /* or named ranges too */
+	OVERLOAD = OPERATORS << 2,
+	SHAPES = OPERATORS << 3,
+	STACKS = OPERATORS << 4,
+	MEMORY = OPERATORS << 5,
+	DEVICE_MEMORY = OPERATORS << 6,
+	FLOPS = OPERATORS << 7,
+};
+
+struct calls_row {
+	const char *name, *overload, *stack, *category;
+	struct dw_cell shapes, source, input_shapes, share, self_bytes, total_bytes, device_bytes, device_total_bytes,
+		flops;
+	struct dw_view_stat stat;
+	struct dw_view_device device;
+};
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct calls_row, name, "operator", NONE, TEXT, .only = OPERATORS, .total_text = "all"),
+	DW_FIELD(struct calls_row, name, "name", NONE, TEXT, .only = NAMED, .total_text = "all"),
+	DW_FIELD(struct calls_row, overload, "overload", NONE, TEXT, .only = OVERLOAD),
+	DW_FIELD(struct calls_row, shapes, "shapes", NONE, TEXT, .only = SHAPES),
+	DW_FIELD(struct calls_row, source, "called from", NONE, TEXT, .only = STACKS),
+	DW_VIEW_STAT_FIELDS(struct calls_row, stat),
+	DW_FIELD(struct calls_row, share, "of self time", RATIO, REAL, .bar = true),
+	DW_FIELD(struct calls_row, self_bytes, "self memory", BYTES, INT, .only = MEMORY),
+	DW_FIELD(struct calls_row, total_bytes, "memory", BYTES, INT, .only = MEMORY),
+	DW_FIELD(struct calls_row, device_bytes, "self device memory", BYTES, INT, .only = DEVICE_MEMORY),
+	DW_FIELD(struct calls_row, device_total_bytes, "device memory", BYTES, INT, .only = DEVICE_MEMORY),
+	DW_FIELD(struct calls_row, flops, "FLOPs", COUNT, INT, .only = FLOPS),
+	DW_FIELD(struct calls_row, input_shapes, "input shapes", NONE, TEXT, .only = SHAPES, .data_only = true),
+	DW_FIELD(struct calls_row, stack, "stack", NONE, TEXT, .only = STACKS, .data_only = true),
+	DW_FIELD(struct calls_row, category, "category", NONE, TEXT, .only = NAMED, .data_only = true),
+	DW_VIEW_DEVICE_FIELDS(struct calls_row, device),
+};
 
 struct filling {
 	struct dwell_table *table;
 	struct dw_model *model;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
-	bool python;   /* a Python program: steps have torch.profiler's name */
+	bool python;                        /* a Python program: steps have torch.profiler's name */
+	unsigned has;                       /* what the table has */
 	const struct dw_device_sum *device; /* by row of `calls`; NULL: no events of devices */
-	int at[KINDS]; /* index of each column, -1 if the table does not have it */
-	size_t own;    /* number of columns before those of devices */
 };
 
-static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group, bool named,
-                                   struct dw_column columns[MOST_COLUMNS])
+static unsigned calls_find_columns(const struct filling *filling, const struct dw_grouping *group, bool named)
 {
-	static const struct dw_column stat[] = { DW_VIEW_STAT_COLUMNS };
 	const struct dw_calls *calls = filling->calls;
-	const struct { int kind; bool there; struct dw_column column; } all[] = {
-		{ NAME, true, DW_COLUMN("name", named ? "name" : "operator", NONE, TEXT) },
-		{ OVERLOAD, group->overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
-		{ SHAPES, group->shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
-		{ SOURCE, group->stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
-		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several columns, see below */
-		{ SHARE, true, DW_COLUMN("share", "of self time", RATIO, REAL, .bar = true) },
-		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
-		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
-		{ DEVICE_BYTES, calls->has_device_memory,
-		  DW_COLUMN("device_bytes", "self device memory", BYTES, INT) },
-		{ DEVICE_TOTAL_BYTES, calls->has_device_memory,
-		  DW_COLUMN("device_total_bytes", "device memory", BYTES, INT) },
-		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", COUNT, INT) },
-		{ INPUT_SHAPES, group->shapes,
-		  DW_COLUMN("input_shapes", "input shapes", NONE, TEXT, .data_only = true) },
-		{ STACK, group->stack_frames > 0,
-		  DW_COLUMN("stack", "stack", NONE, TEXT, .data_only = true) },
-		{ CATEGORY, named, DW_COLUMN("category", "category", NONE, TEXT, .data_only = true) },
-	};
-	size_t count = 0;
 
-	for (size_t i = 0; i < KINDS; i++) {
-		filling->at[all[i].kind] = all[i].there ? (int)count : -1;
-		if (all[i].kind == STAT)
-			for (size_t s = 0; s < DW_VIEW_STAT_COUNT; s++)
-				columns[count++] = stat[s];
-		else if (all[i].there)
-			columns[count++] = all[i].column;
-	}
-	return count;
+	return (named ? NAMED : OPERATORS) | (group->overload ? OVERLOAD : 0) | (group->shapes ? SHAPES : 0) |
+	       (group->stack_frames > 0 ? STACKS : 0) | (calls->has_memory ? MEMORY : 0) |
+	       (calls->has_device_memory ? DEVICE_MEMORY : 0) | (calls->has_flops ? FLOPS : 0) |
+	       (filling->device ? DW_HAS_DEVICE : 0);
 }
 
 static void calls_put_shapes(struct filling *filling, struct dw_cell *cell, const struct dw_call_row *from,
@@ -105,39 +110,30 @@ static void calls_put_source(struct filling *filling, struct dw_cell *cell, cons
 
 static void calls_put_row(struct filling *filling, const struct dw_call_row *from, const struct dw_device_sum *device)
 {
-	struct dwell_table *table = filling->table;
-	struct dw_cell *row = dw_table_row(table, 0);
-	const int *at = filling->at;
-	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
+	bool step = from->symbol == DW_NO_INDEX;
+	const char *overload = step ? NULL : filling->symbols[from->symbol].detail;
+	struct calls_row row = {
+		.name = step && !filling->python ? "step" : from->name,
+		.overload = overload ? overload : "",
+		.stack = from->stack,
+		.category = from->is_async ? "async" : dw_view_category(from->category),
+		.stat = dw_view_stat_of(&from->stat),
+		.share = DW_PART(from->stat.self_ns, filling->calls->self_ns),
+		.self_bytes = DW_INT(from->self_bytes),
+		.total_bytes = DW_INT(from->total_bytes),
+		.device_bytes = DW_INT(from->device_bytes),
+		.device_total_bytes = DW_INT(from->device_total_bytes),
+		.flops = from->flops ? DW_INT(dw_flops_shown(from->flops)) : DW_EMPTY,
+		.device = dw_view_device_of(device),
+	};
 
-	dw_cell_text(table, &row[at[NAME]], from->symbol == DW_NO_INDEX && !filling->python ? "step" : from->name);
-	if (at[OVERLOAD] >= 0)
-		dw_cell_text(table, &row[at[OVERLOAD]], overload ? overload : "");
-	if (at[SHAPES] >= 0)
-		calls_put_shapes(filling, &row[at[SHAPES]], from, DW_SHAPES_FOR_PEOPLE);
-	if (at[INPUT_SHAPES] >= 0)
-		calls_put_shapes(filling, &row[at[INPUT_SHAPES]], from, DW_SHAPES_AS_TORCH);
-	if (at[SOURCE] >= 0)
-		calls_put_source(filling, &row[at[SOURCE]], from->stack);
-	if (at[STACK] >= 0 && from->stack)
-		dw_cell_text(table, &row[at[STACK]], from->stack);
-	dw_view_stat(&row[at[STAT]], &from->stat);
-	if (filling->calls->self_ns)
-		dw_cell_real(&row[at[SHARE]], (double)from->stat.self_ns / (double)filling->calls->self_ns);
-	if (at[SELF_BYTES] >= 0) {
-		dw_cell_int(&row[at[SELF_BYTES]], from->self_bytes);
-		dw_cell_int(&row[at[TOTAL_BYTES]], from->total_bytes);
+	if (filling->has & SHAPES) {
+		calls_put_shapes(filling, &row.shapes, from, DW_SHAPES_FOR_PEOPLE);
+		calls_put_shapes(filling, &row.input_shapes, from, DW_SHAPES_AS_TORCH);
 	}
-	if (at[DEVICE_BYTES] >= 0) {
-		dw_cell_int(&row[at[DEVICE_BYTES]], from->device_bytes);
-		dw_cell_int(&row[at[DEVICE_TOTAL_BYTES]], from->device_total_bytes);
-	}
-	if (at[FLOPS] >= 0 && from->flops)
-		dw_cell_int(&row[at[FLOPS]], dw_flops_shown(from->flops));
-	if (device)
-		dw_view_device_cells(&row[filling->own], device);
-	if (at[CATEGORY] >= 0)
-		dw_cell_text(table, &row[at[CATEGORY]], from->is_async ? "async" : dw_view_category(from->category));
+	if (filling->has & STACKS)
+		calls_put_source(filling, &row.source, from->stack);
+	dw_table_put(filling->table, 0, &row, sizeof row);
 }
 
 DW_ORDER_OF_POINTERS(calls_compare_selfs, struct dw_call_row, DW_DOWN(stat.self_ns) DW_UP_PLACE)
@@ -146,17 +142,12 @@ static void calls_put_rows(struct filling *filling)
 {
 	const struct dw_calls *calls = filling->calls;
 	const struct dw_call_row **order = calloc(calls->count + 1, sizeof *order);
-	uint64_t count = 0, self_ns = 0;
 	struct dw_view_places places;
-	struct dw_cell *totals;
 
 	filling->table->failed |= !order;
 	dw_view_places_init(&places, filling->model);
-	for (size_t i = 0; order && i < calls->count; i++) {
+	for (size_t i = 0; order && i < calls->count; i++)
 		order[i] = &calls->rows[i];
-		count += calls->rows[i].stat.count;
-		self_ns += calls->rows[i].stat.self_ns;
-	}
 	if (order && calls->count)
 		qsort(order, calls->count, sizeof *order, calls_compare_selfs);
 	for (size_t i = 0; order && i < calls->count; i++) {
@@ -164,10 +155,7 @@ static void calls_put_rows(struct filling *filling)
 		dw_view_places_take(&places, filling->table, order[i]->symbol);
 	}
 	free(order);
-	totals = dw_table_totals(filling->table);
-	dw_cell_text(filling->table, &totals[0], "all");
-	dw_cell_int(&totals[filling->at[STAT]], (int64_t)count);
-	dw_cell_int(&totals[filling->at[STAT] + 1], (int64_t)self_ns);
+	DW_TABLE_PUT_TOTALS(filling->table, struct calls_row, .name = NULL);
 	if (calls->overlapping)
 		dw_table_note(filling->table, "%s call%s overlapped others without nesting: neither counts as "
 		              "part of the other.", dw_text_count((int64_t)calls->overlapping).at,
@@ -212,7 +200,6 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 {
 	struct dw_calls_ask ask = { .top_level = options->top_level, .memory = true };
 	struct filling filling = { .model = model, .symbols = dw_model_symbols(model, NULL) };
-	struct dw_column columns[MOST_COLUMNS];
 
 	if (dw_grouping_parse(options->group_by, &ask.group, error) ||
 	    dw_calls_parse_ranges(named ? options->ranges : "none", &ask, error) ||
@@ -228,8 +215,8 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 		if (!filling.device)
 			return NULL;
 	}
-	filling.own = calls_choose_columns(&filling, &ask.group, named, columns);
-	filling.table = dw_view_table_with_device(model, view, columns, filling.own, error);
+	filling.has = calls_find_columns(&filling, &ask.group, named);
+	filling.table = DW_VIEW_CHOOSE_DEVICE(model, view, columns, filling.has, error);
 	if (filling.table)
 		calls_put_rows(&filling);
 	return filling.table;

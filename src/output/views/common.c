@@ -187,35 +187,23 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest)
 {
-	uint64_t count = steps->ended_count + steps->summed_count;
-	double all_ns = (double)steps->ended_ns + (double)steps->summed_ns;
-	double mean_ns = count ? all_ns / (double)count : 0;
+	const struct dw_iteration_times *times = &steps->iterations;
+	double mean_ns = (double)times->mean_ns;
 	char where[96];
 
 	view_write_where(steps, where, sizeof where);
-	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
-	              dw_text_count((int64_t)count).at, dw_text_plural(count), where,
-	              dw_text_ns(all_ns, " ").at, dw_text_ns(mean_ns, " ").at,
-	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, rest);
+	dw_table_head(table, "%s step%s%s in %s%s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
+	              dw_text_count((int64_t)times->steps).at, dw_text_plural(times->steps), where,
+	              dw_text_ns((double)times->loop_ns, " ").at,
+	              steps->thread_count > 1 ? ", their sum" : "", dw_text_ns(mean_ns, " ").at,
+	              dw_text_ns_like((double)times->p50_ns, mean_ns).at, dw_text_ns_like((double)times->p95_ns, mean_ns).at,
+	              dw_text_ns_like((double)times->p99_ns, mean_ns).at, rest);
 	view_head_counted(table, steps);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
-{
-	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count : 0;
-	uint64_t values[DW_VIEW_STAT_COUNT] = { stat->count, stat->self_ns, stat->total_ns, mean_ns,
-		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };
-
-	for (size_t i = 0; i < DW_VIEW_STAT_COUNT; i++)
-		if (values[i] != DW_NOT_KEPT)
-			dw_cell_int(&cells[i], (int64_t)values[i]);
-}
-
-uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
+uint64_t dw_view_whole(struct dwell_table *table, const char *column, const struct dw_flat *flat, uint64_t wall_ns,
                        bool of_rows)
 {
 	uint64_t self_ns = 0, most_ns = 0;
@@ -228,7 +216,7 @@ uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw
 	}
 	if ((of_rows ? most_ns : self_ns) <= wall_ns)
 		return wall_ns;
-	table->columns[column].label = "of all";
+	dw_table_named(table, column)->label = "of all";
 	return self_ns;
 }
 

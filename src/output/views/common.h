@@ -53,19 +53,6 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
 struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which, struct dwell_error *error);
 
-/* The columns of a struct dw_stat: calls self total mean min max p50 p99. */
-#define DW_VIEW_STAT_COLUMNS                                                             \
-	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
-	DW_COLUMN("self_ns", "self", NS, INT),                                      \
-	DW_COLUMN("total_ns", "total", NS, INT),                                    \
-	DW_COLUMN("mean_ns", "mean", NS, INT, .not_narrow = true),                  \
-	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("p99_ns", "p99", NS, INT, .not_narrow = true)
-#define DW_VIEW_STAT_COUNT 8
-void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
-
 /* A table of operators (with `named` of named ranges and steps too, as torch.profiler's tables
  * have), grouped by the options. (calls.c) */
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
@@ -80,7 +67,7 @@ void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double val
 
 /* What shares of rows are of: `wall_ns`; or the sum of the rows' self times, if several threads together have more
  * than it, in one row (`of_rows`) or in all. Then the column is labelled "of all". */
-uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
+uint64_t dw_view_whole(struct dwell_table *table, const char *column, const struct dw_flat *flat, uint64_t wall_ns,
                        bool of_rows);
 
 /* Whether the trace lacks what a view needs besides steps and ranges of some categories. */

@@ -9,23 +9,26 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/common.h"
+#include "views/columns.h"
 
 #define COUNTERS_PARTS 10
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("row", "counter", NONE, TEXT),
-	DW_COLUMN("counter", "counter", NONE, TEXT, .data_only = true),
-	DW_COLUMN("unit", "unit", NONE, TEXT),
-	DW_COLUMN("samples", "samples", COUNT, INT),
-	DW_COLUMN("first", "first", NONE, REAL),
-	DW_COLUMN("last", "last", NONE, REAL),
-	DW_COLUMN("mean", "mean", NONE, REAL),
-	DW_COLUMN("min", "min", NONE, REAL),
-	DW_COLUMN("max", "max", NONE, REAL),
-	DW_COLUMN("nan", "not a number", COUNT, INT),
+struct counters_cells {
+	struct dw_cell row, counter, unit, samples, first, last, mean, min, max, nan;
 };
-enum { NOT_A_NUMBER = 9, COLUMNS };
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct counters_cells, row, "counter", NONE, TEXT),
+	DW_FIELD(struct counters_cells, counter, "counter", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct counters_cells, unit, "unit", NONE, TEXT),
+	DW_FIELD(struct counters_cells, samples, "samples", COUNT, INT),
+	DW_FIELD(struct counters_cells, first, "first", NONE, REAL),
+	DW_FIELD(struct counters_cells, last, "last", NONE, REAL),
+	DW_FIELD(struct counters_cells, mean, "mean", NONE, REAL),
+	DW_FIELD(struct counters_cells, min, "min", NONE, REAL),
+	DW_FIELD(struct counters_cells, max, "max", NONE, REAL),
+	DW_FIELD(struct counters_cells, nan, "not a number", COUNT, INT),
+};
 
 struct counters_part {
 	uint64_t samples, nan, first_ns, last_ns;
@@ -142,10 +145,11 @@ static void counters_put(struct dwell_table *table, int depth, const char *name,
 {
 	bool any = part->samples > 0;
 
-	DW_TABLE_ROW(table, depth, DW_STRING(name), DW_STRING(symbol->name), DW_STRING(depth ? NULL : symbol->detail),
-	             DW_INT(part->samples), any ? DW_REAL(part->first) : DW_EMPTY, any ? DW_REAL(part->last) : DW_EMPTY,
-	             DW_PART(part->sum, part->samples), any ? DW_REAL(part->min) : DW_EMPTY,
-	             any ? DW_REAL(part->max) : DW_EMPTY, part->nan ? DW_INT(part->nan) : DW_EMPTY);
+	DW_TABLE_PUT(table, depth, struct counters_cells, .row = DW_STRING(name), .counter = DW_STRING(symbol->name),
+	             .unit = DW_STRING(depth ? NULL : symbol->detail), .samples = DW_INT(part->samples),
+	             .first = any ? DW_REAL(part->first) : DW_EMPTY, .last = any ? DW_REAL(part->last) : DW_EMPTY,
+	             .mean = DW_PART(part->sum, part->samples), .min = any ? DW_REAL(part->min) : DW_EMPTY,
+	             .max = any ? DW_REAL(part->max) : DW_EMPTY, .nan = part->nan ? DW_INT(part->nan) : DW_EMPTY);
 }
 
 static void counters_put_row(struct counters *counters, struct dwell_table *table, const struct counters_row *from)
@@ -182,9 +186,9 @@ static struct dwell_table *counters_view(struct dw_model *model, const struct dw
 	counters_divide(&counters);
 	code = counters.rows ? dw_model_events(model, counters_see, &counters, error) : DWELL_E_NOMEM;
 	if (!code)
-		table = dw_view_table("counters", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE("counters", columns, 0, error);
 	if (table)
-		table->columns[NOT_A_NUMBER].data_only = !counters.nan;
+		dw_table_named(table, "nan")->data_only = !counters.nan;
 	for (size_t i = 0; counters.rows && i < counters.row_count; i++) {
 		if (table && counters.rows[i])
 			counters_put_row(&counters, table, counters.rows[i]);

@@ -7,23 +7,27 @@
  */
 
 #include "base/text.h"
+#include "views/columns.h"
 #include "views/loader.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("thread", "thread", NONE, TEXT),
-	DW_COLUMN("role", "role", NONE, TEXT),
-	DW_COLUMN("name", "range", NONE, TEXT),
-	DW_COLUMN("calls", "batches", COUNT, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("mean_ns", "mean", NS, INT),
-	DW_COLUMN("samples", "samples", COUNT, INT),
-	DW_COLUMN("sample_ns", "a sample", NS, INT),
-	DW_COLUMN("ready", "ready", COUNT, REAL),
-	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("share", "of its time", RATIO, REAL, .bar = true),
+struct dataloader_cells {
+	struct dw_cell thread, role, name, calls, total_ns, mean_ns, samples, sample_ns, ready, p50_ns, p99_ns, share;
 };
-#define COLUMNS (sizeof columns / sizeof *columns)
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct dataloader_cells, thread, "thread", NONE, TEXT),
+	DW_FIELD(struct dataloader_cells, role, "role", NONE, TEXT),
+	DW_FIELD(struct dataloader_cells, name, "range", NONE, TEXT),
+	DW_FIELD(struct dataloader_cells, calls, "batches", COUNT, INT),
+	DW_FIELD(struct dataloader_cells, total_ns, "total", NS, INT),
+	DW_FIELD(struct dataloader_cells, mean_ns, "mean", NS, INT),
+	DW_FIELD(struct dataloader_cells, samples, "samples", COUNT, INT),
+	DW_FIELD(struct dataloader_cells, sample_ns, "a sample", NS, INT),
+	DW_FIELD(struct dataloader_cells, ready, "ready", COUNT, REAL),
+	DW_FIELD(struct dataloader_cells, p50_ns, "p50", NS, INT, .wide_only = true),
+	DW_FIELD(struct dataloader_cells, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct dataloader_cells, share, "of its time", RATIO, REAL, .bar = true),
+};
 
 /* Counts are known per thread only. They are shown in the thread's first row, which is that of the
  * range with the most time. Returns whether `at` is that row. */
@@ -44,14 +48,15 @@ static void dataloader_fill_row(struct dwell_table *table, struct dw_model *mode
 	bool kept = stat->p50_ns != DW_NOT_KEPT;
 	char name[256];
 
-	DW_TABLE_ROW(table, 0, DW_STRING(dw_view_thread_name(model, from->thread, false, name)),
-	             DW_STRING(from->worker ? "worker" : "the loop"),
-	             DW_STRING(dw_model_symbols(model, NULL)[from->symbol].name), DW_INT(stat->count),
-	             DW_INT(stat->total_ns), stat->count ? DW_INT(stat->total_ns / stat->count) : DW_EMPTY,
-	             of.samples ? DW_INT(of.samples) : DW_EMPTY,
-	             of.samples ? DW_INT(stat->total_ns / of.samples) : DW_EMPTY, DW_PART(of.ready, of.asked),
-	             kept ? DW_INT(stat->p50_ns) : DW_EMPTY, kept ? DW_INT(stat->p99_ns) : DW_EMPTY,
-	             DW_PART(stat->total_ns, wall_ns));
+	DW_TABLE_PUT(
+		table, 0, struct dataloader_cells, .thread = DW_STRING(dw_view_thread_name(model, from->thread, false, name)),
+		.role = DW_STRING(from->worker ? "worker" : "the loop"),
+		.name = DW_STRING(dw_model_symbols(model, NULL)[from->symbol].name), .calls = DW_INT(stat->count),
+		.total_ns = DW_INT(stat->total_ns), .mean_ns = stat->count ? DW_INT(stat->total_ns / stat->count) : DW_EMPTY,
+		.samples = of.samples ? DW_INT(of.samples) : DW_EMPTY,
+		.sample_ns = of.samples ? DW_INT(stat->total_ns / of.samples) : DW_EMPTY, .ready = DW_PART(of.ready, of.asked),
+		.p50_ns = kept ? DW_INT(stat->p50_ns) : DW_EMPTY, .p99_ns = kept ? DW_INT(stat->p99_ns) : DW_EMPTY,
+		.share = DW_PART(stat->total_ns, wall_ns));
 }
 
 static uint64_t dataloader_wall_ns(const struct dw_threads *threads, uint32_t thread)
@@ -136,7 +141,7 @@ static struct dwell_table *dataloader_view(struct dw_model *model, const struct 
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
 	const struct dw_facts *facts = counted ? dw_facts(model, error) : NULL;
 	struct dw_loader *loader = facts ? dw_loader(model, error) : NULL;
-	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = loader ? DW_VIEW_CHOOSE("dataloader", columns, 0, error) : NULL;
 
 	for (size_t i = 0; table && i < loader->row_count; i++)
 		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads, loader->rows[i].thread));

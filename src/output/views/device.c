@@ -13,45 +13,58 @@
 #include "model/steps/iterations.h"
 #include "views/device.h"
 
-static const struct dw_column division_columns[] = {
-	DW_COLUMN("part", "part", NONE, TEXT),
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("ns", "time", NS, INT),
-	DW_COLUMN("step_ns", "a step", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
-	DW_COLUMN("host", "the host is mostly in", NONE, TEXT),
+struct device_division {
+	struct dw_cell part, device, ns, step_ns, share, host;
 };
-enum { D_DEVICE = 1, D_STEP = 3, D_HOST = 5, D_COLUMNS = 6 };
+
+enum { SEVERAL_DEVICES = DW_HAS_OWN };
+
+static const struct dw_column division_columns[] = {
+	DW_FIELD(struct device_division, part, "part", NONE, TEXT),
+	DW_FIELD(struct device_division, device, "device", NONE, TEXT, .text_only = SEVERAL_DEVICES),
+	DW_FIELD(struct device_division, ns, "time", NS, INT),
+	DW_FIELD(struct device_division, step_ns, "a step", NS, REAL, .text_only = DW_HAS_STEPS, .one_unit = true),
+	DW_FIELD(struct device_division, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct device_division, host, "the host is mostly in", NONE, TEXT),
+};
+
+struct device_device {
+	struct dw_cell device, events, first_ns, last_ns, span_ns, compute_ns, communication_ns, copy_ns, idle_ns,
+		hidden_ns, only_compute_ns, only_communication_ns, compute_communication_ns, only_copy_ns, compute_copy_ns,
+		communication_copy_ns, all_classes_ns;
+};
 
 static const struct dw_column device_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("events", "events", COUNT, INT),
-	DW_COLUMN("first_ns", "first", NS, INT, .wide_only = true),
-	DW_COLUMN("last_ns", "last", NS, INT, .wide_only = true),
-	DW_COLUMN("span_ns", "span", NS, INT),
-	DW_COLUMN("compute_ns", "compute", NS, INT),
-	DW_COLUMN("communication_ns", "communication", NS, INT),
-	DW_COLUMN("copy_ns", "copy", NS, INT),
-	DW_COLUMN("idle_ns", "idle", NS, INT),
-	DW_COLUMN("hidden_ns", "communication hidden", NS, INT),
-	DW_COLUMN("only_compute_ns", "only compute", NS, INT, .data_only = true),
-	DW_COLUMN("only_communication_ns", "only communication", NS, INT, .data_only = true),
-	DW_COLUMN("compute_communication_ns", "compute, communication", NS, INT, .data_only = true),
-	DW_COLUMN("only_copy_ns", "only copy", NS, INT, .data_only = true),
-	DW_COLUMN("compute_copy_ns", "compute, copy", NS, INT, .data_only = true),
-	DW_COLUMN("communication_copy_ns", "communication, copy", NS, INT, .data_only = true),
-	DW_COLUMN("all_classes_ns", "all", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, device, "device", NONE, TEXT),
+	DW_FIELD(struct device_device, events, "events", COUNT, INT),
+	DW_FIELD(struct device_device, first_ns, "first", NS, INT, .wide_only = true),
+	DW_FIELD(struct device_device, last_ns, "last", NS, INT, .wide_only = true),
+	DW_FIELD(struct device_device, span_ns, "span", NS, INT),
+	DW_FIELD(struct device_device, compute_ns, "compute", NS, INT),
+	DW_FIELD(struct device_device, communication_ns, "communication", NS, INT),
+	DW_FIELD(struct device_device, copy_ns, "copy", NS, INT),
+	DW_FIELD(struct device_device, idle_ns, "idle", NS, INT),
+	DW_FIELD(struct device_device, hidden_ns, "communication hidden", NS, INT),
+	DW_FIELD(struct device_device, only_compute_ns, "only compute", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, only_communication_ns, "only communication", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, compute_communication_ns, "compute, communication", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, only_copy_ns, "only copy", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, compute_copy_ns, "compute, copy", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, communication_copy_ns, "communication, copy", NS, INT, .data_only = true),
+	DW_FIELD(struct device_device, all_classes_ns, "all", NS, INT, .data_only = true),
 };
-enum { V_SETS = 10, V_COLUMNS = V_SETS + DW_CLASS_SETS - 1 };
+
+struct device_cause {
+	struct dw_cell call, operator, times, idle_ns, share;
+};
 
 static const struct dw_column cause_columns[] = {
-	DW_COLUMN("call", "synchronising call", NONE, TEXT),
-	DW_COLUMN("operator", "in operator", NONE, TEXT),
-	DW_COLUMN("times", "times", COUNT, INT),
-	DW_COLUMN("idle_ns", "device idle", NS, INT),
-	DW_COLUMN("share", "of the wall time", RATIO, REAL),
+	DW_FIELD(struct device_cause, call, "synchronising call", NONE, TEXT),
+	DW_FIELD(struct device_cause, operator, "in operator", NONE, TEXT),
+	DW_FIELD(struct device_cause, times, "times", COUNT, INT),
+	DW_FIELD(struct device_cause, idle_ns, "device idle", NS, INT),
+	DW_FIELD(struct device_cause, share, "of the wall time", RATIO, REAL),
 };
-#define C_COLUMNS (sizeof cause_columns / sizeof *cause_columns)
 
 const char *dw_view_device_name(const struct dw_model *model, uint32_t device, char buffer[256])
 {
@@ -67,22 +80,6 @@ const char *dw_view_device_name(const struct dw_model *model, uint32_t device, c
 	return buffer;
 }
 
-size_t dw_view_device_columns(const struct dw_model *model, const struct dw_column *columns,
-                              size_t count, struct dw_column *to)
-{
-	static const struct dw_column added[DW_VIEW_DEVICE_COUNT] = {
-		DW_COLUMN("device_ns", "device", NS, INT),
-		DW_COLUMN("device_total_ns", "device total", NS, INT),
-		DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
-	};
-
-	memcpy(to, columns, count * sizeof *to);
-	if (!dw_model_has_device(model))
-		return count;
-	memcpy(to + count, added, sizeof added);
-	return count + DW_VIEW_DEVICE_COUNT;
-}
-
 void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work *work)
 {
 	bool bursts = false;
@@ -95,42 +92,14 @@ void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work 
 		              dw_text_percent(work->recorded).at);
 }
 
-struct dwell_table *dw_view_table_with_device(struct dw_model *model, const char *view,
-                                              const struct dw_column *columns, size_t count, struct dwell_error *error)
+struct dwell_table *dw_view_choose_device(struct dw_model *model, const char *view, const struct dw_column *columns,
+                                          size_t count, unsigned has, struct dwell_error *error)
 {
-	struct dw_column *own = calloc(count + DW_VIEW_DEVICE_COUNT, sizeof *own);
-	struct dwell_table *table = NULL;
+	struct dwell_table *table = dw_view_choose(view, columns, count, has, error);
 
-	if (own)
-		table = dw_view_table(view, own, dw_view_device_columns(model, columns, count, own), error);
-	if (table && dw_model_has_device(model) && dw_model_device_work(model, NULL))
+	if (table && has & DW_HAS_DEVICE && dw_model_device_work(model, NULL))
 		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
-	free(own);
 	return table;
-}
-
-void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum)
-{
-	if (!sum || !sum->total_events)
-		return;
-	cells[0] = DW_INT(sum->self_ns);
-	cells[1] = DW_INT(sum->total_ns);
-	cells[2] = DW_INT(sum->self_events);
-}
-
-bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells)
-{
-	const struct dw_device_work *work = dw_model_device_work(model, NULL);
-	struct dw_device_sum sum = { 0 };
-
-	for (size_t i = 0; work && i < work->call_count; i++)
-		if (work->calls[i].in_scope) {
-			sum.self_ns += work->calls[i].device_ns;
-			sum.self_events += work->calls[i].work;
-		}
-	dw_cell_int(&cells[0], (int64_t)sum.self_ns);
-	dw_cell_int(&cells[2], (int64_t)sum.self_events);
-	return work != NULL;
 }
 
 static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns, size_t *steps)
@@ -201,9 +170,11 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		if (part_ns[p]) {
 			bool known = *dw_device_place(model, &hosts[p], place);
 
-			table->columns[D_HOST].data_only &= !known;
-			DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(p)), DW_STRING(name), DW_INT(part_ns[p]),
-			             DW_PART(part_ns[p], kind == DW_ITERATIONS_RUN ? 0 : steps), DW_PART(part_ns[p], all_ns), known ? DW_STRING(place) : DW_EMPTY);
+			dw_table_named(table, "host")->data_only &= !known;
+			DW_TABLE_PUT(table, 0, struct device_division, .part = DW_STRING(dw_device_part_name(p)),
+			             .device = DW_STRING(name), .ns = DW_INT(part_ns[p]),
+			             .step_ns = DW_PART(part_ns[p], kind == DW_ITERATIONS_RUN ? 0 : steps),
+			             .share = DW_PART(part_ns[p], all_ns), .host = known ? DW_STRING(place) : DW_EMPTY);
 		}
 	return all_ns;
 }
@@ -211,7 +182,7 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 static struct dwell_table *device_devices(struct dw_model *model, const struct dw_device_times *times,
                                           struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("device", device_columns, V_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("device", device_columns, 0, error);
 
 	if (!table)
 		return NULL;
@@ -219,15 +190,17 @@ static struct dwell_table *device_devices(struct dw_model *model, const struct d
 	for (size_t i = 0; i < times->device_count; i++) {
 		const struct dw_device_time *from = &times->devices[i];
 		const uint64_t *class_ns = from->class_ns, *sets = from->set_ns;
-		struct dw_cell *row;
 		char name[256];
 
-		row = DW_TABLE_ROW(table, 0, DW_STRING(dw_view_device_name(model, from->device, name)),
-		                   DW_INT(from->event_count), DW_INT(from->first_ns), DW_INT(from->last_ns),
-		                   DW_INT(from->last_ns - from->first_ns), DW_INT(class_ns[0]), DW_INT(class_ns[1]),
-		                   DW_INT(class_ns[2]), DW_INT(sets[0]), DW_INT(sets[3] + sets[7]));
-		for (unsigned set = 1; set < DW_CLASS_SETS; set++)
-			dw_cell_int(&row[V_SETS + set - 1], (int64_t)from->set_ns[set]);
+		DW_TABLE_PUT(
+			table, 0, struct device_device, .device = DW_STRING(dw_view_device_name(model, from->device, name)),
+			.events = DW_INT(from->event_count), .first_ns = DW_INT(from->first_ns), .last_ns = DW_INT(from->last_ns),
+			.span_ns = DW_INT(from->last_ns - from->first_ns), .compute_ns = DW_INT(class_ns[0]),
+			.communication_ns = DW_INT(class_ns[1]), .copy_ns = DW_INT(class_ns[2]), .idle_ns = DW_INT(sets[0]),
+			.hidden_ns = DW_INT(sets[3] + sets[7]), .only_compute_ns = DW_INT(sets[1]),
+			.only_communication_ns = DW_INT(sets[2]), .compute_communication_ns = DW_INT(sets[3]),
+			.only_copy_ns = DW_INT(sets[4]), .compute_copy_ns = DW_INT(sets[5]),
+			.communication_copy_ns = DW_INT(sets[6]), .all_classes_ns = DW_INT(sets[7]));
 	}
 	return table;
 }
@@ -236,7 +209,7 @@ static struct dwell_table *device_causes(struct dw_model *model, const struct dw
                                          struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dwell_table *table = dw_view_table("device", cause_columns, C_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("device", cause_columns, 0, error);
 
 	if (!table)
 		return NULL;
@@ -245,9 +218,10 @@ static struct dwell_table *device_causes(struct dw_model *model, const struct dw
 		const struct dw_device_cause *from = &times->causes[i];
 		uint32_t operator = from->operator_symbol;
 
-		DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->call_symbol].name),
-		             DW_STRING(operator != DW_NO_INDEX ? symbols[operator].name : NULL), DW_INT(from->count),
-		             DW_INT(from->ns), DW_PART(from->ns, wall_ns));
+		DW_TABLE_PUT(table, 0, struct device_cause, .call = DW_STRING(symbols[from->call_symbol].name),
+		             .operator = DW_STRING(operator != DW_NO_INDEX ? symbols[operator].name : NULL),
+		             .times = DW_INT(from->count), .idle_ns = DW_INT(from->ns),
+		             .share = DW_PART(from->ns, wall_ns));
 	}
 	return table;
 }
@@ -305,20 +279,23 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 	const struct dw_device_times *times;
 	struct dwell_table *table;
 	uint64_t wall_ns = 0;
+	unsigned has;
 
 	model = device_choose_model(model, &kind, error);
 	work = model ? dw_model_device_work(model, error) : NULL;
 	times = work ? dw_model_device_times(model, error) : NULL;
-	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;
+	if (!times)
+		return NULL;
+	has = (times->device_count > 1 ? SEVERAL_DEVICES : 0) |
+	      (times->step_count && kind != DW_ITERATIONS_RUN ? DW_HAS_STEPS : 0);
+	table = DW_VIEW_CHOOSE("device", division_columns, has, error);
 	if (!table)
 		return NULL;
 	dw_view_head_bursts(table, work);
-	table->columns[D_HOST].data_only = true;
+	dw_table_named(table, "host")->data_only = true;
 	for (size_t i = 0; i < times->device_count; i++)
 		wall_ns += device_fill_division(table, model, kind, times, i);
 	table->part = "division";
-	table->columns[D_DEVICE].data_only = times->device_count < 2;
-	table->columns[D_STEP].data_only = !times->step_count || kind == DW_ITERATIONS_RUN;
 	dw_view_note_device(table, work);
 	table = dw_view_chain(table, device_devices(model, times, error));
 	return table && times->cause_count ? dw_view_chain(table, device_causes(model, times, wall_ns, error)) : table;

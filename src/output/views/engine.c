@@ -8,21 +8,27 @@ static struct dw_cell engine_ns(double time_s)
 	return isfinite(time_s) ? DW_INT(time_s * 1e9 + 0.5) : DW_EMPTY;
 }
 
-void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat)
+struct dw_view_times dw_view_times_of(const struct dw_time_stat *stat)
 {
-	const struct dw_cell times[DW_VIEW_TIME_COUNT] = { DW_INT(stat->count), engine_ns(stat->total),
-		engine_ns(stat->min), DW_INT(stat->min_index), engine_ns(stat->max), DW_INT(stat->max_index),
-		engine_ns(stat->mean), engine_ns(dw_time_stat_std(stat)) };
-
-	memcpy(cells, times, stat->count ? sizeof times : sizeof *times);
+	if (!stat->count)
+		return (struct dw_view_times){ .calls = DW_INT(0) };
+	return (struct dw_view_times){
+		.calls = DW_INT(stat->count),
+		.total_ns = engine_ns(stat->total),
+		.min_ns = engine_ns(stat->min),
+		.min_index = DW_INT(stat->min_index),
+		.max_ns = engine_ns(stat->max),
+		.max_index = DW_INT(stat->max_index),
+		.mean_ns = engine_ns(stat->mean),
+		.std_ns = engine_ns(dw_time_stat_std(stat)),
+	};
 }
 
-void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row)
+struct dw_view_device dw_view_engine_device(const struct dw_engine_row *row)
 {
 	if (!row->device_events)
-		return;
-	cells[0] = DW_INT(row->device_ns);
-	cells[1] = DW_INT(row->device_events);
+		return (struct dw_view_device)DW_VIEW_NO_DEVICE;
+	return (struct dw_view_device){ .self_ns = row->device_ns, .events = row->device_events };
 }
 
 static uint64_t engine_count_epochs(const struct dw_engine *engine)

@@ -3,29 +3,27 @@
 
 #include "model/device/device.h"
 #include "model/engine/engine.h"
-#include "views/common.h"
+#include "views/columns.h"
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))
 
-/* The columns of times, which follow the columns that identify a row. */
-#define DW_VIEW_TIME_COLUMNS                                                             \
-	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
-	DW_COLUMN("total_ns", "total", NS, INT),                                    \
-	DW_COLUMN("min_ns", "min", NS, INT),                                        \
-	DW_COLUMN("min_index", "at", NONE, INT),                                    \
-	DW_COLUMN("max_ns", "max", NS, INT),                                        \
-	DW_COLUMN("max_index", "at", NONE, INT),                                    \
-	DW_COLUMN("mean_ns", "mean", NS, INT),                                      \
-	DW_COLUMN("std_ns", "std", NS, INT)
-#define DW_VIEW_TIME_COUNT 8
-void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat);
+/* Times of an event or a handler. */
+struct dw_view_times {
+	struct dw_cell calls, total_ns, min_ns, min_index, max_ns, max_index, mean_ns, std_ns;
+};
+struct dw_view_times dw_view_times_of(const struct dw_time_stat *stat);
+#define DW_VIEW_TIME_FIELDS(row, times)                                                                   \
+	DW_FIELD_AS(row, times.calls, "calls", "calls", COUNT, INT, .total = DW_TOTAL_OWN),                    \
+	DW_FIELD_AS(row, times.total_ns, "total_ns", "total", NS, INT, .total = DW_TOTAL_OWN),                 \
+	DW_FIELD_AS(row, times.min_ns, "min_ns", "min", NS, INT),                                              \
+	DW_FIELD_AS(row, times.min_index, "min_index", "at", NONE, INT),                                       \
+	DW_FIELD_AS(row, times.max_ns, "max_ns", "max", NS, INT),                                              \
+	DW_FIELD_AS(row, times.max_index, "max_index", "at", NONE, INT),                                       \
+	DW_FIELD_AS(row, times.mean_ns, "mean_ns", "mean", NS, INT),                                           \
+	DW_FIELD_AS(row, times.std_ns, "std_ns", "std", NS, INT)
 
-/* Further columns if the run has events of devices. */
-#define DW_VIEW_ENGINE_DEVICE_COLUMNS                                                    \
-	DW_COLUMN("device_ns", "device", NS, INT),                                  \
-	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true)
-#define DW_VIEW_ENGINE_DEVICE_COUNT 2
-void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row);
+/* Without numbers if no device worked for the row. */
+struct dw_view_device dw_view_engine_device(const struct dw_engine_row *row);
 
 /* Names the table's engine above and below the table. */
 void dw_view_engine_state(struct dwell_table *table, struct dw_model *model, const struct dw_engine *engine);

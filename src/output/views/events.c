@@ -11,24 +11,27 @@
 #include "ignite_results/rows.h"
 #include "views/engine.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("event", "event", NONE, TEXT),
-	DW_VIEW_TIME_COLUMNS,
-	DW_VIEW_ENGINE_DEVICE_COLUMNS,
+struct events_row {
+	const char *event;
+	struct dw_view_times times;
+	struct dw_view_device device;
 };
-#define COLUMNS (1 + DW_VIEW_TIME_COUNT)
-#define ALL_COLUMNS (COLUMNS + DW_VIEW_ENGINE_DEVICE_COUNT)
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct events_row, event, "event", NONE, TEXT),
+	DW_VIEW_TIME_FIELDS(struct events_row, times),
+	DW_VIEW_DEVICE_WORK_FIELDS(struct events_row, device),
+};
 
 static const struct dw_column iteration_columns[] = {
-	DW_COLUMN("epoch", "epoch", NONE, INT),
-	DW_COLUMN("iteration", "iteration", NONE, INT),
-	DW_COLUMN("processing_stats", "processing", NONE, REAL),
-	DW_COLUMN("dataflow_stats", "dataflow", NONE, REAL),
-#define X(event) DW_COLUMN("Event_" #event, #event, NONE, REAL),
+	DW_FIELD(struct dw_iteration, epoch, "epoch", NONE, INT),
+	DW_FIELD(struct dw_iteration, iteration, "iteration", NONE, INT),
+	DW_FIELD_AS(struct dw_iteration, times_s[DW_ITERATION_PROCESSING], "processing_stats", "processing", NONE, REAL),
+	DW_FIELD_AS(struct dw_iteration, times_s[DW_ITERATION_DATAFLOW], "dataflow_stats", "dataflow", NONE, REAL),
+#define X(event) DW_FIELD_AS(struct dw_iteration, times_s[DW_ITERATION_##event], "Event_" #event, #event, NONE, REAL),
 	DW_ITERATION_EVENTS(X)
 #undef X
 };
-#define ITERATION_COLUMNS (sizeof iteration_columns / sizeof *iteration_columns)
 
 /* ---- one row per iteration --------------------------------------------------------- */
 
@@ -60,20 +63,13 @@ static int events_take_time(void *pointer, const struct dw_engine_time *time)
 static struct dwell_table *events_iterations_table(struct dw_model *model, const struct dw_engine *engine,
                                                    struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("events", iteration_columns, 0, error);
 	struct context context = { .engine = engine };
 	int code = table ? dw_model_engine_times(model, engine, events_take_time, &context, error) : -1;
 
-	for (size_t i = 0; i < context.all.count && !code; i++) {
-		const struct dw_iteration *from = &context.all.rows[i];
-		struct dw_cell *row;
-
-		if (!from->happened)
-			continue;
-		row = DW_TABLE_ROW(table, 0, DW_INT(from->epoch), DW_INT(from->iteration));
-		for (int v = 0; v < DW_ITERATION_COLUMNS; v++)
-			dw_cell_real(&row[2 + v], from->times_s[v]);
-	}
+	for (size_t i = 0; i < context.all.count && !code; i++)
+		if (context.all.rows[i].happened)
+			dw_table_put(table, 0, &context.all.rows[i], sizeof *context.all.rows);
 	dw_iterations_reset(&context.all);
 	if (table && code) {
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the iterations of %s", engine->name);
@@ -104,21 +100,20 @@ static struct dwell_table *events_view(struct dw_model *model, const struct dwel
 {
 	const struct dw_engine *engine = dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
 	bool device = dw_model_has_device(model);
-	struct dwell_table *table = engine ? dw_view_table("events", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
+	struct dwell_table *table = engine ? DW_VIEW_CHOOSE("events", columns, device ? DW_HAS_DEVICE : 0, error) : NULL;
 
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < DW_ENGINE_EVENTS + engine->event_count; i++) {
 		const struct dw_engine_row *from = &engine->rows[i];
-		struct dw_cell *row;
 
 		if (from->event && !from->stat.count && !events_has_handlers(engine, from->event))
 			continue;
-		row = DW_TABLE_ROW(table, 0, DW_STRING(i == DW_ENGINE_PROCESSING ? "processing"
-		                                       : i == DW_ENGINE_DATAFLOW ? "dataflow" : from->event));
-		dw_view_time(&row[1], &from->stat);
-		if (device)
-			dw_view_engine_device(&row[COLUMNS], from);
+		DW_TABLE_PUT(table, 0, struct events_row,
+		             .event = i == DW_ENGINE_PROCESSING ? "processing"
+		                      : i == DW_ENGINE_DATAFLOW ? "dataflow"
+		                                                : from->event,
+		             .times = dw_view_times_of(&from->stat), .device = dw_view_engine_device(from));
 	}
 	dw_view_engine_state(table, model, engine);
 	if (dw_view_wants_times(options)) {

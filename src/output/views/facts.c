@@ -8,23 +8,26 @@
 
 #include "base/text.h"
 #include "facts/facts.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct facts_cells {
+	struct dw_cell fact, shown, interval, denominator, value, low, high, unit, samples, evidence, missing, meaning;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("fact", "fact", NONE, TEXT),
-	DW_COLUMN("shown", "value", NONE, TEXT),
-	DW_COLUMN("interval", "95% interval", NONE, TEXT, .wide_only = true),
-	DW_COLUMN("denominator", "of", NONE, TEXT),
-	DW_COLUMN("value", "value", NONE, REAL, .data_only = true),
-	DW_COLUMN("low", "low", NONE, REAL, .data_only = true),
-	DW_COLUMN("high", "high", NONE, REAL, .data_only = true),
-	DW_COLUMN("unit", "unit", NONE, TEXT, .data_only = true),
-	DW_COLUMN("samples", "samples", COUNT, INT, .wide_only = true),
-	DW_COLUMN("evidence", "what", NONE, TEXT),
-	DW_COLUMN("missing", "not measured", NONE, TEXT, .data_only = true),
-	DW_COLUMN("meaning", "meaning", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct facts_cells, fact, "fact", NONE, TEXT),
+	DW_FIELD(struct facts_cells, shown, "value", NONE, TEXT),
+	DW_FIELD(struct facts_cells, interval, "95% interval", NONE, TEXT, .wide_only = true),
+	DW_FIELD(struct facts_cells, denominator, "of", NONE, TEXT),
+	DW_FIELD(struct facts_cells, value, "value", NONE, REAL, .data_only = true),
+	DW_FIELD(struct facts_cells, low, "low", NONE, REAL, .data_only = true),
+	DW_FIELD(struct facts_cells, high, "high", NONE, REAL, .data_only = true),
+	DW_FIELD(struct facts_cells, unit, "unit", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct facts_cells, samples, "samples", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct facts_cells, evidence, "what", NONE, TEXT),
+	DW_FIELD(struct facts_cells, missing, "not measured", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct facts_cells, meaning, "meaning", NONE, TEXT, .data_only = true),
 };
-#define COLUMNS (sizeof columns / sizeof *columns)
 
 void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value)
 {
@@ -68,19 +71,21 @@ static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id, const 
 		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
 		snprintf(between, sizeof between, "%s to %s", low, high);
 	}
-	DW_TABLE_ROW(table, 0, DW_STRING(kind->name), DW_STRING(text), DW_STRING(measured && interval ? between : NULL),
-	             DW_STRING(kind->denominator), measured ? DW_REAL(fact->value) : DW_EMPTY,
-	             measured ? DW_REAL(fact->low) : DW_EMPTY, measured ? DW_REAL(fact->high) : DW_EMPTY,
-	             DW_STRING(dw_fact_unit_name(kind->unit)), measured ? DW_INT(fact->samples) : DW_EMPTY,
-	             DW_STRING(measured ? facts_evidence(fact, evidence) : fact->missing),
-	             DW_STRING(measured ? NULL : fact->missing), DW_STRING(kind->meaning));
+	DW_TABLE_PUT(table, 0, struct facts_cells, .fact = DW_STRING(kind->name), .shown = DW_STRING(text),
+	             .interval = DW_STRING(measured && interval ? between : NULL),
+	             .denominator = DW_STRING(kind->denominator), .value = measured ? DW_REAL(fact->value) : DW_EMPTY,
+	             .low = measured ? DW_REAL(fact->low) : DW_EMPTY, .high = measured ? DW_REAL(fact->high) : DW_EMPTY,
+	             .unit = DW_STRING(dw_fact_unit_name(kind->unit)),
+	             .samples = measured ? DW_INT(fact->samples) : DW_EMPTY,
+	             .evidence = DW_STRING(measured ? facts_evidence(fact, evidence) : fact->missing),
+	             .missing = DW_STRING(measured ? NULL : fact->missing), .meaning = DW_STRING(kind->meaning));
 }
 
 static struct dwell_table *facts_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_facts *facts = dw_facts(model, error);
-	struct dwell_table *table = facts ? dw_view_table("facts", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = facts ? DW_VIEW_CHOOSE("facts", columns, 0, error) : NULL;
 	unsigned missing = 0;
 	char name[256];
 

@@ -12,35 +12,40 @@
 #include "base/text.h"
 #include "format/keys.h"
 #include "model/time/flops.h"
-#include "views/common.h"
+#include "views/columns.h"
 
-#define MOST_NAMED 3 /* operators without a count that the headline names */
-#define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence on the method */
+#define MOST_NAMED 3                          /* operators without a count that the headline names */
+#define PEAK_HOW_KEY "peak_flops_measured_as" /* a sentence on the method */
+
+enum { PEAK = DW_HAS_OWN, BYTES = PEAK << 1 }; /* the machine's peak is known; the program gave the bytes of calls */
+
+struct flops_counted {
+	struct dw_cell name, calls, flops, gflop, share, total_ns, gflop_per_second, of_peak, bytes, gb_per_second;
+};
 
 static const struct dw_column counted_columns[] = {
-	DW_COLUMN("name", "operator", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("flops", "FLOP", COUNT, INT, .data_only = true),
-	DW_COLUMN("gflop", "GFLOP", NONE, REAL),
-	DW_COLUMN("share", "of FLOPs", RATIO, REAL, .bar = true),
-	DW_COLUMN("total_ns", "time", NS, INT),
-	DW_COLUMN("gflop_per_second", "GFLOP/s", NONE, REAL),
-	DW_COLUMN("of_peak", "of the peak", RATIO, REAL),
+	DW_FIELD(struct flops_counted, name, "operator", NONE, TEXT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, calls, "calls", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, flops, "FLOP", COUNT, INT, .data_only = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, gflop, "GFLOP", NONE, REAL, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, share, "of FLOPs", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, total_ns, "time", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, gflop_per_second, "GFLOP/s", NONE, REAL, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, of_peak, "of the peak", RATIO, REAL, .only = PEAK, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, bytes, "bytes", BYTES, INT, .only = BYTES, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, gb_per_second, "GB/s", NONE, REAL, .only = BYTES, .total = DW_TOTAL_OWN),
 };
-#define COUNTED_COLUMNS (sizeof counted_columns / sizeof *counted_columns)
 
-/* Where the program gave the bytes of a call. */
-static const struct dw_column bytes_columns[] = {
-	DW_COLUMN("bytes", "bytes", BYTES, INT),
-	DW_COLUMN("gb_per_second", "GB/s", NONE, REAL),
+struct flops_missed {
+	struct dw_cell name, calls, self_ns, share, why;
 };
 
 static const struct dw_column missed_columns[] = {
-	DW_COLUMN("name", "not counted", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
-	DW_COLUMN("why", "why", NONE, TEXT),
+	DW_FIELD(struct flops_missed, name, "not counted", NONE, TEXT),
+	DW_FIELD(struct flops_missed, calls, "calls", COUNT, INT),
+	DW_FIELD(struct flops_missed, self_ns, "self", NS, INT),
+	DW_FIELD(struct flops_missed, share, "of operators", RATIO, REAL, .bar = true),
+	DW_FIELD(struct flops_missed, why, "why", NONE, TEXT),
 };
 
 static const char *flops_why_uncounted(enum dw_flops_why reason)
@@ -90,20 +95,25 @@ static double flops_per_second(uint64_t flops, uint64_t ns)
 	return ns ? (double)flops * 1e9 / (double)ns : 0;
 }
 
-/* `bytes`: the position of bytes_columns, or 0. */
-static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const char *name,
-                           const struct dw_flops_row *from, uint64_t all, double peak, size_t bytes)
+static struct flops_counted flops_cells(const char *name, const struct dw_flops_row *from, uint64_t all, double peak)
 {
 	double speed = flops_per_second(from->flops, from->ns);
+	struct flops_counted row = { .name = DW_STRING(name),
+		                         .calls = DW_INT(from->calls),
+		                         .flops = DW_INT(dw_flops_shown(from->flops)),
+		                         .gflop = DW_REAL((double)from->flops / 1e9),
+		                         .share = DW_PART(from->flops, all),
+		                         .total_ns = DW_INT(from->ns) };
 
-	DW_TABLE_FILL(table, row, DW_STRING(name), DW_INT(from->calls),
-	              DW_INT(dw_flops_shown(from->flops)), DW_REAL((double)from->flops / 1e9),
-	              DW_PART(from->flops, all), DW_INT(from->ns), from->ns ? DW_REAL(speed / 1e9) : DW_EMPTY);
-	if (peak > 0 && from->ns)
-		row[COUNTED_COLUMNS - 1] = DW_REAL(speed / peak);
-	if (bytes && from->bytes_ns)
-		DW_TABLE_FILL(table, row + bytes, DW_INT(dw_flops_shown(from->bytes)),
-		              DW_REAL(flops_per_second(from->bytes, from->bytes_ns) / 1e9));
+	if (from->ns) {
+		row.gflop_per_second = DW_REAL(speed / 1e9);
+		row.of_peak = peak > 0 ? DW_REAL(speed / peak) : DW_EMPTY;
+	}
+	if (from->bytes_ns) {
+		row.bytes = DW_INT(dw_flops_shown(from->bytes));
+		row.gb_per_second = DW_REAL(flops_per_second(from->bytes, from->bytes_ns) / 1e9);
+	}
+	return row;
 }
 
 static struct dwell_table *flops_is_counted(struct dw_model *model, const struct dw_flops_sum *sum,
@@ -111,23 +121,24 @@ static struct dwell_table *flops_is_counted(struct dw_model *model, const struct
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	double peak = flops_machine_peak(dw_model_source(model));
-	struct dwell_table *table = dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
-	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns,
-		.bytes = sum->bytes, .bytes_ns = sum->bytes_ns };
-	size_t bytes = sum->bytes_ns ? COUNTED_COLUMNS - !(peak > 0) : 0;
+	struct dwell_table *table =
+		DW_VIEW_CHOOSE("flops", counted_columns, (peak > 0 ? PEAK : 0) | (sum->bytes_ns ? BYTES : 0), error);
+	struct dw_flops_row all = {
+		.flops = sum->flops, .ns = sum->counted_ns, .bytes = sum->bytes, .bytes_ns = sum->bytes_ns
+	};
+	struct flops_counted row;
 
 	if (!table)
 		return NULL;
-	if (bytes)
-		dw_table_add_columns(table, bytes_columns, 2);
 	for (size_t i = 0; i < sum->count; i++) {
 		if (!sum->rows[i].calls)
 			continue;
 		all.calls += sum->rows[i].calls;
-		flops_fill_row(table, dw_table_row(table, 0), symbols[sum->rows[i].symbol].name, &sum->rows[i], sum->flops,
-		               peak, bytes);
+		row = flops_cells(symbols[sum->rows[i].symbol].name, &sum->rows[i], sum->flops, peak);
+		dw_table_put(table, 0, &row, sizeof row);
 	}
-	flops_fill_row(table, dw_table_totals(table), "all counted", &all, sum->flops, peak, bytes);
+	row = flops_cells("all counted", &all, sum->flops, peak);
+	dw_table_put_totals(table, &row, sizeof row);
 	return table;
 }
 
@@ -135,7 +146,7 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model, const str
                                                struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dwell_table *table = dw_view_table("flops", missed_columns, 5, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("flops", missed_columns, 0, error);
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
 	bool no_shapes = false, not_enough = false;
 
@@ -147,13 +158,13 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model, const str
 
 		if (!from->missed_calls)
 			continue;
-		DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->symbol].name), DW_INT(from->missed_calls),
-		             DW_INT(from->missed_ns), DW_PART(from->missed_ns, all_ns),
-		             DW_STRING(flops_why_uncounted(from->why)));
+		DW_TABLE_PUT(table, 0, struct flops_missed, .name = DW_STRING(symbols[from->symbol].name),
+		             .calls = DW_INT(from->missed_calls), .self_ns = DW_INT(from->missed_ns),
+		             .share = DW_PART(from->missed_ns, all_ns), .why = DW_STRING(flops_why_uncounted(from->why)));
 		no_shapes |= from->why == DW_FLOPS_NO_SHAPES;
 		not_enough |= from->why == DW_FLOPS_NOT_ENOUGH;
 	}
-	dw_table_sort(table, 2);
+	dw_table_sort_by(table, "self_ns");
 	if (no_shapes)
 		dw_table_note(table, "Shapes were not recorded: dwell run --shapes records those that "
 		                     "operators are given with DWELL_OP_SHAPES().");

@@ -7,19 +7,22 @@
 
 #include "base/grow.h"
 #include "base/order.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct flows_cells {
+	struct dw_cell flow, out, in, mean_ns, min_ns, max_ns, other_thread, without_out;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("flow", "flow", NONE, TEXT),
-	DW_COLUMN("out", "out", COUNT, INT),
-	DW_COLUMN("in", "in", COUNT, INT),
-	DW_COLUMN("mean_ns", "mean", NS, REAL),
-	DW_COLUMN("min_ns", "min", NS, INT),
-	DW_COLUMN("max_ns", "max", NS, INT),
-	DW_COLUMN("other_thread", "to another thread", RATIO, REAL),
-	DW_COLUMN("without_out", "in without out", COUNT, INT),
+	DW_FIELD(struct flows_cells, flow, "flow", NONE, TEXT),
+	DW_FIELD(struct flows_cells, out, "out", COUNT, INT),
+	DW_FIELD(struct flows_cells, in, "in", COUNT, INT),
+	DW_FIELD(struct flows_cells, mean_ns, "mean", NS, REAL),
+	DW_FIELD(struct flows_cells, min_ns, "min", NS, INT),
+	DW_FIELD(struct flows_cells, max_ns, "max", NS, INT),
+	DW_FIELD(struct flows_cells, other_thread, "to another thread", RATIO, REAL),
+	DW_FIELD(struct flows_cells, without_out, "in without out", COUNT, INT),
 };
-enum { MEAN = 3, COLUMNS = sizeof columns / sizeof *columns };
 
 struct flows_end {
 	uint32_t row, symbol, thread;
@@ -80,16 +83,17 @@ static struct flows_sums flows_sum(const struct flows_end *ends, size_t count)
 
 static void flows_put(struct dwell_table *table, const char *name, const struct flows_sums *sums)
 {
-	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(sums->outs), DW_INT(sums->ins),
-	             DW_PART(sums->total_ns, sums->matched), sums->matched ? DW_INT(sums->min_ns) : DW_EMPTY,
-	             sums->matched ? DW_INT(sums->max_ns) : DW_EMPTY, DW_PART(sums->others, sums->matched),
-	             sums->without ? DW_INT(sums->without) : DW_EMPTY);
+	DW_TABLE_PUT(
+		table, 0, struct flows_cells, .flow = DW_STRING(name), .out = DW_INT(sums->outs), .in = DW_INT(sums->ins),
+		.mean_ns = DW_PART(sums->total_ns, sums->matched), .min_ns = sums->matched ? DW_INT(sums->min_ns) : DW_EMPTY,
+		.max_ns = sums->matched ? DW_INT(sums->max_ns) : DW_EMPTY, .other_thread = DW_PART(sums->others, sums->matched),
+		.without_out = sums->without ? DW_INT(sums->without) : DW_EMPTY);
 }
 
 static struct dwell_table *flows_fill(struct flows *flows, struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(flows->model, NULL);
-	struct dwell_table *table = dw_view_table("flows", columns, COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("flows", columns, 0, error);
 
 	qsort(flows->ends, flows->count, sizeof *flows->ends, flows_compare);
 	for (size_t from = 0, to; table && from < flows->count; from = to) {
@@ -102,7 +106,7 @@ static struct dwell_table *flows_fill(struct flows *flows, struct dwell_error *e
 		flows_put(table, symbols[flows->ends[from].symbol].name, &sums);
 	}
 	if (table)
-		dw_table_sort(table, MEAN);
+		dw_table_sort_by(table, "mean_ns");
 	return table;
 }
 

@@ -6,7 +6,7 @@
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"
 #include "read/unrecorded.h"
-#include "views/common.h"
+#include "views/columns.h"
 
 #define MOST_GAPS 6u /* sentences of one kind; the table of the account has the rest */
 
@@ -67,37 +67,44 @@ static void gaps_add_cpu(struct dwell_table *table, const struct dw_cpu_account 
 	}
 }
 
+struct gaps_cells {
+	struct dw_cell process, pid, threads, count, cpu_ns, sampled_ns, ranges_ns, missing_ns, why, clause;
+};
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct gaps_cells, process, "CPU time without samples", NONE, TEXT),
+	DW_FIELD(struct gaps_cells, pid, "pid", NONE, INT),
+	DW_FIELD(struct gaps_cells, threads, "threads", NONE, TEXT),
+	DW_FIELD(struct gaps_cells, count, "number", COUNT, INT),
+	DW_FIELD(struct gaps_cells, cpu_ns, "CPU time", NS, INT),
+	DW_FIELD(struct gaps_cells, sampled_ns, "in samples", NS, INT),
+	DW_FIELD(struct gaps_cells, ranges_ns, "in ranges", NS, INT, .data_only = true),
+	DW_FIELD(struct gaps_cells, missing_ns, "missing", NS, INT),
+	DW_FIELD(struct gaps_cells, why, "why", NONE, TEXT),
+	DW_FIELD(struct gaps_cells, clause, "clause", NONE, TEXT, .data_only = true),
+};
+
 struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_column columns[] = {
-		DW_COLUMN("process", "CPU time without samples", NONE, TEXT),
-		DW_COLUMN("pid", "pid", NONE, INT),
-		DW_COLUMN("threads", "threads", NONE, TEXT),
-		DW_COLUMN("count", "number", COUNT, INT),
-		DW_COLUMN("cpu_ns", "CPU time", NS, INT),
-		DW_COLUMN("sampled_ns", "in samples", NS, INT),
-		DW_COLUMN("ranges_ns", "in ranges", NS, INT, .data_only = true),
-		DW_COLUMN("missing_ns", "missing", NS, INT),
-		DW_COLUMN("why", "why", NONE, TEXT),
-		DW_COLUMN("clause", "clause", NONE, TEXT, .data_only = true),
-	};
 	const struct dw_cpu_account *account = dw_model_cpu_account(model, error);
 	const struct dw_source *source = dw_model_source(model);
 	struct dwell_table *table;
 
 	if (!account || !account->missing_ns)
 		return NULL;
-	table = dw_view_table("hot", columns, sizeof columns / sizeof *columns, error);
+	table = DW_VIEW_CHOOSE("hot", columns, 0, error);
 	for (size_t i = 0; table && i < account->count; i++) {
 		const struct dw_cpu_row *row = &account->rows[i];
 
 		if (!row->missing_ns)
 			continue;
-		DW_TABLE_ROW(table, 0, DW_STRING(source->processes[row->process].label),
-		             DW_INT(source->processes[row->process].pid), DW_STRING(row->threads),
-		             row->count ? DW_INT(row->count) : DW_EMPTY, DW_INT(row->kernel_ns), DW_INT(row->sampled_ns),
-		             row->ranges_ns ? DW_INT(row->ranges_ns) : DW_EMPTY, DW_INT(row->missing_ns),
-		             DW_STRING(dw_cpu_why_word(row->why)), DW_STRING(dw_cpu_why_clause(row)));
+		DW_TABLE_PUT(table, 0, struct gaps_cells, .process = DW_STRING(source->processes[row->process].label),
+		             .pid = DW_INT(source->processes[row->process].pid), .threads = DW_STRING(row->threads),
+		             .count = row->count ? DW_INT(row->count) : DW_EMPTY, .cpu_ns = DW_INT(row->kernel_ns),
+		             .sampled_ns = DW_INT(row->sampled_ns),
+		             .ranges_ns = row->ranges_ns ? DW_INT(row->ranges_ns) : DW_EMPTY,
+		             .missing_ns = DW_INT(row->missing_ns), .why = DW_STRING(dw_cpu_why_word(row->why)),
+		             .clause = DW_STRING(dw_cpu_why_clause(row)));
 	}
 	if (table)
 		table->part = "cpu_account";

@@ -8,21 +8,24 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct gc_cells {
+	struct dw_cell name, calls, total_ns, share, mean_ns, p99_ns, max_ns, longest_at_ns, longest_step, in_steps_ns;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("name", "collection", NONE, TEXT),
-	DW_COLUMN("calls", "pauses", COUNT, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
-	DW_COLUMN("mean_ns", "mean", NS, INT),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("max_ns", "longest", NS, INT),
-	DW_COLUMN("longest_at_ns", "at", NS, INT),
-	DW_COLUMN("longest_step", "in step", NONE, INT),
-	DW_COLUMN("in_steps_ns", "in steps", NS, INT, .wide_only = true),
+	DW_FIELD(struct gc_cells, name, "collection", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct gc_cells, calls, "pauses", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct gc_cells, total_ns, "total", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct gc_cells, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct gc_cells, mean_ns, "mean", NS, INT),
+	DW_FIELD(struct gc_cells, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct gc_cells, max_ns, "longest", NS, INT),
+	DW_FIELD(struct gc_cells, longest_at_ns, "at", NS, INT),
+	DW_FIELD(struct gc_cells, longest_step, "in step", NONE, INT, .text_only = DW_HAS_STEPS),
+	DW_FIELD(struct gc_cells, in_steps_ns, "in steps", NS, INT, .text_only = DW_HAS_STEPS, .wide_only = true),
 };
-enum { SHARE = 3, STEP = 8, IN_STEPS, COLUMNS };
 
 /* One for each row of the flat product. */
 struct pauses {
@@ -91,20 +94,22 @@ static int gc_visit_event(void *context, const struct dw_event *event)
 static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
                          const struct pauses *pauses, bool steps)
 {
-	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, false);
+	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, "share", flat, flat->wall_ns, false);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_stat *stat = &flat->rows[i].stat;
 
-		DW_TABLE_ROW(table, 0, DW_STRING(symbols[flat->rows[i].symbol].name), DW_INT(stat->count),
-		             DW_INT(stat->total_ns), DW_PART(stat->total_ns, whole_ns),
-		             DW_INT(stat->count ? stat->total_ns / stat->count : 0), DW_INT(stat->p99_ns),
-		             DW_INT(stat->max_ns), DW_INT(pauses[i].at_ns),
-		             steps && pauses[i].step != UINT64_MAX ? DW_INT(pauses[i].step) : DW_EMPTY,
-		             steps ? DW_INT(pauses[i].in_steps_ns) : DW_EMPTY);
+		DW_TABLE_PUT(table, 0, struct gc_cells, .name = DW_STRING(symbols[flat->rows[i].symbol].name),
+		             .calls = DW_INT(stat->count), .total_ns = DW_INT(stat->total_ns),
+		             .share = DW_PART(stat->total_ns, whole_ns),
+		             .mean_ns = DW_INT(stat->count ? stat->total_ns / stat->count : 0), .p99_ns = DW_INT(stat->p99_ns),
+		             .max_ns = DW_INT(stat->max_ns), .longest_at_ns = DW_INT(pauses[i].at_ns),
+		             .longest_step = steps && pauses[i].step != UINT64_MAX ? DW_INT(pauses[i].step) : DW_EMPTY,
+		             .in_steps_ns = steps ? DW_INT(pauses[i].in_steps_ns) : DW_EMPTY);
 		total_ns += stat->total_ns;
 		calls += stat->count;
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(calls), DW_INT(total_ns), DW_PART(total_ns, whole_ns));
+	DW_TABLE_PUT_TOTALS(table, struct gc_cells, .calls = DW_INT(calls), .total_ns = DW_INT(total_ns),
+	                    .share = DW_PART(total_ns, whole_ns));
 }
 
 static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_view_options *options,
@@ -124,9 +129,8 @@ static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_vi
 		return NULL;
 	}
 	if (dw_model_events(model, gc_visit_event, &search, error) == 0)
-		table = dw_view_table("gc", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE("gc", columns, search.steps ? DW_HAS_STEPS : 0, error);
 	if (table) {
-		table->columns[STEP].data_only = table->columns[IN_STEPS].data_only = !search.steps;
 		gc_fill_rows(table, search.symbols, search.flat, search.pauses, search.steps != NULL);
 	}
 	free(search.pauses);

@@ -11,14 +11,18 @@
 #include "ignite_results/rows.h"
 #include "views/engine.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("handler", "handler", NONE, TEXT),
-	DW_COLUMN("event", "event", NONE, TEXT),
-	DW_VIEW_TIME_COLUMNS,
-	DW_VIEW_ENGINE_DEVICE_COLUMNS,
+struct handlers_row {
+	const char *handler, *event;
+	struct dw_view_times times;
+	struct dw_view_device device;
 };
-enum { TIME = 2, COLUMNS = TIME + DW_VIEW_TIME_COUNT,
-       ALL_COLUMNS = COLUMNS + DW_VIEW_ENGINE_DEVICE_COUNT };
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct handlers_row, handler, "handler", NONE, TEXT, .total_text = "all handlers"),
+	DW_FIELD(struct handlers_row, event, "event", NONE, TEXT),
+	DW_VIEW_TIME_FIELDS(struct handlers_row, times),
+	DW_VIEW_DEVICE_WORK_FIELDS(struct handlers_row, device),
+};
 
 /* ---- one row per call ----------------------------------------------------------------- */
 
@@ -112,8 +116,7 @@ static struct dwell_table *handlers_view(struct dw_model *model, const struct dw
 {
 	const struct dw_engine *engine = dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
 	bool device = dw_model_has_device(model);
-	struct dwell_table *table =
-	    engine ? dw_view_table("handlers", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
+	struct dwell_table *table = engine ? DW_VIEW_CHOOSE("handlers", columns, device ? DW_HAS_DEVICE : 0, error) : NULL;
 	uint64_t calls = 0;
 	double total_s = 0;
 
@@ -121,15 +124,14 @@ static struct dwell_table *handlers_view(struct dw_model *model, const struct dw
 		return NULL;
 	for (size_t i = 0; i < engine->handler_count; i++) {
 		const struct dw_engine_row *from = dw_engine_handlers(engine) + i;
-		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(from->handler), DW_STRING(from->event));
 
-		dw_view_time(&row[TIME], &from->stat);
-		if (device)
-			dw_view_engine_device(&row[COLUMNS], from);
+		DW_TABLE_PUT(table, 0, struct handlers_row, .handler = from->handler, .event = from->event,
+		             .times = dw_view_times_of(&from->stat), .device = dw_view_engine_device(from));
 		calls += from->stat.count;
 		total_s += from->stat.total;
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all handlers"), DW_EMPTY, DW_INT(calls), DW_INT(total_s * 1e9 + 0.5));
+	DW_TABLE_PUT_TOTALS(table, struct handlers_row,
+	                    .times = { .calls = DW_INT(calls), .total_ns = DW_INT(total_s * 1e9 + 0.5) });
 	dw_view_engine_state(table, model, engine);
 	if (!engine->handler_count)
 		dw_table_head(table, "It has no handlers.");

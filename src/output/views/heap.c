@@ -9,25 +9,30 @@
 #include "base/text.h"
 #include "format/keys.h"
 #include "model/memory/memory.h"
-#include "views/common.h"
+#include "views/columns.h"
 
 #define MOST_SAID 3u /* processes, each with a sentence */
 
+struct heap_cells {
+	struct dw_cell name, place, caller, peak_bytes, peak_error_bytes, live_bytes, live_error_bytes, growth_bytes,
+		growth_error_bytes, allocated_bytes, samples, file, line, pid;
+};
+
 static const struct dw_column columns[] = {
-	DW_COLUMN("name", "allocated by", NONE, TEXT),
-	DW_COLUMN("place", "line", NONE, TEXT),
-	DW_COLUMN("caller", "called by", NONE, TEXT, .not_narrow = true),
-	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
-	DW_COLUMN("peak_error_bytes", "+-", BYTES, INT),
-	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
-	DW_COLUMN("live_error_bytes", "+-", BYTES, INT, .wide_only = true),
-	DW_COLUMN("growth_bytes", "growth a step", BYTES, REAL),
-	DW_COLUMN("growth_error_bytes", "+-", BYTES, REAL),
-	DW_COLUMN("allocated_bytes", "allocated", BYTES, INT, .wide_only = true),
-	DW_COLUMN("samples", "samples", COUNT, INT, .wide_only = true),
-	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
-	DW_COLUMN("line", "line number", NONE, INT, .data_only = true),
-	DW_COLUMN("pid", "process", NONE, INT, .data_only = true),
+	DW_FIELD(struct heap_cells, name, "allocated by", NONE, TEXT),
+	DW_FIELD(struct heap_cells, place, "line", NONE, TEXT),
+	DW_FIELD(struct heap_cells, caller, "called by", NONE, TEXT, .not_narrow = true),
+	DW_FIELD(struct heap_cells, peak_bytes, "at the peak", BYTES, INT),
+	DW_FIELD(struct heap_cells, peak_error_bytes, "+-", BYTES, INT),
+	DW_FIELD(struct heap_cells, live_bytes, "at the end", BYTES, INT),
+	DW_FIELD(struct heap_cells, live_error_bytes, "+-", BYTES, INT, .wide_only = true),
+	DW_FIELD(struct heap_cells, growth_bytes, "growth a step", BYTES, REAL),
+	DW_FIELD(struct heap_cells, growth_error_bytes, "+-", BYTES, REAL),
+	DW_FIELD(struct heap_cells, allocated_bytes, "allocated", BYTES, INT, .wide_only = true),
+	DW_FIELD(struct heap_cells, samples, "samples", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct heap_cells, file, "file", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct heap_cells, line, "line number", NONE, INT, .data_only = true),
+	DW_FIELD(struct heap_cells, pid, "process", NONE, INT, .data_only = true),
 };
 
 /* "net.c:120", or "" */
@@ -49,12 +54,15 @@ static void heap_fill_row(struct dwell_table *table, const struct dw_memory_pool
 	if (caller)
 		snprintf(called, sizeof called, "%.80s %s", caller->name, heap_line(caller, at));
 	heap_line(from, line);
-	DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*line ? line : NULL), DW_STRING(*called ? called : NULL),
-	             DW_INT(place->use.at_peak_bytes), DW_INT(dw_memory_error(place->peak_variance)),
-	             DW_INT(place->use.live_bytes), DW_INT(dw_memory_error(place->live_variance)),
-	             DW_PART(place->growth_bytes, steps), DW_PART(dw_memory_error(place->growth_variance), steps),
-	             DW_INT(place->use.allocated_bytes), DW_INT(place->samples), DW_STRING(from->file),
-	             from->line ? DW_INT(from->line) : DW_EMPTY, DW_INT(pid));
+	DW_TABLE_PUT(table, 0, struct heap_cells, .name = DW_STRING(from->name), .place = DW_STRING(*line ? line : NULL),
+	             .caller = DW_STRING(*called ? called : NULL), .peak_bytes = DW_INT(place->use.at_peak_bytes),
+	             .peak_error_bytes = DW_INT(dw_memory_error(place->peak_variance)),
+	             .live_bytes = DW_INT(place->use.live_bytes),
+	             .live_error_bytes = DW_INT(dw_memory_error(place->live_variance)),
+	             .growth_bytes = DW_PART(place->growth_bytes, steps),
+	             .growth_error_bytes = DW_PART(dw_memory_error(place->growth_variance), steps),
+	             .allocated_bytes = DW_INT(place->use.allocated_bytes), .samples = DW_INT(place->samples),
+	             .file = DW_STRING(from->file), .line = from->line ? DW_INT(from->line) : DW_EMPTY, .pid = DW_INT(pid));
 }
 
 /* The places that grow, the largest first. */
@@ -114,7 +122,7 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 		             lacks ? ": " : " in these steps, this thread or this time", lacks ? lacks : "");
 		return NULL;
 	}
-	table = dw_view_table("heap", columns, sizeof columns / sizeof *columns, error);
+	table = DW_VIEW_CHOOSE("heap", columns, 0, error);
 	for (size_t i = 0; table && i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
 
@@ -129,7 +137,7 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 		return NULL;
 	if (said > MOST_SAID)
 		dw_table_head(table, "%zu more processes have less at the peak.", said - MOST_SAID);
-	dw_table_sort(table, (size_t)dw_table_column(table, "peak_bytes"));
+	dw_table_sort_by(table, "peak_bytes");
 	dw_table_note(table, "Bytes that the program asked for, estimated from samples; +- is half of the 95%% interval.");
 	if (lacks)
 		dw_table_note(table, "Incomplete: %s.", lacks);

@@ -13,33 +13,43 @@
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
-#include "views/common.h"
+#include "views/columns.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("short_name", "function", NONE, TEXT),
-	DW_COLUMN("name", "whole name", NONE, TEXT, .data_only = true),
-	DW_COLUMN("place", "line", NONE, TEXT),
-	DW_COLUMN("self_ns", "self", NS, INT, .not_narrow = true),
-	DW_COLUMN("self_share", "self share", RATIO, REAL, .bar = true),
-	DW_COLUMN("self_error", "+-", RATIO, REAL),
-	DW_COLUMN("total_ns", "total", NS, INT, .not_narrow = true),
-	DW_COLUMN("total_share", "total share", RATIO, REAL),
-	DW_COLUMN("samples", "samples", COUNT, INT),
-	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
-	DW_COLUMN("line", "line", NONE, INT, .data_only = true),
-	DW_COLUMN("module", "library", NONE, TEXT, .data_only = true),
-};
 #define LEAST_UNSEEN 0.05    /* of the run: less is not worth a sentence, */
 #define LEAST_UNSEEN_NS 50e6 /* nor is a shorter time */
-#define COLUMNS (sizeof columns / sizeof *columns)
 
-static const struct { const char *name; enum dw_hot_by by; struct dw_column column; } groups[] = {
-	{ "line", DW_HOT_LINES, { .name = NULL } },
-	{ "thread", DW_HOT_THREADS, DW_COLUMN("thread", "thread", NONE, TEXT) },
-	{ "phase", DW_HOT_PHASES, DW_COLUMN("phase", "phase", NONE, TEXT) },
-	{ "range", DW_HOT_RANGES, DW_COLUMN("range", "in range", NONE, TEXT) },
-	{ "python", DW_HOT_PYTHON, { .name = NULL } },
-	{ "holder", DW_HOT_HOLDERS, DW_COLUMN("holder", "held by", NONE, TEXT) },
+struct hot_row {
+	const char *short_name, *name, *place, *file, *module, *thread, *phase, *range, *holder;
+	struct dw_cell self_ns, self_share, self_error, total_ns, total_share, samples, line;
+};
+
+#define BY(groups) ((unsigned)(groups)*DW_HAS_OWN) /* enum dw_hot_by as what a table has */
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct hot_row, short_name, "function", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct hot_row, name, "whole name", NONE, TEXT, .data_only = true, .total_text = "all"),
+	DW_FIELD(struct hot_row, place, "line", NONE, TEXT),
+	DW_FIELD(struct hot_row, self_ns, "self", NS, INT, .not_narrow = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct hot_row, self_share, "self share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct hot_row, self_error, "+-", RATIO, REAL),
+	DW_FIELD(struct hot_row, total_ns, "total", NS, INT, .not_narrow = true),
+	DW_FIELD(struct hot_row, total_share, "total share", RATIO, REAL),
+	DW_FIELD(struct hot_row, samples, "samples", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct hot_row, file, "file", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct hot_row, line, "line", NONE, INT, .data_only = true),
+	DW_FIELD(struct hot_row, module, "library", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct hot_row, thread, "thread", NONE, TEXT, .only = BY(DW_HOT_THREADS)),
+	DW_FIELD(struct hot_row, phase, "phase", NONE, TEXT, .only = BY(DW_HOT_PHASES)),
+	DW_FIELD(struct hot_row, range, "in range", NONE, TEXT, .only = BY(DW_HOT_RANGES)),
+	DW_FIELD(struct hot_row, holder, "held by", NONE, TEXT, .only = BY(DW_HOT_HOLDERS)),
+};
+
+static const struct {
+	const char *name;
+	enum dw_hot_by by;
+} groups[] = {
+	{ "line", DW_HOT_LINES },   { "thread", DW_HOT_THREADS }, { "phase", DW_HOT_PHASES },
+	{ "range", DW_HOT_RANGES }, { "python", DW_HOT_PYTHON },  { "holder", DW_HOT_HOLDERS },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
@@ -63,50 +73,50 @@ static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *
 }
 
 /* "forward", "between steps: data" */
-static void hot_put_phase(struct dwell_table *table, struct dw_cell *cell, const struct dw_model *model,
-                          const struct dw_sample_row *place)
+static const char *hot_phase(struct dw_model *model, const struct dw_sample_row *place, char text[300])
 {
-	const struct dw_symbol *symbols = dw_model_symbols((struct dw_model *)(uintptr_t)model, NULL);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	const char *name = place->named != DW_NO_INDEX ? symbols[place->named].name : dw_share_label(place->share);
-	char text[300];
 
-	snprintf(text, sizeof text, "%s%.250s",
+	snprintf(text, 300, "%s%.250s",
 	         place->where == DW_SAMPLE_IN_STEP || !dw_model_source(model)->step_count ? ""
-	         : place->where == DW_SAMPLE_BETWEEN ? "between steps: " : "outside: ", name);
-	dw_cell_text(table, cell, text);
-}
-
-static void hot_put_groups(struct dwell_table *table, struct dw_cell *row, struct dw_model *model,
-                           const struct dw_sample_row *place, unsigned by)
-{
-	char name[256];
-	unsigned at = COLUMNS;
-
-	if (by & DW_HOT_THREADS)
-		dw_cell_text(table, &row[at++], dw_view_thread_name(model, place->thread, false, name));
-	if (by & DW_HOT_PHASES)
-		hot_put_phase(table, &row[at++], model, place);
-	if (by & DW_HOT_RANGES)
-		dw_cell_text(table, &row[at++], place->range == DW_NO_INDEX ? "(in no range)"
-		                                : dw_model_symbols(model, NULL)[place->range].name);
-	if (by & DW_HOT_HOLDERS)
-		dw_cell_text(table, &row[at++], place->holder == DW_NO_INDEX
-		                                    ? "" : dw_view_thread_name(model, place->holder, false, name));
+	         : place->where == DW_SAMPLE_BETWEEN                                      ? "between steps: "
+	                                                                                  : "outside: ",
+	         name);
+	return text;
 }
 
 static void hot_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_hot *hot,
                          const struct dw_hot_row *from, unsigned by)
 {
 	double share = hot->weight ? (double)from->self / (double)hot->weight : 0;
-	char place[300], name[500];
+	const struct dw_sample_row *at = &from->place;
+	char place[300], name[500], thread[256], phase[300], holder[256];
+	struct hot_row row = { .short_name = dw_hot_name(from, name, sizeof name),
+		                   .name = from->name,
+		                   .file = from->file,
+		                   .module = from->module,
+		                   .self_share = DW_REAL(share),
+		                   .samples = DW_INT(from->samples),
+		                   .self_error = DW_REAL(dw_samples_error(share, hot->weight, hot->squares)),
+		                   .total_share = DW_PART(from->total, hot->weight),
+		                   .line = from->line ? DW_INT(from->line) : DW_EMPTY };
 
 	dw_hot_place(from, place, sizeof place);
-	DW_TABLE_ROW(table, 0, DW_STRING(dw_hot_name(from, name, sizeof name)), DW_STRING(from->name), DW_STRING(*place ? place : NULL),
-	             hot->cpu_ns ? DW_INT(from->self_ns) : DW_EMPTY, DW_REAL(share),
-	             DW_REAL(dw_samples_error(share, hot->weight, hot->squares)),
-	             hot->cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY, DW_PART(from->total, hot->weight),
-	             DW_INT(from->samples), DW_STRING(from->file), from->line ? DW_INT(from->line) : DW_EMPTY, DW_STRING(from->module));
-	hot_put_groups(table, dw_table_at(table, table->row_count - 1), model, &from->place, by);
+	row.place = *place ? place : NULL;
+	if (hot->cpu_ns) {
+		row.self_ns = DW_INT(from->self_ns);
+		row.total_ns = DW_INT(from->total_ns);
+	}
+	if (by & DW_HOT_THREADS)
+		row.thread = dw_view_thread_name(model, at->thread, false, thread);
+	if (by & DW_HOT_PHASES)
+		row.phase = hot_phase(model, at, phase);
+	if (by & DW_HOT_RANGES)
+		row.range = at->range == DW_NO_INDEX ? "(in no range)" : dw_model_symbols(model, NULL)[at->range].name;
+	if (by & DW_HOT_HOLDERS)
+		row.holder = at->holder == DW_NO_INDEX ? "" : dw_view_thread_name(model, at->holder, false, holder);
+	dw_table_put(table, 0, &row, sizeof row);
 }
 
 /* The thread that had the locks for most of the time that others waited for them. */
@@ -223,18 +233,15 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples%s in these steps, this thread or this time",
 		             dw_view_trace_name(model, name), waits ? " of waits" : "");
 	} else {
-		table = dw_view_table(waits ? "waits" : "hot", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE(waits ? "waits" : "hot", columns, BY(ask.by), error);
 	}
-	for (size_t i = 0; table && i < GROUPS; i++)
-		if (ask.by & groups[i].by && groups[i].column.name)
-			dw_table_add_columns(table, &groups[i].column, 1);
 	for (size_t i = 0; table && i < hot.count; i++)
 		hot_fill_row(table, model, &hot, &hot.rows[i], ask.by);
 	if (table) {
 		if (!waits)
 			hot_add_account(table, model, error);
-		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
-		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
+		DW_TABLE_PUT_TOTALS(table, struct hot_row, .self_ns = hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY,
+		                    .samples = DW_INT(hot.samples));
 		dw_table_note(table, "%s by %s samples%s%s; +- is half of the 95%% interval of self share.",
 		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at,
 		              method ? ", taken by " : "", method ? method : "");

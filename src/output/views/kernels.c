@@ -14,40 +14,50 @@
 
 #define SHORT_NAME DW_VIEW_KERNEL_NAME
 
-static const struct dw_column family_columns[] = {
-	DW_COLUMN("family", "family", NONE, TEXT),
-	DW_COLUMN("calls", "events", COUNT, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+struct kernels_family {
+	struct dw_cell family, calls, total_ns, share;
 };
-enum { F_TOTAL = 2, F_COLUMNS = 4 };
+
+static const struct dw_column family_columns[] = {
+	DW_FIELD(struct kernels_family, family, "family", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct kernels_family, calls, "events", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct kernels_family, total_ns, "total", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct kernels_family, share, "share", RATIO, REAL, .bar = true),
+};
+
+struct kernels_name {
+	struct dw_cell short_name, name, family, class, calls, total_ns, share, mean_ns, min_ns, max_ns, deviation_ns,
+		bytes, bytes_per_second, operator;
+};
 
 static const struct dw_column name_columns[] = {
-	DW_COLUMN("short_name", "name", NONE, TEXT),
-	DW_COLUMN("name", "full name", NONE, TEXT, .data_only = true),
-	DW_COLUMN("family", "family", NONE, TEXT),
-	DW_COLUMN("class", "class", NONE, TEXT, .data_only = true),
-	DW_COLUMN("calls", "events", COUNT, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL),
-	DW_COLUMN("mean_ns", "mean", NS, REAL),
-	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),
-	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),
-	DW_COLUMN("deviation_ns", "deviation", NS, REAL, .data_only = true),
-	DW_COLUMN("bytes", "bytes", BYTES, INT),
-	DW_COLUMN("bytes_per_second", "a second", BYTES, REAL, .wide_only = true),
-	DW_COLUMN("operator", "most in operator", NONE, TEXT),
+	DW_FIELD(struct kernels_name, short_name, "name", NONE, TEXT),
+	DW_FIELD(struct kernels_name, name, "full name", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct kernels_name, family, "family", NONE, TEXT),
+	DW_FIELD(struct kernels_name, class, "class", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct kernels_name, calls, "events", COUNT, INT),
+	DW_FIELD(struct kernels_name, total_ns, "total", NS, INT),
+	DW_FIELD(struct kernels_name, share, "share", RATIO, REAL),
+	DW_FIELD(struct kernels_name, mean_ns, "mean", NS, REAL),
+	DW_FIELD(struct kernels_name, min_ns, "min", NS, INT, .wide_only = true),
+	DW_FIELD(struct kernels_name, max_ns, "max", NS, INT, .wide_only = true),
+	DW_FIELD(struct kernels_name, deviation_ns, "deviation", NS, REAL, .data_only = true),
+	DW_FIELD(struct kernels_name, bytes, "bytes", BYTES, INT),
+	DW_FIELD(struct kernels_name, bytes_per_second, "a second", BYTES, REAL, .wide_only = true),
+	DW_FIELD(struct kernels_name, operator, "most in operator", NONE, TEXT),
 };
-enum { N_TOTAL = 5, N_BYTES = 11, N_RATE, N_COLUMNS = sizeof name_columns / sizeof *name_columns };
+
+struct kernels_operator {
+	struct dw_cell operator, calls, self_ns, total_ns, share;
+};
 
 static const struct dw_column operator_columns[] = {
-	DW_COLUMN("operator", "operator", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("share", "share of all", RATIO, REAL, .bar = true),
+	DW_FIELD(struct kernels_operator, operator, "operator", NONE, TEXT),
+	DW_FIELD(struct kernels_operator, calls, "calls", COUNT, INT),
+	DW_FIELD(struct kernels_operator, self_ns, "self", NS, INT),
+	DW_FIELD(struct kernels_operator, total_ns, "total", NS, INT),
+	DW_FIELD(struct kernels_operator, share, "share of all", RATIO, REAL, .bar = true),
 };
-enum { O_SELF = 2, O_COLUMNS = 5 };
 
 /* Sums of one name. */
 struct name_sums {
@@ -129,7 +139,7 @@ static double kernels_share(const struct kernels *kernels, uint64_t ns)
 
 static struct dwell_table *kernels_by_family(const struct kernels *kernels, struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("kernels", family_columns, F_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("kernels", family_columns, 0, error);
 	uint64_t calls[DW_FAMILY_COUNT] = { 0 }, ns[DW_FAMILY_COUNT] = { 0 };
 
 	if (!table)
@@ -141,10 +151,12 @@ static struct dwell_table *kernels_by_family(const struct kernels *kernels, stru
 	}
 	for (unsigned family = 0; family < DW_FAMILY_COUNT; family++)
 		if (calls[family])
-			DW_TABLE_ROW(table, 0, DW_STRING(dw_family_name(family)), DW_INT(calls[family]),
-			             DW_INT(ns[family]), DW_REAL(kernels_share(kernels, ns[family])));
-	dw_table_sort(table, F_TOTAL);
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(kernels->all_count), DW_INT(kernels->all_ns));
+			DW_TABLE_PUT(table, 0, struct kernels_family, .family = DW_STRING(dw_family_name(family)),
+			             .calls = DW_INT(calls[family]), .total_ns = DW_INT(ns[family]),
+			             .share = DW_REAL(kernels_share(kernels, ns[family])));
+	dw_table_sort_by(table, "total_ns");
+	DW_TABLE_PUT_TOTALS(table, struct kernels_family, .calls = DW_INT(kernels->all_count),
+	                    .total_ns = DW_INT(kernels->all_ns));
 	return table;
 }
 
@@ -212,7 +224,7 @@ void dw_view_kernel_name(const struct dw_device_name *of, char to[SHORT_NAME])
 static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct dwell_error *error)
 {
 	static const char *const classes[] = { "compute", "communication", "copy", "" };
-	struct dwell_table *table = dw_view_table("kernels", name_columns, N_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("kernels", name_columns, 0, error);
 	bool bytes = false;
 
 	if (!table)
@@ -227,18 +239,19 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 			continue;
 		dw_view_kernel_name(name, short_name);
 		bytes |= from->bytes > 0;
-		DW_TABLE_ROW(table, 0, DW_STRING(short_name), DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
-		             DW_STRING(classes[name->class]), DW_INT(from->count), DW_INT(from->total_ns),
-		             DW_REAL(kernels_share(kernels, from->total_ns)), DW_PART(from->total_ns, from->count),
-		             DW_INT(from->min_ns), DW_INT(from->max_ns),
-		             DW_REAL(from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0),
-		             from->bytes ? DW_INT(from->bytes) : DW_EMPTY,
-		             from->bytes ? DW_PART(from->bytes, (double)from->total_ns / 1e9) : DW_EMPTY,
-		             DW_STRING(from->operator != DW_NO_INDEX ? kernels->symbols[from->operator].name : NULL));
+		DW_TABLE_PUT(table, 0, struct kernels_name, .short_name = DW_STRING(short_name), .name = DW_STRING(name->name),
+		             .family = DW_STRING(dw_family_name(name->family)), .class = DW_STRING(classes[name->class]),
+		             .calls = DW_INT(from->count), .total_ns = DW_INT(from->total_ns),
+		             .share = DW_REAL(kernels_share(kernels, from->total_ns)),
+		             .mean_ns = DW_PART(from->total_ns, from->count), .min_ns = DW_INT(from->min_ns),
+		             .max_ns = DW_INT(from->max_ns),
+		             .deviation_ns = DW_REAL(from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0),
+		             .bytes = from->bytes ? DW_INT(from->bytes) : DW_EMPTY,
+		             .bytes_per_second = from->bytes ? DW_PART(from->bytes, (double)from->total_ns / 1e9) : DW_EMPTY,
+		             .operator = DW_STRING(from->operator != DW_NO_INDEX ? kernels->symbols[from->operator].name : NULL));
 	}
-	table->columns[N_BYTES].data_only = !bytes;
-	table->columns[N_RATE].data_only = !bytes;
-	dw_table_sort(table, N_TOTAL);
+	dw_table_named(table, "bytes")->data_only = dw_table_named(table, "bytes_per_second")->data_only = !bytes;
+	dw_table_sort_by(table, "total_ns");
 	return table;
 }
 
@@ -268,10 +281,12 @@ static bool kernels_operators(const struct kernels *kernels, struct dwell_table 
 	}
 	for (size_t i = 0; i < symbols; i++)
 		if (rows[i].calls)
-			DW_TABLE_ROW(table, 0, DW_STRING(rows[i].name), DW_INT(rows[i].calls), DW_INT(rows[i].self_ns),
-			             DW_INT(rows[i].total_ns), DW_REAL(kernels_share(kernels, rows[i].total_ns)));
+			DW_TABLE_PUT(table, 0, struct kernels_operator, .operator = DW_STRING(rows[i].name),
+			             .calls = DW_INT(rows[i].calls), .self_ns = DW_INT(rows[i].self_ns),
+			             .total_ns = DW_INT(rows[i].total_ns),
+			             .share = DW_REAL(kernels_share(kernels, rows[i].total_ns)));
 	free(rows);
-	dw_table_sort(table, O_SELF);
+	dw_table_sort_by(table, "self_ns");
 	return true;
 }
 
@@ -284,7 +299,7 @@ static struct dwell_table *kernels_tables(struct kernels *kernels, struct dwell_
 	dw_view_head_bursts(table, kernels->work);
 	dw_view_note_device(table, kernels->work);
 	table = dw_view_chain(table, kernels_by_name(kernels, error));
-	operators = table ? dw_view_table("kernels", operator_columns, O_COLUMNS, error) : NULL;
+	operators = table ? DW_VIEW_CHOOSE("kernels", operator_columns, 0, error) : NULL;
 	if (operators) {
 		operators->part = "operators";
 		operators->failed |= !kernels_operators(kernels, operators);

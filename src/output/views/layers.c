@@ -10,45 +10,70 @@
 #include "model/layers/layers.h"
 
 #include "base/text.h"
-#include "views/common.h"
+#include "views/columns.h"
 
+/* What was recorded. */
 enum {
-	NAME, PATH, KIND, TYPE, CALL, START, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD_CALLS,
-	BACKWARD, BACKWARD_TOTAL, DEVICE, DEVICE_TOTAL, FLOPS, PARAMETERS, SELF_BYTES, BYTES,
-	BACKWARD_BYTES, COLUMNS, /* columns after this one only if the trace has work of devices */
-	BACKWARD_DEVICE = COLUMNS, BACKWARD_DEVICE_TOTAL, DEVICE_EVENTS,
-	EVENT_COLUMNS, /* columns after this one only if the trace has memory of devices */
-	DEVICE_BYTES = EVENT_COLUMNS, DEVICE_TOTAL_BYTES, ALL_COLUMNS
+	BACKWARD = DW_HAS_OWN,
+	FORWARD = BACKWARD << 1, /* one of them: calls of backward, or none */
+	BACKWARD_CALLS = BACKWARD << 2,
+	DEVICE = BACKWARD << 3,
+	FLOPS = BACKWARD << 4,
+	PARAMETERS = BACKWARD << 5,
+	MEMORY = BACKWARD << 6,
+	BACKWARD_MEMORY = BACKWARD << 7,
+	BACKWARD_DEVICE = BACKWARD << 8,
+	DEVICE_EVENTS = BACKWARD << 9,
+	DEVICE_WORK = BACKWARD << 10,
+	DEVICE_MEMORY = BACKWARD << 11,
 };
 
-static const struct dw_column columns[ALL_COLUMNS] = {
-	DW_COLUMN("name", "layer", NONE, TEXT),
-	DW_COLUMN("path", "path", NONE, TEXT, .data_only = true),
-	DW_COLUMN("kind", "kind", NONE, TEXT, .data_only = true), /* layer, call, operator, rest */
-	DW_COLUMN("type", "type", NONE, TEXT, .data_only = true),
-	DW_COLUMN("call", "call", NONE, INT, .data_only = true),
-	DW_COLUMN("start_ns", "start", NS, INT, .data_only = true),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
-	DW_COLUMN("operators_ns", "operators", NS, INT),
-	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
-	DW_COLUMN("backward_calls", "backward calls", COUNT, INT),
-	DW_COLUMN("backward_ns", "backward", NS, INT),
-	DW_COLUMN("backward_total_ns", "backward total", NS, INT),
-	DW_COLUMN("device_ns", "device", NS, INT),
-	DW_COLUMN("device_total_ns", "device total", NS, INT),
-	DW_COLUMN("flops", "FLOPs", COUNT, INT),
-	DW_COLUMN("parameters", "parameters", COUNT, INT),
-	DW_COLUMN("self_bytes", "self memory", BYTES, INT),
-	DW_COLUMN("total_bytes", "memory", BYTES, INT),
-	DW_COLUMN("backward_bytes", "backward memory", BYTES, INT, .wide_only = true),
-	DW_COLUMN("backward_device_ns", "backward device", NS, INT),
-	DW_COLUMN("backward_device_total_ns", "backward device total", NS, INT),
-	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
-	DW_COLUMN("device_bytes", "self device memory", BYTES, INT),
-	DW_COLUMN("device_total_bytes", "device memory", BYTES, INT),
+struct layers_row {
+	const char *name, *path, *kind, *type;
+	struct dw_cell call, start_ns, calls, self_ns, total_ns, mean_ns, operators_ns, share, backward_calls, backward_ns,
+		backward_total_ns, device_ns, device_total_ns, flops, parameters, self_bytes, total_bytes, backward_bytes,
+		backward_device_ns, backward_device_total_ns, device_events, device_bytes, device_total_bytes;
+};
+
+/* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have them, but for work and memory of
+ * devices. */
+static const struct dw_column columns[] = {
+	DW_FIELD(struct layers_row, name, "layer", NONE, TEXT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, path, "path", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct layers_row, kind, "kind", NONE, TEXT, .data_only = true), /* layer, call, operator, rest */
+	DW_FIELD(struct layers_row, type, "type", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct layers_row, call, "call", NONE, INT, .data_only = true),
+	DW_FIELD(struct layers_row, start_ns, "start", NS, INT, .data_only = true),
+	DW_FIELD(struct layers_row, calls, "calls", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, self_ns, "self", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, total_ns, "total", NS, INT),
+	DW_FIELD(struct layers_row, mean_ns, "mean", NS, INT, .wide_only = true),
+	DW_FIELD(struct layers_row, operators_ns, "operators", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, share, "of operators", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, backward_calls, "backward calls", COUNT, INT, .text_only = BACKWARD_CALLS),
+	DW_FIELD(struct layers_row, backward_ns, "backward", NS, INT, .text_only = BACKWARD, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, backward_total_ns, "backward total", NS, INT, .text_only = BACKWARD,
+	         .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, device_ns, "device", NS, INT, .text_only = DEVICE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, device_total_ns, "device total", NS, INT, .text_only = DEVICE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, flops, "FLOPs", COUNT, INT, .only = FORWARD, .text_only = FLOPS, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, flops, "FLOPs, both passes", COUNT, INT, .only = BACKWARD, .text_only = FLOPS,
+	         .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, parameters, "parameters", COUNT, INT, .text_only = PARAMETERS, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, self_bytes, "self memory", BYTES, INT, .text_only = MEMORY, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, total_bytes, "memory", BYTES, INT, .text_only = MEMORY, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, backward_bytes, "backward memory", BYTES, INT, .wide_only = true,
+	         .text_only = BACKWARD_MEMORY, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, backward_device_ns, "backward device", NS, INT, .only = DEVICE_EVENTS,
+	         .text_only = BACKWARD_DEVICE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, backward_device_total_ns, "backward device total", NS, INT, .only = DEVICE_EVENTS,
+	         .text_only = BACKWARD_DEVICE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, device_events, "device events", COUNT, INT, .wide_only = true, .only = DEVICE_EVENTS,
+	         .text_only = DEVICE_WORK, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, device_bytes, "self device memory", BYTES, INT, .only = DEVICE_MEMORY,
+	         .total = DW_TOTAL_OWN),
+	DW_FIELD(struct layers_row, device_total_bytes, "device memory", BYTES, INT, .only = DEVICE_MEMORY,
+	         .total = DW_TOTAL_OWN),
 };
 
 struct filling {
@@ -63,75 +88,54 @@ struct filling {
 	struct dw_layer_sums elsewhere; /* sum over layers without a row of their own */
 };
 
-/* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have all columns. */
-static struct dwell_table *layers_make_table(const struct dw_layers *layers, const struct dwell_view_options *options,
-                                             struct dwell_error *error)
+static unsigned layers_find_columns(const struct dw_layers *layers, const struct dwell_view_options *options)
 {
-	size_t count = layers->has_device_memory ? ALL_COLUMNS : layers->has_device_events ? EVENT_COLUMNS : COLUMNS;
-	struct dw_column own[ALL_COLUMNS];
-
-	for (size_t i = 0; i < ALL_COLUMNS; i++)
-		own[i] = columns[i];
-	own[BACKWARD].data_only = own[BACKWARD_TOTAL].data_only = !layers->has_backward;
-	own[BACKWARD_CALLS].data_only = !layers->has_backward || !options->events;
-	own[DEVICE].data_only = own[DEVICE_TOTAL].data_only = !layers->has_device;
-	own[FLOPS].data_only = !layers->has_flops;
-	if (layers->has_backward)
-		own[FLOPS].label = "FLOPs, both passes";
-	own[PARAMETERS].data_only = !layers->has_parameters;
-	own[SELF_BYTES].data_only = own[BYTES].data_only = !layers->has_memory;
-	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
-	own[BACKWARD_DEVICE].data_only = own[BACKWARD_DEVICE_TOTAL].data_only = !layers->has_backward_device;
-	own[DEVICE_EVENTS].data_only = !layers->has_device_events;
-	return dw_view_table("layers", own, count, error);
+	return (layers->has_backward ? BACKWARD : FORWARD) |
+	       (layers->has_backward && options->events ? BACKWARD_CALLS : 0) | (layers->has_device ? DEVICE : 0) |
+	       (layers->has_flops ? FLOPS : 0) | (layers->has_parameters ? PARAMETERS : 0) |
+	       (layers->has_memory ? MEMORY : 0) | (layers->has_backward_memory ? BACKWARD_MEMORY : 0) |
+	       (layers->has_backward_device ? BACKWARD_DEVICE : 0) |
+	       (layers->has_device_events || layers->has_device_memory ? DEVICE_EVENTS : 0) |
+	       (layers->has_device_events ? DEVICE_WORK : 0) | (layers->has_device_memory ? DEVICE_MEMORY : 0);
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-static void layers_fill_kind(const struct filling *filling, struct dw_cell *row, const char *kind,
-                             const char *name, const char *path)
-{
-	dw_cell_text(filling->table, &row[NAME], name);
-	if (path)
-		dw_cell_text(filling->table, &row[PATH], path);
-	dw_cell_text(filling->table, &row[KIND], kind);
-}
-
 /* Fills the columns that every row has. `all` includes nested layers; it is NULL for a row without
  * any. */
-static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
-                             const struct dw_layer_sums *own, const struct dw_layer_sums *all)
+static void layers_fill_sums(const struct filling *filling, struct layers_row *row, const struct dw_layer_sums *own,
+                             const struct dw_layer_sums *all)
 {
 	const struct dw_layers *layers = filling->layers;
 
 	all = all ? all : own;
-	dw_cell_int(&row[OPERATORS], (int64_t)own->operators_ns);
+	row->operators_ns = DW_INT(own->operators_ns);
 	if (filling->whole_ns && filling->operators)
-		dw_cell_real(&row[SHARE], (double)(own->operators_ns + own->backward_ns) / (double)filling->whole_ns);
+		row->share = DW_REAL((double)(own->operators_ns + own->backward_ns) / (double)filling->whole_ns);
 	if (layers->has_backward) {
-		dw_cell_int(&row[BACKWARD], (int64_t)own->backward_ns);
-		dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)all->backward_ns);
+		row->backward_ns = DW_INT(own->backward_ns);
+		row->backward_total_ns = DW_INT(all->backward_ns);
 	}
 	if (layers->has_device) {
-		dw_cell_int(&row[DEVICE], (int64_t)own->device_ns);
-		dw_cell_int(&row[DEVICE_TOTAL], (int64_t)all->device_ns);
+		row->device_ns = DW_INT(own->device_ns);
+		row->device_total_ns = DW_INT(all->device_ns);
 	}
 	if (layers->has_device_events) {
-		dw_cell_int(&row[BACKWARD_DEVICE], (int64_t)own->backward_device_ns);
-		dw_cell_int(&row[BACKWARD_DEVICE_TOTAL], (int64_t)all->backward_device_ns);
-		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)own->device_events);
+		row->backward_device_ns = DW_INT(own->backward_device_ns);
+		row->backward_device_total_ns = DW_INT(all->backward_device_ns);
+		row->device_events = DW_INT(own->device_events);
 	}
 	if (layers->has_flops)
-		dw_cell_int(&row[FLOPS], dw_flops_shown(all->flops));
+		row->flops = DW_INT(dw_flops_shown(all->flops));
 	if (layers->has_memory) {
-		dw_cell_int(&row[SELF_BYTES], own->bytes);
-		dw_cell_int(&row[BYTES], all->bytes);
+		row->self_bytes = DW_INT(own->bytes);
+		row->total_bytes = DW_INT(all->bytes);
 	}
 	if (layers->has_backward_memory)
-		dw_cell_int(&row[BACKWARD_BYTES], own->backward_bytes);
+		row->backward_bytes = DW_INT(own->backward_bytes);
 	if (layers->has_device_memory) {
-		dw_cell_int(&row[DEVICE_BYTES], own->device_bytes);
-		dw_cell_int(&row[DEVICE_TOTAL_BYTES], all->device_bytes);
+		row->device_bytes = DW_INT(own->device_bytes);
+		row->device_total_bytes = DW_INT(all->device_bytes);
 	}
 }
 
@@ -140,28 +144,28 @@ static void layers_fill_operators(const struct filling *filling, struct dw_layer
 {
 	for (size_t i = from.first; i < from.first + from.count; i++) {
 		const struct dw_layer_operator *operator = &filling->layers->operators[i];
-		struct dw_cell *row = dw_table_row(filling->table, depth);
+		struct layers_row row = { .kind = "operator", .name = operator->name, .path = path };
 
-		layers_fill_kind(filling, row, "operator", operator->name, path);
 		if (call >= 0)
-			dw_cell_int(&row[CALL], call);
-		dw_cell_int(&row[CALLS], (int64_t)operator->calls);
+			row.call = DW_INT(call);
+		row.calls = DW_INT(operator->calls);
 		if (operator->calls) {
-			dw_cell_int(&row[SELF], (int64_t)operator->own.operators_ns);
-			dw_cell_int(&row[TOTAL], (int64_t)operator->total_ns);
-			dw_cell_int(&row[MEAN], (int64_t)((operator->total_ns + operator->calls / 2) / operator->calls));
+			row.self_ns = DW_INT(operator->own.operators_ns);
+			row.total_ns = DW_INT(operator->total_ns);
+			row.mean_ns = DW_INT((operator->total_ns + operator->calls / 2) / operator->calls);
 		}
 		if (filling->layers->has_backward)
-			dw_cell_int(&row[BACKWARD_CALLS], (int64_t)operator->backward_calls);
-		layers_fill_sums(filling, row, &operator->own, NULL);
+			row.backward_calls = DW_INT(operator->backward_calls);
+		layers_fill_sums(filling, &row, &operator->own, NULL);
 		if (filling->layers->has_memory)
-			dw_cell_int(&row[BYTES], operator->total_bytes);
+			row.total_bytes = DW_INT(operator->total_bytes);
 		if (filling->layers->has_device_memory)
-			dw_cell_int(&row[DEVICE_TOTAL_BYTES], operator->device_total_bytes);
+			row.device_total_bytes = DW_INT(operator->device_total_bytes);
 		if (filling->layers->has_device_events)
-			dw_cell_int(&row[DEVICE_TOTAL], (int64_t)operator->device_total_ns);
+			row.device_total_ns = DW_INT(operator->device_total_ns);
 		if (filling->layers->has_backward)
-			dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)operator->backward_total_ns);
+			row.backward_total_ns = DW_INT(operator->backward_total_ns);
+		dw_table_put(filling->table, depth, &row, sizeof row);
 	}
 }
 
@@ -169,18 +173,19 @@ static void layers_fill_calls(const struct filling *filling, const struct dw_lay
 {
 	for (size_t i = layer->first_call; i < layer->first_call + layer->call_count; i++) {
 		const struct dw_layer_call *call = &filling->layers->calls[i];
-		struct dw_cell *row = dw_table_row(filling->table, depth);
+		struct layers_row row = { .kind = "call", .path = layer->path };
 		char name[32];
 
 		snprintf(name, sizeof name, "call %u", call->number);
-		layers_fill_kind(filling, row, "call", name, layer->path);
-		dw_cell_int(&row[CALL], call->number);
-		dw_cell_int(&row[START], (int64_t)call->start_ns);
-		dw_cell_int(&row[CALLS], 1);
-		dw_cell_int(&row[SELF], (int64_t)call->self_ns);
-		dw_cell_int(&row[TOTAL], (int64_t)call->total_ns);
-		dw_cell_int(&row[MEAN], (int64_t)call->total_ns);
-		layers_fill_sums(filling, row, &call->own, &call->all);
+		row.name = name;
+		row.call = DW_INT(call->number);
+		row.start_ns = DW_INT(call->start_ns);
+		row.calls = DW_INT(1);
+		row.self_ns = DW_INT(call->self_ns);
+		row.total_ns = DW_INT(call->total_ns);
+		row.mean_ns = DW_INT(call->total_ns);
+		layers_fill_sums(filling, &row, &call->own, &call->all);
+		dw_table_put(filling->table, depth, &row, sizeof row);
 		if (filling->options->events)
 			layers_fill_operators(filling, call->operators, layer->path, call->number, depth + 1);
 	}
@@ -190,22 +195,22 @@ static void layers_fill_layer(const struct filling *filling, const struct dw_lay
 {
 	bool leaves = filling->options->leaves;
 	int depth = leaves ? 0 : (int)layer->depth;
-	struct dw_cell *row = dw_table_row(filling->table, depth);
+	struct layers_row row = {
+		.kind = "layer", .name = leaves ? layer->path : layer->name, .path = layer->path, .type = layer->type
+	};
 
-	layers_fill_kind(filling, row, "layer", leaves ? layer->path : layer->name, layer->path);
-	if (layer->type)
-		dw_cell_text(filling->table, &row[TYPE], layer->type);
-	dw_cell_int(&row[CALLS], (int64_t)layer->calls);
+	row.calls = DW_INT(layer->calls);
 	if (layer->calls) {
-		dw_cell_int(&row[SELF], (int64_t)layer->self_ns);
-		dw_cell_int(&row[TOTAL], (int64_t)layer->total_ns);
-		dw_cell_int(&row[MEAN], (int64_t)((layer->total_ns + layer->calls / 2) / layer->calls));
+		row.self_ns = DW_INT(layer->self_ns);
+		row.total_ns = DW_INT(layer->total_ns);
+		row.mean_ns = DW_INT((layer->total_ns + layer->calls / 2) / layer->calls);
 	}
 	if (filling->layers->has_parameters)
-		dw_cell_int(&row[PARAMETERS], (int64_t)layer->parameters);
-	layers_fill_sums(filling, row, &layer->own, &layer->all);
+		row.parameters = DW_INT(layer->parameters);
+	layers_fill_sums(filling, &row, &layer->own, &layer->all);
 	if (!filling->operators && filling->whole_ns)
-		dw_cell_real(&row[SHARE], (double)layer->self_ns / (double)filling->whole_ns);
+		row.share = DW_REAL((double)layer->self_ns / (double)filling->whole_ns);
+	dw_table_put(filling->table, depth, &row, sizeof row);
 	if (filling->options->events)
 		layers_fill_operators(filling, layer->operators, layer->path, -1, depth + 1);
 	if (filling->options->per_call)
@@ -216,10 +221,10 @@ static void layers_fill_layer(const struct filling *filling, const struct dw_lay
 
 static void layers_fill_rest(const struct filling *filling, const char *name, const struct dw_layer_sums *sums)
 {
-	struct dw_cell *row = dw_table_row(filling->table, 0);
+	struct layers_row row = { .kind = "rest", .name = name };
 
-	layers_fill_kind(filling, row, "rest", name, NULL);
-	layers_fill_sums(filling, row, sums, NULL);
+	layers_fill_sums(filling, &row, sums, NULL);
+	dw_table_put(filling->table, 0, &row, sizeof row);
 }
 
 static void layers_fill_rows(struct filling *filling)
@@ -236,8 +241,8 @@ static void layers_fill_rows(struct filling *filling)
 			continue;
 		}
 		if (filling->choices[i] == DW_LAYER_ABOVE && !leaves) /* without figures; a layer within it was chosen */
-			layers_fill_kind(filling, dw_table_row(filling->table, (int)layer->depth), "layer", layer->name,
-			                 layer->path);
+			DW_TABLE_PUT(filling->table, (int)layer->depth, struct layers_row, .kind = "layer", .name = layer->name,
+			             .path = layer->path);
 		dw_layer_sums_add(&filling->elsewhere, &layer->own);
 		elsewhere = true;
 	}
@@ -254,7 +259,7 @@ static void layers_fill_row(struct filling *filling)
 	const struct dw_layers *layers = filling->layers;
 	struct dw_layer_sums sums = layers->outside;
 	uint64_t calls = 0, open = 0, parameters = 0, self_ns = 0;
-	struct dw_cell *row;
+	struct layers_row row = { .name = NULL };
 
 	for (size_t i = 0; i < layers->count; i++) {
 		dw_layer_sums_add(&sums, &layers->rows[i].own);
@@ -269,19 +274,19 @@ static void layers_fill_row(struct filling *filling)
 	/* If only layers were recorded, shares are of the layers' own time. */
 	if (!filling->operators) {
 		filling->whole_ns = self_ns;
-		filling->table->columns[OPERATORS].data_only = true;
-		filling->table->columns[SHARE].label = "of layers";
+		dw_table_named(filling->table, "operators_ns")->data_only = true;
+		dw_table_named(filling->table, "share")->label = "of layers";
 	}
 	layers_fill_rows(filling);
-	row = dw_table_totals(filling->table);
-	dw_cell_text(filling->table, &row[NAME], filling->operators ? "all operators" : "all layers");
+	row.name = filling->operators ? "all operators" : "all layers";
 	if (!filling->operators) {
-		dw_cell_int(&row[CALLS], (int64_t)calls);
-		dw_cell_int(&row[SELF], (int64_t)self_ns);
+		row.calls = DW_INT(calls);
+		row.self_ns = DW_INT(self_ns);
 	}
 	if (layers->has_parameters)
-		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
-	layers_fill_sums(filling, row, &sums, NULL);
+		row.parameters = DW_INT(parameters);
+	layers_fill_sums(filling, &row, &sums, NULL);
+	dw_table_put_totals(filling->table, &row, sizeof row);
 	if (filling->chosen)
 		dw_table_note(filling->table, "Of layers only these were recorded: %.300s; what lies in others counts for "
 		              "what is around them.", filling->chosen);
@@ -302,7 +307,7 @@ static struct dwell_table *layers_view(struct dw_model *model, const struct dwel
 		return NULL;
 	filling.choices = choices;
 	filling.chosen = dw_model_source(model)->files[0].layers;
-	filling.table = layers_make_table(filling.layers, options, error);
+	filling.table = DW_VIEW_CHOOSE("layers", columns, layers_find_columns(filling.layers, options), error);
 	if (filling.table)
 		layers_fill_row(&filling);
 	return filling.table;

@@ -3,18 +3,21 @@
  */
 #include <stdlib.h>
 
-#include "views/common.h"
+#include "views/columns.h"
+
+struct marks_cells {
+	struct dw_cell mark, count, per_step, first_ns, last_ns, apart_ns, threads;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("mark", "mark", NONE, TEXT),
-	DW_COLUMN("count", "count", COUNT, INT),
-	DW_COLUMN("per_step", "per step", COUNT, REAL),
-	DW_COLUMN("first_ns", "first", NS, INT),
-	DW_COLUMN("last_ns", "last", NS, INT),
-	DW_COLUMN("apart_ns", "apart", NS, REAL),
-	DW_COLUMN("threads", "threads", COUNT, INT),
+	DW_FIELD(struct marks_cells, mark, "mark", NONE, TEXT),
+	DW_FIELD(struct marks_cells, count, "count", COUNT, INT),
+	DW_FIELD(struct marks_cells, per_step, "per step", COUNT, REAL),
+	DW_FIELD(struct marks_cells, first_ns, "first", NS, INT),
+	DW_FIELD(struct marks_cells, last_ns, "last", NS, INT),
+	DW_FIELD(struct marks_cells, apart_ns, "apart", NS, REAL),
+	DW_FIELD(struct marks_cells, threads, "threads", COUNT, INT),
 };
-enum { COUNT = 1, COLUMNS = sizeof columns / sizeof *columns };
 
 struct marks_row {
 	uint32_t symbol, thread;  /* the thread that wrote the latest one that was seen */
@@ -47,9 +50,10 @@ static int marks_see(void *context, const struct dw_event *event)
 static void marks_put_row(struct dwell_table *table, const struct dw_symbol *symbol,
                           const struct marks_row *from, size_t steps)
 {
-	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_INT(from->count), DW_PART(from->count, steps),
-	             DW_INT(from->first_ns), DW_INT(from->last_ns),
-	             DW_PART(from->last_ns - from->first_ns, from->count - 1), DW_INT(from->threads));
+	DW_TABLE_PUT(table, 0, struct marks_cells, .mark = DW_STRING(symbol->name), .count = DW_INT(from->count),
+	             .per_step = DW_PART(from->count, steps), .first_ns = DW_INT(from->first_ns),
+	             .last_ns = DW_INT(from->last_ns), .apart_ns = DW_PART(from->last_ns - from->first_ns, from->count - 1),
+	             .threads = DW_INT(from->threads));
 }
 
 static struct dwell_table *marks_view(struct dw_model *model, const struct dwell_view_options *options,
@@ -68,12 +72,12 @@ static struct dwell_table *marks_view(struct dw_model *model, const struct dwell
 	for (size_t i = 0; i < source->step_count; i++)
 		steps += dw_model_has_step(model, &source->steps[i]);
 	if (!code)
-		table = dw_view_table("marks", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE("marks", columns, 0, error);
 	for (size_t i = 0; table && i < rows; i++)
 		if (marks.rows[i].count)
 			marks_put_row(table, &symbols[marks.rows[i].symbol], &marks.rows[i], steps);
 	if (table)
-		dw_table_sort(table, COUNT);
+		dw_table_sort_by(table, "count");
 	free(marks.rows);
 	return table;
 }

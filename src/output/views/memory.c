@@ -13,7 +13,9 @@
 
 #include "base/text.h"
 #include "model/memory/memory.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+enum { SEVERAL = DW_HAS_OWN }; /* pools of memory */
 
 #define KINDS DW_MEMORY_KIND_COUNT
 
@@ -48,38 +50,54 @@ static const char *memory_pool_name(struct dw_model *model, const struct dw_memo
 
 /* ---- by category --------------------------------------------------------------------------- */
 
-static const struct dw_column category_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("category", "category", NONE, TEXT),
-	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
-	DW_COLUMN("share", "of the peak", RATIO, REAL, .bar = true),
-	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
-	DW_COLUMN("allocated_bytes", "allocated", BYTES, INT),
-	DW_COLUMN("allocations", "allocations", COUNT, INT),
-	DW_COLUMN("freed_bytes", "freed", BYTES, INT, .wide_only = true),
-	DW_COLUMN("frees", "frees", COUNT, INT, .wide_only = true),
+struct memory_category {
+	const char *device, *category;
+	struct dw_cell peak_bytes, share, live_bytes, allocated_bytes, allocations, freed_bytes, frees;
 };
 
-static void memory_category_cells(struct dwell_table *table, struct dw_cell *cells, const struct dw_memory_use *use,
-                                  uint64_t peak)
+static const struct dw_column category_columns[] = {
+	DW_FIELD(struct memory_category, device, "device", NONE, TEXT, .only = SEVERAL, .total_text = "all"),
+	DW_FIELD(struct memory_category, category, "category", NONE, TEXT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, peak_bytes, "at the peak", BYTES, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, share, "of the peak", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, live_bytes, "at the end", BYTES, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, allocated_bytes, "allocated", BYTES, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, allocations, "allocations", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, freed_bytes, "freed", BYTES, INT, .wide_only = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, frees, "frees", COUNT, INT, .wide_only = true, .total = DW_TOTAL_OWN),
+};
+
+static struct memory_category memory_category_of(const char *device, const char *category,
+                                                 const struct dw_memory_use *use, uint64_t peak)
 {
-	DW_TABLE_FILL(table, cells, DW_INT(use->at_peak_bytes), DW_PART(use->at_peak_bytes, peak), DW_INT(use->live_bytes),
-	              DW_INT(use->allocated_bytes), DW_INT(use->allocations), DW_INT(use->freed_bytes), DW_INT(use->frees));
+	return (struct memory_category){
+		.device = device,
+		.category = category,
+		.peak_bytes = DW_INT(use->at_peak_bytes),
+		.share = DW_PART(use->at_peak_bytes, peak),
+		.live_bytes = DW_INT(use->live_bytes),
+		.allocated_bytes = DW_INT(use->allocated_bytes),
+		.allocations = DW_INT(use->allocations),
+		.freed_bytes = DW_INT(use->freed_bytes),
+		.frees = DW_INT(use->frees),
+	};
 }
 
 /* With several devices there is no sum, because their peaks occur at different times. */
 static struct dwell_table *memory_categories_table(struct dw_model *model, const struct dw_memory *memory,
                                                    struct dwell_error *error)
 {
-	bool several = memory->pool_count > 1;
-	struct dwell_table *table = dw_view_table("memory", category_columns + !several,
-	                                          sizeof category_columns / sizeof *category_columns - !several, error);
-	struct dw_cell *row;
+	unsigned has = memory->pool_count > 1 ? SEVERAL : 0;
+	struct dwell_table *table = DW_VIEW_CHOOSE("memory", category_columns, has, error);
+	struct memory_category row = { .category = has ? NULL : "all categories" };
 	char buffer[256];
 
 	if (!table)
 		return NULL;
 	table->part = "categories";
+	if (memory->pool_count == 1)
+		row = memory_category_of(NULL, row.category, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
+	dw_table_put_totals(table, &row, sizeof row);
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
 
@@ -88,17 +106,11 @@ static struct dwell_table *memory_categories_table(struct dw_model *model, const
 
 			if (!use->allocations && !use->at_peak_bytes && !use->live_count && !use->frees)
 				continue;
-			row = dw_table_row(table, 0);
-			if (several)
-				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
-			dw_cell_text(table, &row[several], dw_memory_kind_name((enum dw_memory_kind)kind));
-			memory_category_cells(table, row + 1 + several, use, pool->all.at_peak_bytes);
+			row = memory_category_of(memory_pool_name(model, memory, pool, buffer),
+			                         dw_memory_kind_name((enum dw_memory_kind)kind), use, pool->all.at_peak_bytes);
+			dw_table_put(table, 0, &row, sizeof row);
 		}
 	}
-	row = dw_table_totals(table);
-	dw_cell_text(table, &row[0], several ? "all" : "all categories");
-	if (memory->pool_count == 1)
-		memory_category_cells(table, row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
 	return table;
 }
 
@@ -192,20 +204,23 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 
 /* ---- reserved by allocators of devices ------------------------------------------------------- */
 
+struct memory_reserved {
+	struct dw_cell device, peak_bytes, reserved_bytes, unused_bytes, unused, most_reserved_bytes;
+};
+
 static const struct dw_column reserved_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("peak_bytes", "allocated at the peak", BYTES, INT),
-	DW_COLUMN("reserved_bytes", "reserved then", BYTES, INT),
-	DW_COLUMN("unused_bytes", "unused", BYTES, INT),
-	DW_COLUMN("unused", "of the reserved", RATIO, REAL, .bar = true),
-	DW_COLUMN("most_reserved_bytes", "reserved at most", BYTES, INT),
+	DW_FIELD(struct memory_reserved, device, "device", NONE, TEXT),
+	DW_FIELD(struct memory_reserved, peak_bytes, "allocated at the peak", BYTES, INT),
+	DW_FIELD(struct memory_reserved, reserved_bytes, "reserved then", BYTES, INT),
+	DW_FIELD(struct memory_reserved, unused_bytes, "unused", BYTES, INT),
+	DW_FIELD(struct memory_reserved, unused, "of the reserved", RATIO, REAL, .bar = true),
+	DW_FIELD(struct memory_reserved, most_reserved_bytes, "reserved at most", BYTES, INT),
 };
 
 static struct dwell_table *memory_reserved_table(struct dw_model *model, const struct dw_memory *memory,
                                                  struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("memory", reserved_columns,
-	                                          sizeof reserved_columns / sizeof *reserved_columns, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("memory", reserved_columns, 0, error);
 	char buffer[256];
 
 	if (!table)
@@ -217,9 +232,10 @@ static struct dwell_table *memory_reserved_table(struct dw_model *model, const s
 		uint64_t unused = reserved > peak ? reserved - peak : 0;
 
 		if (pool->most_reserved_bytes)
-			DW_TABLE_ROW(table, 0, DW_STRING(memory_pool_name(model, memory, pool, buffer)), DW_INT(peak),
-			             DW_INT(reserved), DW_INT(unused), DW_PART(unused, reserved),
-			             DW_INT(pool->most_reserved_bytes));
+			DW_TABLE_PUT(table, 0, struct memory_reserved,
+			             .device = DW_STRING(memory_pool_name(model, memory, pool, buffer)), .peak_bytes = DW_INT(peak),
+			             .reserved_bytes = DW_INT(reserved), .unused_bytes = DW_INT(unused),
+			             .unused = DW_PART(unused, reserved), .most_reserved_bytes = DW_INT(pool->most_reserved_bytes));
 	}
 	dw_table_note(table, "Reserved but unused memory is cached or fragmented: PyTorch's allocator keeps it for later blocks.");
 	return table;
@@ -227,23 +243,33 @@ static struct dwell_table *memory_reserved_table(struct dw_model *model, const s
 
 /* ---- by owner ------------------------------------------------------------------------------ */
 
+struct memory_held {
+	const char *device, *holder;
+	struct dw_cell peak_bytes, share;
+};
+
 static const struct dw_column peak_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("holder", "allocated by", NONE, TEXT),
-	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
-	DW_COLUMN("share", "of the peak", RATIO, REAL, .bar = true),
+	DW_FIELD(struct memory_held, device, "device", NONE, TEXT, .only = SEVERAL),
+	DW_FIELD(struct memory_held, holder, "allocated by", NONE, TEXT),
+	DW_FIELD(struct memory_held, peak_bytes, "at the peak", BYTES, INT),
+	DW_FIELD(struct memory_held, share, "of the peak", RATIO, REAL, .bar = true),
+};
+
+struct memory_allocated {
+	const char *device, *name;
+	struct dw_cell allocations, self_bytes, total_bytes, total_allocations, freed_bytes, live_bytes, live_allocations;
 };
 
 static const struct dw_column allocator_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("name", "allocator", NONE, TEXT),
-	DW_COLUMN("allocations", "allocations", COUNT, INT),
-	DW_COLUMN("self_bytes", "self", BYTES, INT),
-	DW_COLUMN("total_bytes", "total", BYTES, INT),
-	DW_COLUMN("total_allocations", "allocations, total", COUNT, INT, .wide_only = true),
-	DW_COLUMN("freed_bytes", "freed", BYTES, INT, .wide_only = true),
-	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
-	DW_COLUMN("live_allocations", "live", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct memory_allocated, device, "device", NONE, TEXT, .only = SEVERAL),
+	DW_FIELD(struct memory_allocated, name, "allocator", NONE, TEXT),
+	DW_FIELD(struct memory_allocated, allocations, "allocations", COUNT, INT),
+	DW_FIELD(struct memory_allocated, self_bytes, "self", BYTES, INT),
+	DW_FIELD(struct memory_allocated, total_bytes, "total", BYTES, INT),
+	DW_FIELD(struct memory_allocated, total_allocations, "allocations, total", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct memory_allocated, freed_bytes, "freed", BYTES, INT, .wide_only = true),
+	DW_FIELD(struct memory_allocated, live_bytes, "at the end", BYTES, INT),
+	DW_FIELD(struct memory_allocated, live_allocations, "live", COUNT, INT, .wide_only = true),
 };
 
 static const char *memory_owner_name(struct dw_model *model, const struct dw_memory_owner *owner)
@@ -251,13 +277,28 @@ static const char *memory_owner_name(struct dw_model *model, const struct dw_mem
 	return owner->symbol == DW_NO_INDEX ? "(no operator)" : dw_model_symbols(model, NULL)[owner->symbol].name;
 }
 
+static void memory_put_owner(struct dwell_table *table, bool at_peak, const char *device, const char *name,
+                             const struct dw_memory_owner *owner, uint64_t peak)
+{
+	const struct dw_memory_use *use = &owner->use;
+
+	if (at_peak && use->at_peak_bytes)
+		DW_TABLE_PUT(table, 0, struct memory_held, .device = device, .holder = name,
+		             .peak_bytes = DW_INT(use->at_peak_bytes), .share = DW_REAL(memory_of(use->at_peak_bytes, peak)));
+	else if (!at_peak && owner->total_count)
+		DW_TABLE_PUT(table, 0, struct memory_allocated, .device = device, .name = name,
+		             .allocations = DW_INT(use->allocations), .self_bytes = DW_INT(use->allocated_bytes),
+		             .total_bytes = DW_INT(owner->total_bytes), .total_allocations = DW_INT(owner->total_count),
+		             .freed_bytes = DW_INT(use->freed_bytes), .live_bytes = DW_INT(use->live_bytes),
+		             .live_allocations = DW_INT(use->live_count));
+}
+
 static struct dwell_table *memory_owners_table(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
                                                struct dwell_error *error)
 {
-	bool several = memory->pool_count > 1;
-	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
-	size_t count = at_peak ? sizeof peak_columns : sizeof allocator_columns;
-	struct dwell_table *table = dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
+	unsigned has = memory->pool_count > 1 ? SEVERAL : 0;
+	struct dwell_table *table = at_peak ? DW_VIEW_CHOOSE("memory", peak_columns, has, error)
+	                                    : DW_VIEW_CHOOSE("memory", allocator_columns, has, error);
 	char buffer[256];
 
 	if (!table)
@@ -265,53 +306,54 @@ static struct dwell_table *memory_owners_table(struct dw_model *model, const str
 	table->part = at_peak ? "peak" : "allocators";
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
+		const char *device = memory_pool_name(model, memory, pool, buffer);
 
-		for (size_t n = 0; n < pool->owner_count; n++) {
-			const struct dw_memory_owner *owner = &pool->owners[n];
-			const struct dw_memory_use *use = &owner->use;
-			struct dw_cell *row;
-
-			if (at_peak ? !use->at_peak_bytes : !owner->total_count)
-				continue;
-			row = dw_table_row(table, 0);
-			if (several)
-				dw_cell_text(table, row++, memory_pool_name(model, memory, pool, buffer));
-			dw_cell_text(table, row++, memory_owner_name(model, owner));
-			if (at_peak)
-				DW_TABLE_FILL(table, row, DW_INT(use->at_peak_bytes),
-				              DW_REAL(memory_of(use->at_peak_bytes, pool->all.at_peak_bytes)));
-			else
-				DW_TABLE_FILL(table, row, DW_INT(use->allocations), DW_INT(use->allocated_bytes),
-				              DW_INT(owner->total_bytes), DW_INT(owner->total_count), DW_INT(use->freed_bytes),
-				              DW_INT(use->live_bytes), DW_INT(use->live_count));
-		}
+		for (size_t n = 0; n < pool->owner_count; n++)
+			memory_put_owner(table, at_peak, device, memory_owner_name(model, &pool->owners[n]), &pool->owners[n],
+			                 pool->all.at_peak_bytes);
 	}
-	dw_table_sort(table, (size_t)dw_table_column(table, at_peak ? "peak_bytes" : "self_bytes"));
+	dw_table_sort_by(table, at_peak ? "peak_bytes" : "self_bytes");
 	return table;
 }
 
 /* ---- over time ----------------------------------------------------------------------------- */
 
+struct memory_moment {
+	const char *device;
+	uint64_t time_ns, bytes[KINDS], all;
+};
+
+#define NAME(kind, label) (DW_MEMORY_##kind == DW_MEMORY_OPTIMIZER_STATE ? "optimizer_state" : label)
+static const struct dw_column timeline_columns[] = {
+	DW_FIELD(struct memory_moment, device, "device", NONE, TEXT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_moment, time_ns, "time", NS, INT, .total = DW_TOTAL_OWN),
+#define X(kind, label) \
+	DW_FIELD_AS(struct memory_moment, bytes[DW_MEMORY_##kind], NAME(kind, label), label, BYTES, INT, \
+	            .total = DW_TOTAL_OWN),
+	DW_MEMORY_KINDS(X)
+#undef X
+		DW_FIELD(struct memory_moment, all, "all", BYTES, INT, .total = DW_TOTAL_OWN),
+};
+#undef NAME
+
+/* The moment of the peak. */
+static struct memory_moment memory_peak(const char *device, const struct dw_memory_pool *pool)
+{
+	struct memory_moment row = { .device = device, .time_ns = pool->peak_ns, .all = pool->all.at_peak_bytes };
+
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		row.bytes[kind] = pool->kinds[kind].at_peak_bytes;
+	return row;
+}
+
 /* For pictures and JSON. The totals row is the peak; with it the part is never cut. */
 static struct dwell_table *memory_timeline_table(struct dw_model *model, const struct dw_memory *memory,
                                                  struct dwell_error *error)
 {
-	struct dw_column columns[3 + KINDS] = {
-		DW_COLUMN("device", "device", NONE, TEXT),
-		DW_COLUMN("time_ns", "time", NS, INT),
-	};
-	struct dwell_table *table;
-	struct dw_cell *row;
+	struct dwell_table *table = DW_VIEW_CHOOSE("memory", timeline_columns, 0, error);
+	struct memory_moment row;
 	char buffer[256];
 
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		const char *label = dw_memory_kind_name((enum dw_memory_kind)kind);
-
-		columns[2 + kind] = (struct dw_column)DW_COLUMN(
-			kind == DW_MEMORY_OPTIMIZER_STATE ? "optimizer_state" : label, label, BYTES, INT);
-	}
-	columns[2 + KINDS] = (struct dw_column)DW_COLUMN("all", "all", BYTES, INT);
-	table = dw_view_table("memory", columns, 3 + KINDS, error);
 	if (!table)
 		return NULL;
 	table->part = "timeline";
@@ -319,26 +361,21 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model, const s
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
 
+		row.device = memory_pool_name(model, memory, pool, buffer);
 		for (size_t n = 0; n < pool->point_count; n++) {
-			uint64_t all = 0;
-
-			row = DW_TABLE_ROW(table, 0, DW_STRING(memory_pool_name(model, memory, pool, buffer)),
-			                   DW_INT(pool->points[n].ns));
-			for (unsigned kind = 0; kind < KINDS; kind++) {
-				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
-				all += pool->points[n].bytes[kind];
-			}
-			dw_cell_int(&row[2 + KINDS], (int64_t)all);
+			row.time_ns = pool->points[n].ns;
+			row.all = 0;
+			for (unsigned kind = 0; kind < KINDS; kind++)
+				row.all += row.bytes[kind] = pool->points[n].bytes[kind];
+			dw_table_put(table, 0, &row, sizeof row);
 		}
 	}
-	row = dw_table_totals(table);
-	if (!memory->pool_count)
+	if (!memory->pool_count) {
+		dw_table_totals(table);
 		return table;
-	dw_cell_text(table, &row[0], memory_pool_name(model, memory, &memory->pools[0], buffer));
-	dw_cell_int(&row[1], (int64_t)memory->pools[0].peak_ns);
-	for (unsigned kind = 0; kind < KINDS; kind++)
-		dw_cell_int(&row[2 + kind], (int64_t)memory->pools[0].kinds[kind].at_peak_bytes);
-	dw_cell_int(&row[2 + KINDS], (int64_t)memory->pools[0].all.at_peak_bytes);
+	}
+	row = memory_peak(memory_pool_name(model, memory, &memory->pools[0], buffer), &memory->pools[0]);
+	dw_table_put_totals(table, &row, sizeof row);
 	return table;
 }
 

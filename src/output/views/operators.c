@@ -6,27 +6,61 @@
  * operators inside the counted steps are included, so that validation does not change the figures.
  * Operators that threads without steps ran during the steps have a separate column, because their
  * time is not part of a step.
+ *
+ * A column is a line of operators_columns; doc/how/adding.md adds one.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "views/device.h"
 #include "views/places.h"
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("name", "operator", NONE, TEXT),
-	DW_VIEW_STAT_COLUMNS,
-	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
-	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
-	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL, .not_narrow = true),
+/* What a row is of. In the row of the totals, figures are sums. */
+struct operators_row {
+	const char *name;
+	struct dw_view_stat stat;
+	struct dw_view_device device;
+	uint64_t all_self_ns;     /* of all operators */
+	double own_ns, others_ns; /* self time inside the steps: in the threads with steps, in other threads; NAN: none */
+	double steps;             /* how many there are */
 };
-enum { STAT = 1, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
+
+static struct dw_cell operators_share(const void *of)
+{
+	const struct operators_row *row = of;
+
+	return DW_PART(row->stat.self_ns, row->all_self_ns);
+}
+
+static struct dw_cell operators_per_step(const void *of)
+{
+	const struct operators_row *row = of;
+
+	return DW_REAL(row->own_ns / row->steps);
+}
+
+static struct dw_cell operators_others_per_step(const void *of)
+{
+	const struct operators_row *row = of;
+
+	return isnan(row->others_ns) ? DW_EMPTY : DW_REAL(row->others_ns / row->steps);
+}
+
+static const struct dw_column operators_columns[] = {
+	DW_FIELD(struct operators_row, name, "operator", NONE, TEXT, .total_text = "all operators"),
+	DW_VIEW_STAT_FIELDS(struct operators_row, stat),
+	DW_COLUMN("share", "of operators", RATIO, REAL, .cell = operators_share, .bar = true),
+	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL, .cell = operators_per_step, .total = DW_TOTAL_OWN,
+	          .only = DW_HAS_STEPS),
+	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL, .cell = operators_others_per_step,
+	          .total = DW_TOTAL_OWN, .only = DW_HAS_STEPS, .not_narrow = true),
+	DW_VIEW_DEVICE_FIELDS(struct operators_row, device, .total = DW_TOTAL_OWN),
+};
 
 /* Self times inside the steps by symbol: in the threads with steps, and in all threads. */
 struct selfs {
 	uint64_t *own_ns, *all_ns;
 	size_t steps; /* 0 if there are no steps */
-	const struct dw_device_sum *device; /* by row; NULL: no events of devices */
-	size_t device_column;
 };
 
 /* Returns self times by symbol, or NULL if out of memory. Both models have the same source, so a
@@ -47,47 +81,41 @@ static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads
 }
 
 static void operators_fill_rows(struct dwell_table *table, struct dw_model *model, const struct dw_flat *flat,
-                                const struct selfs *inside)
+                                const struct selfs *inside, const struct dw_device_sum *device)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dw_cell *totals = dw_table_totals(table);
-	uint64_t self_ns = 0, calls = 0, inside_ns = 0, others_ns = 0;
-	double steps = (double)inside->steps;
+	struct operators_row all = { .steps = (double)inside->steps };
 	struct dw_view_places places;
 
 	dw_view_places_init(&places, model);
-	for (size_t i = 0; i < flat->count; i++) {
-		self_ns += flat->rows[i].stat.self_ns;
-		calls += flat->rows[i].stat.count;
-	}
+	for (size_t i = 0; i < flat->count; i++)
+		all.all_self_ns += flat->rows[i].stat.self_ns;
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
-		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->symbol].name));
+		struct operators_row row = { .name = symbols[from->symbol].name,
+			                         .stat = dw_view_stat_of(&from->stat),
+			                         .all_self_ns = all.all_self_ns,
+			                         .steps = all.steps,
+			                         .others_ns = NAN };
 
-		dw_view_stat(&row[STAT], &from->stat);
-		row[SHARE] = DW_PART(from->stat.self_ns, self_ns);
-		if (inside->device)
-			dw_view_device_cells(&row[inside->device_column],
-			                     &inside->device[dw_model_symbol_row(model, from->symbol)]);
+		if (device)
+			row.device = dw_view_device_of(&device[dw_model_symbol_row(model, from->symbol)]);
 		if (inside->steps) {
 			uint64_t own_ns = inside->own_ns[from->symbol], all_ns = inside->all_ns[from->symbol];
 
-			inside_ns += own_ns;
-			others_ns += all_ns > own_ns ? all_ns - own_ns : 0;
-			row[PER_STEP] = DW_REAL((double)own_ns / steps);
+			row.own_ns = (double)own_ns;
+			all.own_ns += row.own_ns;
 			if (all_ns > own_ns)
-				row[OTHERS] = DW_REAL((double)(all_ns - own_ns) / steps);
+				all.others_ns += row.others_ns = (double)(all_ns - own_ns);
 		}
+		dw_table_put(table, 0, &row, sizeof row);
 		dw_view_places_take(&places, table, from->symbol);
 	}
-	DW_TABLE_FILL(table, totals, DW_STRING("all operators"), DW_INT(calls), DW_INT(self_ns));
-	if (inside->device)
-		table->failed |= !dw_view_device_totals(model, &totals[inside->device_column]);
-	if (inside->steps) {
-		dw_cell_real(&totals[PER_STEP], (double)inside_ns / steps);
-		dw_cell_real(&totals[OTHERS], (double)others_ns / steps);
-		table->columns[OTHERS].data_only = !others_ns;
-	}
+	if (device)
+		table->failed |= !dw_view_device_all(model, &all.device);
+	dw_table_put_totals(table, &all, sizeof all);
+	if (inside->steps)
+		dw_table_named(table, "other_threads_per_step_ns")->data_only = !(all.others_ns > 0);
 	dw_view_places_finish(&places, table);
 }
 
@@ -95,6 +123,7 @@ static struct dwell_table *operators_by_name(struct dw_model *model, struct dwel
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	const struct dw_steps *steps = flat ? dw_model_steps(model, error) : NULL;
+	const struct dw_device_sum *sums = NULL;
 	struct dwell_table *table = NULL;
 	struct selfs selfs = { .steps = 0 };
 	bool device = dw_model_has_device(model);
@@ -107,12 +136,12 @@ static struct dwell_table *operators_by_name(struct dw_model *model, struct dwel
 		selfs.all_ns = operators_selfs_of(model, DW_VIEW_ALL_THREADS, error);
 	}
 	if (device)
-		selfs.device = dw_model_device_by_row(model, DW_VIEW_CATEGORY(OPERATOR), error);
-	selfs.device_column = selfs.steps ? COLUMNS : PER_STEP;
-	if ((!selfs.steps || (selfs.own_ns && selfs.all_ns)) && (!device || selfs.device))
-		table = dw_view_table_with_device(model, "operators", columns, selfs.device_column, error);
+		sums = dw_model_device_by_row(model, DW_VIEW_CATEGORY(OPERATOR), error);
+	if ((!selfs.steps || (selfs.own_ns && selfs.all_ns)) && (!device || sums))
+		table = DW_VIEW_CHOOSE_DEVICE(model, "operators", operators_columns,
+		                              (selfs.steps ? DW_HAS_STEPS : 0) | (device ? DW_HAS_DEVICE : 0), error);
 	if (table) {
-		operators_fill_rows(table, model, flat, &selfs);
+		operators_fill_rows(table, model, flat, &selfs, sums);
 		dw_view_note_calls(table, flat);
 	}
 	free(selfs.own_ns);
@@ -129,9 +158,15 @@ static struct dwell_table *operators_view(struct dw_model *model, const struct d
 }
 
 const struct dw_view dw_view_operators = {
-	.name = "operators", .question = "which operators take the time?",
-	.run = operators_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level), .row_name = "name",
-	.row_ns = "total_ns", .limit = 30,
-	.categories = DW_VIEW_CATEGORY(OPERATOR), .reads_steps = true, .needs = "operators",
+	.name = "operators",
+	.question = "which operators take the time?",
+	.run = operators_view,
+	.takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level),
+	.row_name = "name",
+	.row_ns = "total_ns",
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR),
+	.reads_steps = true,
+	.needs = "operators",
 	.remedy = "mark them with DWELL_OP(\"name\"), or see --view actions",
 };

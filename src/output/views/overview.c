@@ -15,10 +15,11 @@
 #include "model/memory/memory.h"
 #include "model/samples/samples.h"
 #include "model/steps/usage.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
-#define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
+#define BESIDE_SHARE 0.002    /* of wall time; smaller parts are not named */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 #define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
@@ -28,63 +29,47 @@
 
 /* ---- the first sentence ------------------------------------------------------------------ */
 
-/* "28.8 s of evaluation" */
-static void overview_write_beside(char *to, size_t size, const char *name, uint64_t ns)
-{
-	static const char *const phrases[][2] = {
-		{ "start-up", "of start-up" },
-		{ "evaluation", "of evaluation" },
-		{ "checkpoint", "of checkpoints" },
-		{ "data", "of data loading" },
-		{ "collector", "of garbage collection" },
-		{ "communication", "of communication" },
-		{ "device", "of waiting for the device" },
-		{ "profiler", "of profiling" },
-		{ "after the last step", "after the last step" },
-	};
-	const char *phrase = "of other work";
+/* What the threads with steps did before and after their loops. */
+enum { AROUND_START, AROUND_EVALUATION, AROUND_CHECKPOINT, AROUND_AFTER, AROUND_COUNT };
 
-	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
-		if (strcmp(name, phrases[i][0]) == 0)
-			phrase = phrases[i][1];
-	snprintf(to, size, "%s %s", dw_text_ns((double)ns, " ").at, phrase);
+static void overview_find_around(const struct dw_steps *steps, uint64_t ns[AROUND_COUNT])
+{
+	static const char *const names[AROUND_COUNT] = { "start-up", "evaluation", "checkpoint", "after the last step" };
+	static const enum dw_share shares[AROUND_COUNT] = { [AROUND_EVALUATION] = DW_SHARE_EVALUATION, [AROUND_CHECKPOINT] = DW_SHARE_CHECKPOINT };
+
+	for (size_t i = 0; i < steps->beside_count; i++)
+		for (unsigned around = 0; around < AROUND_COUNT; around++)
+			if (strcmp(steps->besides[i].name, names[around]) == 0)
+				ns[around] = steps->besides[i].ns;
+	for (size_t i = 0; i < steps->thread_count; i++)
+		for (unsigned around = AROUND_EVALUATION; around <= AROUND_CHECKPOINT; around++) {
+			uint64_t in_loop = steps->loops[i].outside_ns[shares[around]];
+
+			ns[around] -= in_loop < ns[around] ? in_loop : ns[around];
+		}
 }
 
-DW_ORDER(overview_compare_besides, struct dw_beside, DW_DOWN(ns))
-
-/* Writes "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
+/* Writes "; outside the loop 400 ms of start-up and 28.8 s of evaluation", or "". Of several loops it is a sum, as their steps are. */
 static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)
 {
-	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
-	size_t count = 0, used = 0;
-	uint64_t other_ns = 0;
+	static const char *const phrases[AROUND_COUNT] = { "of start-up", "of evaluation", "of checkpoints", "after the last step" };
+	uint64_t ns[AROUND_COUNT] = { 0 };
+	size_t count = 0, used = 0, shown = 0;
 
 	to[0] = '\0';
-	for (size_t i = 0; sorted && i < steps->beside_count; i++) {
-		const struct dw_beside *beside = &steps->besides[i];
-
-		if (strcmp(beside->name, DW_STEPS_SUMMED) == 0)
-			continue; /* the sentence counts them as steps */
-		if (strcmp(beside->name, "other") == 0 || (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
-			other_ns += beside->ns;
-		else
-			sorted[count++] = *beside;
+	overview_find_around(steps, ns);
+	for (unsigned around = 0; around < AROUND_COUNT; around++)
+		count += ns[around] && (double)ns[around] >= BESIDE_SHARE * (double)steps->wall_ns;
+	for (unsigned around = 0; around < AROUND_COUNT && used < size; around++) {
+		if (!ns[around] || (double)ns[around] < BESIDE_SHARE * (double)steps->wall_ns)
+			continue;
+		used += (size_t)snprintf(to + used, size - used, "%s%s %s",
+		                         shown            ? shown + 1 == count ? " and " : ", "
+		                         : steps->thread_count > 1 ? "; outside the loops, as sums, "
+		                                                   : "; outside the loop ",
+		                         dw_text_ns((double)ns[around], " ").at, phrases[around]);
+		shown++;
 	}
-	if (sorted && (double)other_ns >= BESIDE_SHARE * (double)steps->wall_ns && other_ns)
-		sorted[count++] = (struct dw_beside){ "other", other_ns, 1 };
-	if (count)
-		qsort(sorted, count, sizeof *sorted, overview_compare_besides);
-	for (size_t i = 0; i < count && used < size; i++) {
-		char phrase[96];
-
-		overview_write_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
-		used += (size_t)snprintf(to + used, size - used, "%s%s",
-		                         i == 0           ? "; outside them "
-		                         : i + 1 == count ? " and "
-		                                          : ", ",
-		                         phrase);
-	}
-	free(sorted);
 }
 
 /* Then a verdict says so. */
@@ -460,48 +445,74 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static const struct dw_column run_columns[] = {
-	DW_COLUMN("wall_ns", "wall", NS, INT),
-	DW_COLUMN("records", "records", COUNT, INT),
-	DW_COLUMN("ranges", "ranges", COUNT, INT),
-	DW_COLUMN("cost_share", "profiling", RATIO, REAL),
-	DW_COLUMN("steps", "steps", COUNT, INT),
-	DW_COLUMN("steps_recorded", "steps recorded", COUNT, INT),
-	DW_COLUMN("steps_ns", "in steps", NS, INT),
-	DW_COLUMN("mean_ns", "mean", NS, INT),
-	DW_COLUMN("p50_ns", "p50", NS, INT),
-	DW_COLUMN("p95_ns", "p95", NS, INT),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
-	DW_COLUMN("slowest_ns", "slowest", NS, INT),
-	DW_COLUMN("verdict", "verdict", NONE, TEXT),
-	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
+struct overview_run {
+	struct dw_cell wall_ns, records, ranges, cost_share, steps, steps_recorded, steps_ns, loops_ns, mean_ns, p50_ns,
+		p95_ns, p99_ns, slowest_step, slowest_ns, verdict, verdict_share;
 };
+
+static const struct dw_column run_columns[] = {
+	DW_FIELD(struct overview_run, wall_ns, "wall", NS, INT),
+	DW_FIELD(struct overview_run, records, "records", COUNT, INT),
+	DW_FIELD(struct overview_run, ranges, "ranges", COUNT, INT),
+	DW_FIELD(struct overview_run, cost_share, "profiling", RATIO, REAL),
+	DW_FIELD(struct overview_run, steps, "steps", COUNT, INT),
+	DW_FIELD(struct overview_run, steps_recorded, "steps recorded", COUNT, INT),
+	DW_FIELD(struct overview_run, steps_ns, "in steps", NS, INT),
+	DW_FIELD(struct overview_run, loops_ns, "loops", NS, INT),
+	DW_FIELD(struct overview_run, mean_ns, "a step", NS, INT),
+	DW_FIELD(struct overview_run, p50_ns, "p50", NS, INT),
+	DW_FIELD(struct overview_run, p95_ns, "p95", NS, INT),
+	DW_FIELD(struct overview_run, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct overview_run, slowest_step, "slowest step", NONE, INT),
+	DW_FIELD(struct overview_run, slowest_ns, "slowest", NS, INT),
+	DW_FIELD(struct overview_run, verdict, "verdict", NONE, TEXT),
+	DW_FIELD(struct overview_run, verdict_share, "its share", RATIO, REAL),
+};
+
+static void overview_put_steps(struct overview_run *row, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	const struct dw_iteration_times *times = &steps->iterations;
+	const struct dw_step *slowest = overview_slowest_step(steps);
+
+	row->steps = DW_INT(steps->count + steps->summed_count);
+	row->steps_recorded = DW_INT(steps->recorded_count);
+	row->steps_ns = DW_INT(steps->steps_ns + steps->summed_ns);
+	row->loops_ns = DW_INT(times->loop_ns);
+	row->mean_ns = DW_INT(times->mean_ns);
+	row->p50_ns = DW_INT(times->p50_ns);
+	row->p95_ns = DW_INT(times->p95_ns);
+	row->p99_ns = DW_INT(times->p99_ns);
+	if (slowest) {
+		row->slowest_step = DW_INT(slowest->number);
+		row->slowest_ns = DW_INT(slowest->end_ns - slowest->start_ns);
+	}
+	if (overview->verdicts.fired) {
+		row->verdict = DW_STRING(overview->verdicts.at[0].rule->id);
+		row->verdict_share = DW_REAL(overview->verdicts.at[0].share.value);
+	}
+}
 
 /* For JSON and CSV; in text the sentences above the tables contain these figures. */
 static struct dwell_table *overview_run_table(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
-	struct dwell_table *table = dw_view_table("overview", run_columns, sizeof run_columns / sizeof *run_columns, error);
-	const struct dw_step *slowest;
-	struct dw_cell *row;
+	struct dwell_table *table = DW_VIEW_CHOOSE("overview", run_columns, 0, error);
+	struct overview_run row;
 
 	if (!table)
 		return NULL;
 	table->part = "run";
 	table->heads_only = true;
-	row = DW_TABLE_ROW(table, 0, DW_INT(overview->wall_ns), DW_INT(overview->flat->records),
-	                   DW_INT(overview->flat->ranges), DW_REAL(overview->cost_share));
-	if (!steps)
-		return table;
-	slowest = overview_slowest_step(steps);
-	DW_TABLE_FILL(table, row + 4, DW_INT(steps->count + steps->summed_count), DW_INT(steps->recorded_count),
-	              DW_INT(steps->steps_ns + steps->summed_ns), DW_INT(steps->mean_ns), DW_INT(steps->p50_ns),
-	              DW_INT(steps->p95_ns), DW_INT(steps->p99_ns), slowest ? DW_INT(slowest->number) : DW_EMPTY,
-	              slowest ? DW_INT(slowest->end_ns - slowest->start_ns) : DW_EMPTY);
-	if (overview->verdicts.fired)
-		DW_TABLE_FILL(table, row + 13, DW_STRING(overview->verdicts.at[0].rule->id),
-		              DW_REAL(overview->verdicts.at[0].share.value));
+	row = (struct overview_run){
+		.wall_ns = DW_INT(overview->wall_ns),
+		.records = DW_INT(overview->flat->records),
+		.ranges = DW_INT(overview->flat->ranges),
+		.cost_share = DW_REAL(overview->cost_share),
+	};
+	if (steps)
+		overview_put_steps(&row, overview);
+	dw_table_put(table, 0, &row, sizeof row);
 	return table;
 }
 
@@ -620,6 +631,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		table = overview_run_table(&overview, error);
 	if (table) {
 		last = table;
+		if (overview.steps)
+			dw_overview_head_stop(table, model);
 		dw_view_state_gaps(table, model);
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);

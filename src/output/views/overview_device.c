@@ -9,19 +9,24 @@
 #include "views/device.h"
 #include "views/overview_parts.h"
 
+struct overview_device_part {
+	struct dw_cell name, per_step_ns, share;
+};
+
+static const struct dw_column part_columns[] = {
+	DW_FIELD(struct overview_device_part, name, "the device", NONE, TEXT),
+	DW_FIELD(struct overview_device_part, per_step_ns, "", NS, REAL, .one_unit = true),
+	DW_FIELD(struct overview_device_part, share, "of a step", RATIO, REAL, .bar = true),
+};
+
 /* The device's division of the same steps, if the work of a device was recorded. */
 struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error)
 {
-	static const struct dw_column columns[] = {
-		DW_COLUMN("name", "the device", NONE, TEXT),
-		DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
-		DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
-	};
 	const struct dw_facts *facts = dw_facts(overview->model, error);
 	struct dwell_table *table = NULL;
 
 	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured && !(facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0))
-		table = dw_view_table("overview", columns, 3, error);
+		table = DW_VIEW_CHOOSE("overview", part_columns, 0, error);
 	if (!table)
 		return NULL;
 	table->part = "device";
@@ -30,8 +35,8 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 
 		if (share <= 0)
 			continue;
-		DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(part)),
-		             DW_REAL(share * facts->at[DW_FACT_DEVICE_STEP].value), DW_REAL(share));
+		DW_TABLE_PUT(table, 0, struct overview_device_part, .name = DW_STRING(dw_device_part_name(part)),
+		             .per_step_ns = DW_REAL(share * facts->at[DW_FACT_DEVICE_STEP].value), .share = DW_REAL(share));
 	}
 	return table;
 }
@@ -119,16 +124,21 @@ void dw_overview_head_devices(struct dwell_table *table, const struct dw_overvie
 		dw_table_head(table, "%zu more devices: dwell report --view device", times->device_count - MOST_DEVICES);
 }
 
+struct overview_kernel {
+	struct dw_cell name, family, events, total_ns, share, mean_ns;
+};
+
+static const struct dw_column kernel_columns[] = {
+	DW_FIELD(struct overview_kernel, name, "kernels and copies by time", NONE, TEXT),
+	DW_FIELD(struct overview_kernel, family, "family", NONE, TEXT),
+	DW_FIELD(struct overview_kernel, events, "events", COUNT, INT),
+	DW_FIELD(struct overview_kernel, total_ns, "total", NS, INT),
+	DW_FIELD(struct overview_kernel, share, "of all", RATIO, REAL),
+	DW_FIELD(struct overview_kernel, mean_ns, "mean", NS, REAL),
+};
+
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error)
 {
-	static const struct dw_column columns[] = {
-		DW_COLUMN("name", "kernels and copies by time", NONE, TEXT),
-		DW_COLUMN("family", "family", NONE, TEXT),
-		DW_COLUMN("events", "events", COUNT, INT),
-		DW_COLUMN("total_ns", "total", NS, INT),
-		DW_COLUMN("share", "of all", RATIO, REAL),
-		DW_COLUMN("mean_ns", "mean", NS, REAL),
-	};
 	const struct dw_device_work *work;
 	struct dwell_table *table = NULL;
 	struct device_sum *sums;
@@ -145,21 +155,22 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 			all_ns += work->events[i].end_ns - work->events[i].start_ns;
 		}
 	if (sums && all_ns)
-		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
+		table = DW_VIEW_CHOOSE("overview", kernel_columns, 0, error);
 	for (size_t i = 0; table && i < work->name_count; i++) {
 		char name[DW_VIEW_KERNEL_NAME];
 
 		if (!sums[i].count)
 			continue;
 		dw_view_kernel_name(&work->names[i], name);
-		DW_TABLE_ROW(table, 0, DW_STRING(name), DW_STRING(dw_family_name(work->names[i].family)),
-		             DW_INT(sums[i].count), DW_INT(sums[i].ns), DW_PART(sums[i].ns, all_ns),
-		             DW_PART(sums[i].ns, sums[i].count));
+		DW_TABLE_PUT(table, 0, struct overview_kernel, .name = DW_STRING(name),
+		             .family = DW_STRING(dw_family_name(work->names[i].family)), .events = DW_INT(sums[i].count),
+		             .total_ns = DW_INT(sums[i].ns), .share = DW_PART(sums[i].ns, all_ns),
+		             .mean_ns = DW_PART(sums[i].ns, sums[i].count));
 	}
 	free(sums);
 	if (!table)
 		return NULL;
 	table->part = "kernels";
-	dw_table_sort(table, 3);
+	dw_table_sort_by(table, "total_ns");
 	return table;
 }

@@ -12,6 +12,7 @@
 #include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
 #include "model/steps/usage.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define LARGE_SHARE 0.10   /* of the CPU time: a thread worth a sentence */
@@ -375,16 +376,21 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+struct overview_function {
+	struct dw_cell name, place, self_share, self_error, total_share, samples;
+};
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct overview_function, name, "functions by CPU time", NONE, TEXT),
+	DW_FIELD(struct overview_function, place, "line", NONE, TEXT),
+	DW_FIELD(struct overview_function, self_share, "self", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL),
+	DW_FIELD(struct overview_function, total_share, "total", RATIO, REAL),
+	DW_FIELD(struct overview_function, samples, "samples", COUNT, INT),
+};
+
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error)
 {
-	static const struct dw_column columns[] = {
-		DW_COLUMN("name", "functions by CPU time", NONE, TEXT),
-		DW_COLUMN("place", "line", NONE, TEXT),
-		DW_COLUMN("self_share", "self", RATIO, REAL, .bar = true),
-		DW_COLUMN("self_error", "+-", RATIO, REAL),
-		DW_COLUMN("total_share", "total", RATIO, REAL),
-		DW_COLUMN("samples", "samples", COUNT, INT),
-	};
 	const struct dw_samples *samples = dw_model_samples(overview->model, error);
 	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
 	struct dwell_table *table = NULL;
@@ -393,7 +399,7 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 	if (!samples || !samples->count)
 		return NULL;
 	if (dw_hot_make(&hot, overview->model, &ask))
-		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
+		table = DW_VIEW_CHOOSE("overview", columns, 0, error);
 	for (size_t i = 0; table && i < hot.count; i++) {
 		const struct dw_hot_row *from = &hot.rows[i];
 		double share = (double)from->self / (double)hot.weight;
@@ -402,9 +408,10 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
 			continue; /* main and what calls it */
 		dw_hot_place(from, place, sizeof place);
-		DW_TABLE_ROW(table, 0, DW_STRING(dw_hot_name(from, name, sizeof name)), DW_STRING(*place ? place : NULL), DW_REAL(share),
-		             DW_REAL(dw_samples_error(share, hot.weight, hot.squares)), DW_PART(from->total, hot.weight),
-		             DW_INT(from->samples));
+		DW_TABLE_PUT(table, 0, struct overview_function, .name = DW_STRING(dw_hot_name(from, name, sizeof name)),
+		             .place = DW_STRING(*place ? place : NULL), .self_share = DW_REAL(share),
+		             .self_error = DW_REAL(dw_samples_error(share, hot.weight, hot.squares)),
+		             .total_share = DW_PART(from->total, hot.weight), .samples = DW_INT(from->samples));
 	}
 	if (table)
 		table->part = "hot";

@@ -1,7 +1,7 @@
 /*
  * The tables of an overview.
  *
- *   breakdown  the parts of a mean step, which add up to the step
+ *   breakdown  the parts of the loop in a mean iteration, which add up to it
  *   wall       without steps: the outermost ranges of the main thread
  *   names      the operators that take most time, or other ranges if there are no operators
  */
@@ -9,6 +9,7 @@
 
 #include "model/time/outermost.h"
 #include "base/text.h"
+#include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
@@ -23,76 +24,71 @@ static double overview_of(uint64_t part, double whole)
 
 /* ---- a step ------------------------------------------------------------------------------ */
 
-static const struct dw_column breakdown_columns[] = {
-	DW_COLUMN("name", "a step", NONE, TEXT),
-	DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
+struct overview_part {
+	const char *name;
+	struct dw_cell per_step_ns, share;
 };
 
-/* Says which steps the parts are of, if they are not of all recorded ones. */
-static void overview_note_steady(struct dwell_table *table, const struct dw_steady *steady)
-{
-	char warm_up[48] = "", outliers[48] = "";
-
-	if (!steady->warm_up && !steady->outliers)
-		return;
-	if (steady->warm_up)
-		snprintf(warm_up, sizeof warm_up, "%zu warm-up step%s", steady->warm_up, dw_text_plural(steady->warm_up));
-	if (steady->outliers)
-		snprintf(outliers, sizeof outliers, "%zu outlier%s", steady->outliers, dw_text_plural(steady->outliers));
-	dw_table_note(table, "The parts are of %s steady step%s; %s%s%s %s left out.",
-	              dw_text_count((int64_t)steady->steps).at, dw_text_plural(steady->steps), warm_up,
-	              *warm_up && *outliers ? " and " : "", outliers,
-	              steady->warm_up + steady->outliers == 1 ? "is" : "are");
-}
+static const struct dw_column breakdown_columns[] = {
+	DW_FIELD(struct overview_part, name, "a step", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct overview_part, per_step_ns, "", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+};
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
 {
-	const struct dw_steps *steps = overview->steps;
-	const struct dw_steady *steady;
+	const struct dw_loop_parts *parts;
 	struct dwell_table *table;
 	size_t named_end;
-	double least;
+	double least, whole_ns;
 
-	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
+	if (overview->steps->share_ns[DW_SHARE_OTHER] == overview->steps->recorded_ns)
 		return NULL; /* there are no parts, as often in the traces of other profilers */
-	steady = dw_facts_steady(overview->model, error);
-	if (!steady)
+	parts = dw_facts_loop_parts(overview->model, error);
+	if (!parts)
 		return NULL;
-	table = dw_view_table("overview", breakdown_columns, 3, error);
+	table = DW_VIEW_CHOOSE("overview", breakdown_columns, 0, error);
 	if (!table)
 		return NULL;
 	table->part = "breakdown";
-	named_end = steady->part_count - steady->unnamed;
+	whole_ns = parts->ns - parts->no_cpu_ns;
+	named_end = parts->part_count - parts->unnamed;
 	least = named_end > MOST_PARTS ? SMALL_OF_MANY : SMALL_PART;
-	for (size_t i = 0; i < steady->part_count; i++) {
-		const struct dw_steady_part *part = &steady->parts[i];
+	for (size_t i = 0; i < parts->part_count; i++) {
+		const struct dw_steady_part *part = &parts->parts[i];
 		double ns = part->ns;
 		/* A program may use any number of names: the smallest parts are combined in one row. */
-		bool small = part->own && i + 1 < named_end && ns < least * steady->ns;
+		bool small = part->own && i + 1 < named_end && ns < least * parts->ns;
 		char smaller[64] = "";
 
 		if ((i >= MOST_PARTS || small) && i < named_end) {
 			snprintf(smaller, sizeof smaller, "%s smaller one%s", dw_text_count((int64_t)(named_end - i)).at,
 			         dw_text_plural(named_end - i));
 			for (; i + 1 < named_end; i++)
-				ns += steady->parts[i + 1].ns;
+				ns += parts->parts[i + 1].ns;
 		}
-		DW_TABLE_ROW(table, 0, DW_STRING(*smaller ? smaller : part->name), DW_REAL(ns),
-		             DW_REAL(steady->ns > 0 ? ns / steady->ns : 0));
+		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
+		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_REAL(steady->ns), DW_REAL(1));
-	overview_note_steady(table, steady);
+	if (parts->no_cpu_ns > 0)
+		DW_TABLE_PUT(table, 0, struct overview_part, .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
+		             .per_step_ns = DW_REAL(parts->no_cpu_ns));
+	DW_TABLE_PUT_TOTALS(table, struct overview_part, .per_step_ns = DW_REAL(parts->ns), .share = DW_REAL(1));
 	return table;
 }
 
 /* ---- a run without steps -------------------------------------------------------------------- */
 
+struct overview_wall_part {
+	const char *name;
+	struct dw_cell total_ns, share, calls;
+};
+
 static const struct dw_column wall_columns[] = {
-	DW_COLUMN("name", "main thread", NONE, TEXT),
-	DW_COLUMN("total_ns", "", NS, INT, .one_unit = true),
-	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
-	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_FIELD(struct overview_wall_part, name, "main thread", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct overview_wall_part, total_ns, "", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_wall_part, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_wall_part, calls, "calls", COUNT, INT),
 };
 
 /* Returns the root of the main thread of the first process, or of the busiest thread if that one
@@ -116,9 +112,11 @@ static size_t overview_main_root(const struct dw_source *source, const struct dw
 	return best;
 }
 
-static struct dw_cell *overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
+static void overview_put_wall(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns,
+                              struct dw_cell calls)
 {
-	return DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(ns), DW_REAL(overview_of(ns, (double)wall_ns)));
+	DW_TABLE_PUT(table, 0, struct overview_wall_part, .name = name, .total_ns = DW_INT(ns),
+	             .share = DW_REAL(overview_of(ns, (double)wall_ns)), .calls = calls);
 }
 
 /* Returns the time in which records of a thread are missing outside its ranges. */
@@ -152,7 +150,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 
 	if (!tree || root == tree->count)
 		return NULL;
-	table = dw_view_table("overview", wall_columns, 4, error);
+	table = DW_VIEW_CHOOSE("overview", wall_columns, 0, error);
 	if (!table)
 		return NULL;
 	table->part = "wall";
@@ -177,37 +175,41 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 			small_ns += node->stat.total_ns;
 			continue;
 		}
-		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns)[3] =
-			DW_INT(node->stat.count);
+		overview_put_wall(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns,
+		                  DW_INT(node->stat.count));
 	}
 	if (small_ns)
-		overview_wall_row(table, "smaller ones", small_ns, wall_ns);
+		overview_put_wall(table, "smaller ones", small_ns, wall_ns, DW_EMPTY);
 	if (lost_ns)
-		overview_wall_row(table, "not recorded", lost_ns, wall_ns);
+		overview_put_wall(table, "not recorded", lost_ns, wall_ns, DW_EMPTY);
 	if (wall_ns > named_ns + lost_ns) {
-		overview_wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
+		overview_put_wall(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns, DW_EMPTY);
 		overview->nameless_share = overview_of(wall_ns - named_ns - lost_ns, (double)wall_ns);
 	}
-	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(wall_ns), DW_REAL(1));
+	DW_TABLE_PUT_TOTALS(table, struct overview_wall_part, .total_ns = DW_INT(wall_ns), .share = DW_REAL(1));
 	return table;
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static const struct dw_column step_columns[] = {
-	DW_COLUMN("name", "operators by self time", NONE, TEXT),
-	DW_COLUMN("calls_per_step", "calls/step", COUNT, REAL),
-	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
-	DW_COLUMN("share", "of a step", RATIO, REAL),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
+enum { NO_STEPS = DW_HAS_OWN };
+
+struct overview_name {
+	const char *name;
+	double calls_per_step, self_per_step_ns;
+	uint64_t calls, self_ns;
+	struct dw_cell share, p99_ns;
 };
 
-static const struct dw_column run_columns[] = {
-	DW_COLUMN("name", "operators by self time", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("share", "of wall", RATIO, REAL),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
+static const struct dw_column name_columns[] = {
+	DW_FIELD(struct overview_name, name, "operators by self time", NONE, TEXT),
+	DW_FIELD(struct overview_name, calls_per_step, "calls/step", COUNT, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, self_per_step_ns, "self/step", NS, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, share, "of the loop", RATIO, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, calls, "calls", COUNT, INT, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, self_ns, "self", NS, INT, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, share, "of wall", RATIO, REAL, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, p99_ns, "p99", NS, INT),
 };
 
 /* The kinds of ranges to list. The first kind that the trace contains is used. */
@@ -225,17 +227,18 @@ struct naming {
 	const struct dw_overview *overview;
 	struct dwell_table *table;
 	double steps;     /* 0: there are no steps */
-	uint64_t whole_ns;
+	double per_call, per_ns; /* what a call and a ns of the rows are in a step */
+	double whole_ns;  /* with steps: of one */
 };
 
 static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name, bool own)
 {
-	double steps = naming->steps;
+	double calls = (double)stat->count * naming->per_call, self_ns = (double)stat->self_ns * naming->per_ns;
 
-	DW_TABLE_ROW(naming->table, 0, DW_STRING(name), steps > 0 ? DW_REAL((double)stat->count / steps) : DW_INT(stat->count),
-	             steps > 0 ? DW_REAL((double)stat->self_ns / steps) : DW_INT(stat->self_ns),
-	             own ? DW_REAL(overview_of(stat->self_ns, (double)naming->whole_ns)) : DW_EMPTY,
-	             own ? DW_INT(stat->p99_ns) : DW_EMPTY);
+	DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = name, .calls = stat->count, .self_ns = stat->self_ns,
+	             .calls_per_step = calls, .self_per_step_ns = self_ns,
+	             .share = own && naming->whole_ns > 0 ? DW_REAL(self_ns / naming->whole_ns) : DW_EMPTY,
+	             .p99_ns = own && stat->p99_ns ? DW_INT(stat->p99_ns) : DW_EMPTY);
 }
 
 /* Adds rows for what other threads did during the steps. Their time is not part of a step. */
@@ -268,13 +271,72 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 	return any;
 }
 
+/* Adds to the operators of the counted steps, in units of these, those between the steps. */
+static bool overview_add_between(const struct naming *naming, struct dw_stat *stats)
+{
+	const struct dw_steps *steps = naming->overview->steps;
+	bool any = false;
+
+	for (size_t loop = 0; loop < steps->thread_count; loop++)
+		for (size_t i = 0; i < steps->loops[loop].outside_row_count; i++) {
+			const struct dw_loop_row *row = &steps->loops[loop].outside_rows[i];
+
+			if (naming->overview->symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
+				continue;
+			stats[row->symbol].count += (uint64_t)((double)row->count / (naming->per_call * naming->steps) + 0.5);
+			stats[row->symbol].self_ns += (uint64_t)((double)row->ns / (naming->per_ns * naming->steps) + 0.5);
+			any = true;
+		}
+	return any;
+}
+
+/* The rows of the threads with steps. Of operators with those that the loop calls between the steps. */
+static void overview_fill_own(const struct naming *naming, const struct dw_flat *own, bool operators)
+{
+	size_t count;
+	struct dw_stat *stats;
+
+	dw_model_symbols(naming->overview->model, &count);
+	stats = calloc(count + 1, sizeof *stats);
+	naming->table->failed |= !stats;
+	for (size_t i = 0; stats && i < own->count; i++)
+		stats[own->rows[i].symbol] = own->rows[i].stat;
+	if (!stats || !operators || !(naming->steps > 0) || !(naming->per_ns > 0) || !overview_add_between(naming, stats)) {
+		for (size_t i = 0; stats && i < own->count; i++)
+			overview_fill_name(naming, &own->rows[i].stat, naming->overview->symbols[own->rows[i].symbol].name, true);
+		free(stats);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (stats[i].count || stats[i].self_ns)
+			overview_fill_name(naming, &stats[i], naming->overview->symbols[i].name, true);
+	dw_table_sort_by(naming->table, "self_per_step_ns");
+	free(stats);
+}
+
+/* A call and a ns of the counted steps stand for those of all steps, as in the table of the parts. */
+static bool overview_measure_names(struct naming *naming, size_t counted, struct dwell_error *error)
+{
+	const struct dw_loop_parts *parts = counted ? dw_facts_loop_parts(naming->overview->model, error) : NULL;
+
+	naming->per_call = naming->per_ns = 1;
+	if (!counted)
+		return true;
+	if (!parts || !parts->steps)
+		return false;
+	naming->steps = (double)parts->steps;
+	naming->per_call = 1 / (double)counted;
+	naming->per_ns = parts->scale / naming->steps;
+	naming->whole_ns = parts->ns - parts->no_cpu_ns;
+	return true;
+}
+
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error)
 {
 	struct dw_model *model = overview->inside ? overview->inside : overview->model;
 	struct dw_model *all_model = overview->inside ? overview->inside_all : overview->model;
 	size_t steps = overview->inside ? overview->steps->recorded_count : 0;
-	struct naming naming = { .overview = overview, .steps = (double)steps,
-		.whole_ns = steps ? overview->steps->recorded_ns : 0 };
+	struct naming naming = { .overview = overview };
 	const struct dw_flat *all = NULL, *own;
 	const struct kind *kind = kinds;
 
@@ -287,19 +349,18 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 			return NULL;
 	}
 	own = all->count ? dw_model_flat(model, kind->categories, error) : NULL;
-	if (!own)
+	if (!own || !overview_measure_names(&naming, steps, error))
 		return NULL;
-	naming.table = dw_view_table("overview", steps ? step_columns : run_columns, 5, error);
+	naming.table = DW_VIEW_CHOOSE("overview", name_columns, steps ? DW_HAS_STEPS : NO_STEPS, error);
 	if (!naming.table)
 		return NULL;
 	if (!steps)
-		naming.whole_ns = dw_view_whole(naming.table, 3, own, overview->wall_ns, false);
+		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
-	naming.table->columns[0].label = kind->label;
-	for (size_t i = 0; i < own->count; i++)
-		overview_fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name, true);
+	dw_table_named(naming.table, "name")->label = kind->label;
+	overview_fill_own(&naming, own, kind->categories == DW_VIEW_CATEGORY(OPERATOR));
 	if (all != own && overview_fill_others(&naming, own, all)) {
-		dw_table_sort(naming.table, 2);
+		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
 		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
 	}
 	return naming.table;

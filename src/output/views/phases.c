@@ -9,24 +9,29 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "views/device.h"
+#include "model/device/sums.h"
+#include "views/columns.h"
+
+struct phases_row {
+	const char *phase, *where;
+	struct dw_cell total_ns, per_step_ns, share;
+	struct dw_view_device device; /* of the calls that began in the phase */
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("phase", "phase", NONE, TEXT),
-	DW_COLUMN("where", "where", NONE, TEXT),
-	DW_COLUMN("total_ns", "total", NS, INT, .one_unit = true),
-	DW_COLUMN("per_step_ns", "per step", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
-	/* only if the run has events of devices: of the calls that began in the phase */
-	DW_COLUMN("device_ns", "device", NS, INT),
-	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct phases_row, phase, "phase", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct phases_row, where, "where", NONE, TEXT),
+	DW_FIELD(struct phases_row, total_ns, "total", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct phases_row, per_step_ns, "per step", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct phases_row, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_VIEW_DEVICE_WORK_FIELDS(struct phases_row, device, .total = DW_TOTAL_SUM),
 };
-enum { PHASE, WHERE, COLUMNS = 5, DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where, uint64_t ns,
                             size_t steps, uint64_t wall_ns)
 {
-	DW_TABLE_ROW(table, 0, DW_STRING(phase), DW_STRING(where), DW_INT(ns), DW_PART(ns, steps), DW_PART(ns, wall_ns));
+	DW_TABLE_PUT(table, 0, struct phases_row, .phase = phase, .where = where, .total_ns = DW_INT(ns),
+	             .per_step_ns = DW_PART(ns, steps), .share = DW_PART(ns, wall_ns), .device = DW_VIEW_NO_DEVICE);
 }
 
 /* ---- work of devices -------------------------------------------------------------------- */
@@ -195,29 +200,33 @@ static bool phases_find_device(struct dw_model *model, const struct dw_steps *st
 }
 
 /* The row of this phase. If the host has no time in it, adds a row. */
-static struct dw_cell *phases_find_row(struct dwell_table *table, const char *phase, const char *where)
+static size_t phases_find_row(struct dwell_table *table, const char *phase, const char *where)
 {
-	for (size_t i = 0; i < table->row_count; i++) {
-		struct dw_cell *row = dw_table_at(table, i);
-
-		if (strcmp(row[PHASE].text, phase) == 0 && strcmp(row[WHERE].text, where) == 0)
-			return row;
-	}
+	for (size_t i = 0; i < table->row_count; i++)
+		if (strcmp(dw_table_cell(table, i, "phase")->text, phase) == 0 &&
+		    strcmp(dw_table_cell(table, i, "where")->text, where) == 0)
+			return i;
 	phases_fill_row(table, phase, where, 0, 0, 0);
-	return dw_table_at(table, table->row_count - 1);
+	return table->row_count - 1;
+}
+
+static void phases_add_to(struct dw_cell *cell, uint64_t value)
+{
+	dw_cell_int(cell, (int64_t)value + (cell->type ? cell->integer : 0));
 }
 
 static void phases_put_device(struct dwell_table *table, const char *phase, const char *where,
                               struct dw_device_amount amount)
 {
-	struct dw_cell *row;
+	size_t row;
 
 	if (!amount.events || table->failed)
 		return;
 	row = phases_find_row(table, phase, where);
-	dw_cell_int(&row[DEVICE], (int64_t)amount.ns + (row[DEVICE].type ? row[DEVICE].integer : 0));
-	dw_cell_int(&row[DEVICE_EVENTS], (int64_t)amount.events +
-	                                     (row[DEVICE_EVENTS].type ? row[DEVICE_EVENTS].integer : 0));
+	if (table->failed)
+		return;
+	phases_add_to(dw_table_cell(table, row, "device_ns"), amount.ns);
+	phases_add_to(dw_table_cell(table, row, "device_events"), amount.events);
 }
 
 static void phases_put_devices(struct dwell_table *table, struct dw_model *model, const struct phases_device *from)
@@ -257,18 +266,8 @@ static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps 
 
 static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps)
 {
-	struct dw_cell *totals = DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_INT(steps->wall_ns),
-	                                         DW_PART(steps->recorded_ns, steps->recorded_count), DW_REAL(1));
-	for (size_t column = DEVICE; column < table->column_count; column++) {
-		int64_t sum = 0;
-
-		for (size_t i = 0; i < table->row_count; i++) {
-			const struct dw_cell *cell = &dw_table_at(table, i)[column];
-
-			sum += cell->type ? cell->integer : 0;
-		}
-		dw_cell_int(&totals[column], sum);
-	}
+	DW_TABLE_PUT_TOTALS(table, struct phases_row, .total_ns = DW_INT(steps->wall_ns),
+	                    .per_step_ns = DW_PART(steps->recorded_ns, steps->recorded_count), .share = DW_REAL(1));
 }
 
 static struct dwell_table *phases_view(struct dw_model *model, const struct dwell_view_options *options,
@@ -280,7 +279,7 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 	struct dwell_table *table = NULL;
 
 	if (steps && (!device || phases_find_device(model, steps, &phases, error)))
-		table = dw_view_table("phases", columns, device ? ALL_COLUMNS : COLUMNS, error);
+		table = DW_VIEW_CHOOSE("phases", columns, device ? DW_HAS_DEVICE : 0, error);
 	if (!table) {
 		free(phases.rows);
 		return NULL;

@@ -10,26 +10,31 @@
 #include "base/text.h"
 #include "model/device/device.h"
 #include "model/sequence/sequence.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct sequence_cells {
+	struct dw_cell name, op_id, phase, repeats, iterations, mean_ns, min_ns, max_ns, p99_ns, std_ns, share, drift,
+		device_ns, device_events;
+};
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("name", "operator", NONE, TEXT),
-	DW_COLUMN("op_id", "OP_ID", NONE, INT),
-	DW_COLUMN("phase", "phase", NONE, TEXT, .data_only = true),
-	DW_COLUMN("repeats", "repeats", COUNT, INT, .data_only = true),
-	DW_COLUMN("iterations", "iterations", COUNT, INT),
-	DW_COLUMN("mean_ns", "mean", NS, REAL),
-	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),
-	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),
-	DW_COLUMN("p99_ns", "p99", NS, INT),
-	DW_COLUMN("std_ns", "std", NS, REAL),
-	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
-	DW_COLUMN("drift", "drift", RATIO, REAL),
+	DW_FIELD(struct sequence_cells, name, "operator", NONE, TEXT, .total_text = "all operators"),
+	DW_FIELD(struct sequence_cells, op_id, "OP_ID", NONE, INT),
+	DW_FIELD(struct sequence_cells, phase, "phase", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct sequence_cells, repeats, "repeats", COUNT, INT, .data_only = true),
+	DW_FIELD(struct sequence_cells, iterations, "iterations", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct sequence_cells, mean_ns, "mean", NS, REAL, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct sequence_cells, min_ns, "min", NS, INT, .wide_only = true),
+	DW_FIELD(struct sequence_cells, max_ns, "max", NS, INT, .wide_only = true),
+	DW_FIELD(struct sequence_cells, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct sequence_cells, std_ns, "std", NS, REAL),
+	DW_FIELD(struct sequence_cells, share, "of a step", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct sequence_cells, drift, "drift", RATIO, REAL),
 	/* only if the run has events of devices: an iteration's, of all that the operator called */
-	DW_COLUMN("device_ns", "device", NS, REAL),
-	DW_COLUMN("device_events", "device events", COUNT, REAL, .wide_only = true),
+	DW_FIELD(struct sequence_cells, device_ns, "device", NS, REAL, .only = DW_HAS_DEVICE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct sequence_cells, device_events, "device events", COUNT, REAL, .only = DW_HAS_DEVICE,
+	         .total = DW_TOTAL_OWN, .wide_only = true),
 };
-enum { COLUMNS = 12, DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 struct answer {
 	struct dwell_table *table;
@@ -45,14 +50,10 @@ static double sequence_share_of(const struct dw_sequence *sequence, double ns)
 	return ns / (sequence->iteration_ns * (double)sequence->iterations);
 }
 
-/* `iterations`: how many timed iterations have it, with all repetitions. */
-static void sequence_put_device(const struct answer *answer, struct dw_cell *row, uint64_t ns,
-                                uint64_t events, double iterations)
+/* What an iteration has of a sum; `iterations`: how many timed iterations have it, with all repetitions. */
+static struct dw_cell sequence_per_iteration(uint64_t sum, uint64_t events, double iterations)
 {
-	if (!answer->device || !events)
-		return;
-	dw_cell_real(&row[DEVICE], (double)ns / iterations);
-	dw_cell_real(&row[DEVICE_EVENTS], (double)events / iterations);
+	return events ? DW_REAL((double)sum / iterations) : DW_EMPTY;
 }
 
 static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *op, uint32_t id,
@@ -60,17 +61,19 @@ static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *
 {
 	static const char *const phases[] = { NULL, "forward", "backward", "other" };
 	const char *name = answer->symbols[op->symbol].name;
-	struct dw_cell *row;
 
 	/* A repeated block of one operator has no heading: its own row shows the count. */
 	if (repeats > 1 && !depth)
 		name = dw_arena_printf(&answer->table->arena, "%s x%u", name, repeats);
-	row = DW_TABLE_ROW(answer->table, depth, DW_STRING(name ? name : ""), DW_INT(id), DW_STRING(phases[op->phase]),
-	                   DW_INT(repeats), DW_INT(op->stat.count / repeats), DW_REAL(op->mean_ns),
-	                   DW_INT(op->stat.min_ns), DW_INT(op->stat.max_ns), DW_INT(op->stat.p99_ns),
-	                   DW_REAL(op->std_ns), DW_REAL(sequence_share_of(answer->sequence, (double)op->stat.total_ns)),
-	                   op->drifts ? DW_REAL(op->drift) : DW_EMPTY);
-	sequence_put_device(answer, row, op->device_ns, op->device_events, (double)op->stat.count);
+	DW_TABLE_PUT(answer->table, depth, struct sequence_cells, .name = DW_STRING(name ? name : ""), .op_id = DW_INT(id),
+	             .phase = DW_STRING(phases[op->phase]), .repeats = DW_INT(repeats),
+	             .iterations = DW_INT(op->stat.count / repeats), .mean_ns = DW_REAL(op->mean_ns),
+	             .min_ns = DW_INT(op->stat.min_ns), .max_ns = DW_INT(op->stat.max_ns),
+	             .p99_ns = DW_INT(op->stat.p99_ns), .std_ns = DW_REAL(op->std_ns),
+	             .share = DW_REAL(sequence_share_of(answer->sequence, (double)op->stat.total_ns)),
+	             .drift = op->drifts ? DW_REAL(op->drift) : DW_EMPTY,
+	             .device_ns = sequence_per_iteration(op->device_ns, op->device_events, (double)op->stat.count),
+	             .device_events = sequence_per_iteration(op->device_events, op->device_events, (double)op->stat.count));
 }
 
 static void sequence_put_block(struct answer *answer, const struct dw_sequence_block *block)
@@ -79,7 +82,6 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 	double mean_ns = 0, total_ns = 0;
 	uint64_t device_ns = 0, device_events = 0;
 	const char *name;
-	struct dw_cell *row;
 
 	if (!block->ops[0].stat.count)
 		return; /* this part is about skipped iterations */
@@ -94,10 +96,12 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 		device_events += block->ops[i].device_events;
 	}
 	name = dw_arena_printf(&table->arena, "x%u: %u operators", block->repeats, block->length);
-	row = DW_TABLE_ROW(table, 0, DW_STRING(name ? name : ""), DW_INT(block->first), DW_EMPTY, DW_INT(block->repeats),
-	                   DW_EMPTY, DW_REAL(mean_ns), DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY,
-	                   DW_REAL(sequence_share_of(answer->sequence, total_ns)));
-	sequence_put_device(answer, row, device_ns, device_events, (double)block->ops[0].stat.count);
+	DW_TABLE_PUT(table, 0, struct sequence_cells, .name = DW_STRING(name ? name : ""), .op_id = DW_INT(block->first),
+	             .repeats = DW_INT(block->repeats), .mean_ns = DW_REAL(mean_ns),
+	             .share = DW_REAL(sequence_share_of(answer->sequence, total_ns)),
+	             .device_ns = sequence_per_iteration(device_ns, device_events, (double)block->ops[0].stat.count),
+	             .device_events =
+	                 sequence_per_iteration(device_events, device_events, (double)block->ops[0].stat.count));
 	for (uint32_t i = 0; i < block->length; i++)
 		sequence_put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
 }
@@ -131,10 +135,12 @@ static void sequence_fill_totals(struct answer *answer)
 		device_ns += sequence->ops[i].device_ns;
 		device_events += sequence->ops[i].device_events;
 	}
-	DW_TABLE_TOTALS(answer->table, DW_STRING("all operators"), DW_EMPTY, DW_EMPTY, DW_EMPTY,
-	                DW_INT(sequence->iterations), DW_REAL(total_ns / (double)sequence->iterations), DW_EMPTY, DW_EMPTY,
-	                DW_EMPTY, DW_EMPTY, DW_REAL(sequence_share_of(sequence, total_ns)));
-	sequence_put_device(answer, dw_table_totals(answer->table), device_ns, device_events, (double)sequence->iterations);
+	DW_TABLE_PUT_TOTALS(answer->table, struct sequence_cells, .iterations = DW_INT(sequence->iterations),
+	                    .mean_ns = DW_REAL(total_ns / (double)sequence->iterations),
+	                    .share = DW_REAL(sequence_share_of(sequence, total_ns)),
+	                    .device_ns = sequence_per_iteration(device_ns, device_events, (double)sequence->iterations),
+	                    .device_events =
+	                        sequence_per_iteration(device_events, device_events, (double)sequence->iterations));
 }
 
 /* ---- sentences ----------------------------------------------------------------------- */
@@ -232,7 +238,7 @@ static void sequence_note_rest(struct dwell_table *table, const struct dw_sequen
 
 static struct dwell_table *sequence_make_table(struct answer *answer, bool folded, struct dwell_error *error)
 {
-	answer->table = dw_view_table("sequence", columns, answer->device ? ALL_COLUMNS : COLUMNS, error);
+	answer->table = DW_VIEW_CHOOSE("sequence", columns, answer->device ? DW_HAS_DEVICE : 0, error);
 	if (!answer->table)
 		return NULL;
 	sequence_fill_row(answer, folded);

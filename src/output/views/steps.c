@@ -5,29 +5,37 @@
  * the parts that took longer than usual. --limit all shows every step, ordered by number.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "views/device.h"
 
+struct steps_row {
+	struct dw_cell step, thread, start_ns, duration_ns, until_next_ns, of_median, cpu_share, most, why, cpu_ns;
+	uint64_t shares[DW_SHARE_COUNT];
+	struct dw_view_device device; /* of calls that were made for the step */
+};
+
+enum { SEVERAL_THREADS = DW_HAS_OWN };
+
 static const struct dw_column columns[] = {
-	DW_COLUMN("step", "step", NONE, INT),
-	DW_COLUMN("thread", "thread", NONE, TEXT),
-	DW_COLUMN("start_ns", "start", NS, INT, .wide_only = true),
-	DW_COLUMN("duration_ns", "duration", NS, INT),
-	DW_COLUMN("of_median", "of median", TIMES, REAL, .wide_only = true),
-	DW_COLUMN("cpu_share", "cpu", RATIO, REAL, .wide_only = true),
-	DW_COLUMN("most", "most of it", NONE, TEXT),
-	DW_COLUMN("why", "what took longer", NONE, TEXT),
-#define X(name_, label_) DW_COLUMN(label_ "_ns", label_, NS, INT, .data_only = true),
+	DW_FIELD(struct steps_row, step, "step", NONE, INT),
+	DW_FIELD(struct steps_row, thread, "thread", NONE, TEXT, .text_only = SEVERAL_THREADS),
+	DW_FIELD(struct steps_row, start_ns, "start", NS, INT, .wide_only = true),
+	DW_FIELD(struct steps_row, duration_ns, "duration", NS, INT),
+	/* from its begin to the next step's */
+	DW_FIELD(struct steps_row, until_next_ns, "until next", NS, INT, .wide_only = true),
+	DW_FIELD(struct steps_row, of_median, "of median", TIMES, REAL, .wide_only = true),
+	DW_FIELD(struct steps_row, cpu_share, "cpu", RATIO, REAL, .wide_only = true),
+	DW_FIELD(struct steps_row, most, "most of it", NONE, TEXT),
+	DW_FIELD(struct steps_row, why, "what took longer", NONE, TEXT),
+#define X(name_, label_) \
+	DW_FIELD_AS(struct steps_row, shares[DW_SHARE_##name_], label_ "_ns", label_, NS, INT, .data_only = true),
 	DW_SHARES(X)
 #undef X
-	DW_COLUMN("cpu_ns", "cpu", NS, INT, .data_only = true),
-	/* only if the run has events of devices: of calls that were made for the step */
-	DW_COLUMN("device_ns", "device", NS, INT),
-	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
+	DW_FIELD(struct steps_row, cpu_ns, "cpu", NS, INT, .data_only = true),
+	DW_VIEW_DEVICE_WORK_FIELDS(struct steps_row, device),
 };
-enum { THREAD = 1, DURATION = 3, MOST = 6, WHY, SHARES, CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
-       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 /* Writes the largest parts of a step: "backward 42%, forward 31%". */
 static void steps_put_most(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
@@ -93,41 +101,49 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
                            const struct dw_step *step)
 {
 	uint64_t ns = step->end_ns - step->start_ns;
-	struct dw_cell *row;
 	char name[256];
+	struct steps_row row = {
+		.step = DW_INT(step->number),
+		.thread = DW_STRING(dw_view_thread_name(model, step->thread, false, name)),
+		.start_ns = DW_INT(step->start_ns),
+		.duration_ns = DW_INT(ns),
+		.until_next_ns = step->next_ns ? DW_INT(step->next_ns - step->start_ns) : DW_EMPTY,
+		.of_median = DW_PART(ns, steps->p50_ns),
+		.cpu_share = step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY,
+		.cpu_ns = DW_INT(step->cpu_ns),
+		.device = DW_VIEW_NO_DEVICE,
+	};
 
-	row = DW_TABLE_ROW(table, 0, DW_INT(step->number),
-	                   DW_STRING(dw_view_thread_name(model, step->thread, false, name)), DW_INT(step->start_ns),
-	                   DW_INT(ns), DW_PART(ns, steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
-	steps_put_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
-	steps_put_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
-	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
-		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
-	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
+	steps_put_most(table, &row.most, step, dw_model_symbols(model, NULL));
+	steps_put_why(table, &row.why, step, dw_model_symbols(model, NULL));
+	memcpy(row.shares, step->share_ns, sizeof row.shares);
 	if (dw_model_has_device(model) && !steps_touch_gap(model, step)) {
 		struct dw_device_amount amount;
 
-		table->failed |= !dw_model_device_between(model, DW_DEVICE_FOR_THREAD, step->thread,
-		                                          step->start_ns, step->end_ns, &amount, NULL);
-		dw_cell_int(&row[DEVICE], (int64_t)amount.ns);
-		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)amount.events);
+		table->failed |= !dw_model_device_between(model, DW_DEVICE_FOR_THREAD, step->thread, step->start_ns,
+		                                          step->end_ns, &amount, NULL);
+		row.device = (struct dw_view_device){ .self_ns = amount.ns, .events = amount.events };
 	}
+	dw_table_put(table, 0, &row, sizeof row);
 }
 
 static struct dwell_table *steps_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
-	size_t count = dw_model_has_device(model) ? ALL_COLUMNS : COLUMNS;
-	struct dwell_table *table = steps ? dw_view_table("steps", columns, count, error) : NULL;
+	struct dwell_table *table;
 
+	if (!steps)
+		return NULL;
+	table = DW_VIEW_CHOOSE(
+		"steps", columns,
+		(steps->thread_count > 1 ? SEVERAL_THREADS : 0) | (dw_model_has_device(model) ? DW_HAS_DEVICE : 0), error);
 	if (!table)
 		return NULL;
-	table->columns[THREAD].data_only = steps->thread_count < 2;
 	for (size_t i = 0; i < steps->count; i++)
 		steps_fill_row(table, model, steps, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
-		dw_table_sort(table, DURATION);
+		dw_table_sort_by(table, "duration_ns");
 	dw_view_head_steps(table, steps, "");
 	if (dw_model_has_device(model) && dw_model_device_work(model, NULL))
 		dw_view_head_bursts(table, dw_model_device_work(model, NULL));

@@ -11,51 +11,62 @@
 #include "model/device/times.h"
 #include "views/device.h"
 
-static const struct dw_column stream_columns[] = {
-	DW_COLUMN("device", "device", NONE, TEXT),
-	DW_COLUMN("stream", "stream", NONE, TEXT),
-	DW_COLUMN("events", "events", COUNT, INT),
-	DW_COLUMN("busy_ns", "busy", NS, INT),
-	DW_COLUMN("busy_share", "busy share", RATIO, REAL, .bar = true),
-	DW_COLUMN("overlap_ns", "with others", NS, INT),
-	DW_COLUMN("late_ns", "host late", NS, INT),
-	DW_COLUMN("short_ns", "short gaps", NS, INT),
-	DW_COLUMN("waiting_ns", "waiting", NS, INT),
-	DW_COLUMN("late_gaps", "late gaps", COUNT, INT, .data_only = true),
-	DW_COLUMN("short_gaps", "short gaps", COUNT, INT, .data_only = true),
-	DW_COLUMN("waiting_gaps", "waiting gaps", COUNT, INT, .data_only = true),
-	DW_COLUMN("depth", "mean depth", NONE, REAL),
-	DW_COLUMN("depth_max", "most", COUNT, INT),
-	DW_COLUMN("depth_points", "points", COUNT, INT, .data_only = true),
-	DW_COLUMN("depth_point_mean", "mean of points", NONE, REAL, .data_only = true),
-	DW_COLUMN("depth_point_deviation", "deviation of points", NONE, REAL, .data_only = true),
-	DW_COLUMN("depth_min", "least", COUNT, INT, .data_only = true),
-	DW_COLUMN("depth_p25", "p25", NONE, REAL, .data_only = true),
-	DW_COLUMN("depth_p50", "p50", NONE, REAL, .data_only = true),
-	DW_COLUMN("depth_p75", "p75", NONE, REAL, .data_only = true),
+struct streams_stream {
+	struct dw_cell device, stream, events, busy_ns, busy_share, overlap_ns, late_ns, short_ns, waiting_ns, late_gaps,
+		short_gaps, waiting_gaps, depth, depth_max, depth_points, depth_point_mean, depth_point_deviation, depth_min,
+		depth_p25, depth_p50, depth_p75;
 };
-enum { S_DEVICE, S_DEPTH = 12, S_COLUMNS = sizeof stream_columns / sizeof *stream_columns };
+
+enum { SEVERAL_DEVICES = DW_HAS_OWN };
+
+static const struct dw_column stream_columns[] = {
+	DW_FIELD(struct streams_stream, device, "device", NONE, TEXT, .text_only = SEVERAL_DEVICES),
+	DW_FIELD(struct streams_stream, stream, "stream", NONE, TEXT),
+	DW_FIELD(struct streams_stream, events, "events", COUNT, INT),
+	DW_FIELD(struct streams_stream, busy_ns, "busy", NS, INT),
+	DW_FIELD(struct streams_stream, busy_share, "busy share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct streams_stream, overlap_ns, "with others", NS, INT),
+	DW_FIELD(struct streams_stream, late_ns, "host late", NS, INT),
+	DW_FIELD(struct streams_stream, short_ns, "short gaps", NS, INT),
+	DW_FIELD(struct streams_stream, waiting_ns, "waiting", NS, INT),
+	DW_FIELD(struct streams_stream, late_gaps, "late gaps", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_stream, short_gaps, "short gaps", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_stream, waiting_gaps, "waiting gaps", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_stream, depth, "mean depth", NONE, REAL),
+	DW_FIELD(struct streams_stream, depth_max, "most", COUNT, INT),
+	DW_FIELD(struct streams_stream, depth_points, "points", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_point_mean, "mean of points", NONE, REAL, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_point_deviation, "deviation of points", NONE, REAL, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_min, "least", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_p25, "p25", NONE, REAL, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_p50, "p50", NONE, REAL, .data_only = true),
+	DW_FIELD(struct streams_stream, depth_p75, "p75", NONE, REAL, .data_only = true),
+};
+
+struct streams_launch {
+	struct dw_cell call, calls, events, call_ns, call_mean_ns, call_p50_ns, call_max_ns, device_ns, device_p50_ns,
+		device_max_ns, delay_ns, delay_mean_ns, delay_p50_ns, delay_max_ns, longer_than_device, slow_calls, late_starts;
+};
 
 static const struct dw_column launch_columns[] = {
-	DW_COLUMN("call", "call", NONE, TEXT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("events", "events", COUNT, INT),
-	DW_COLUMN("call_ns", "in the call", NS, INT),
-	DW_COLUMN("call_mean_ns", "mean", NS, REAL),
-	DW_COLUMN("call_p50_ns", "p50", NS, REAL, .wide_only = true),
-	DW_COLUMN("call_max_ns", "max", NS, INT, .wide_only = true),
-	DW_COLUMN("device_ns", "device", NS, INT),
-	DW_COLUMN("device_p50_ns", "device p50", NS, REAL, .data_only = true),
-	DW_COLUMN("device_max_ns", "device max", NS, INT, .data_only = true),
-	DW_COLUMN("delay_ns", "delay sum", NS, INT, .data_only = true),
-	DW_COLUMN("delay_mean_ns", "delay", NS, REAL),
-	DW_COLUMN("delay_p50_ns", "delay p50", NS, REAL),
-	DW_COLUMN("delay_max_ns", "delay max", NS, INT, .wide_only = true),
-	DW_COLUMN("longer_than_device", "longer than its work", COUNT, INT),
-	DW_COLUMN("slow_calls", "calls over 50 us", COUNT, INT, .data_only = true),
-	DW_COLUMN("late_starts", "delays over 100 us", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_launch, call, "call", NONE, TEXT),
+	DW_FIELD(struct streams_launch, calls, "calls", COUNT, INT),
+	DW_FIELD(struct streams_launch, events, "events", COUNT, INT),
+	DW_FIELD(struct streams_launch, call_ns, "in the call", NS, INT),
+	DW_FIELD(struct streams_launch, call_mean_ns, "mean", NS, REAL),
+	DW_FIELD(struct streams_launch, call_p50_ns, "p50", NS, REAL, .wide_only = true),
+	DW_FIELD(struct streams_launch, call_max_ns, "max", NS, INT, .wide_only = true),
+	DW_FIELD(struct streams_launch, device_ns, "device", NS, INT),
+	DW_FIELD(struct streams_launch, device_p50_ns, "device p50", NS, REAL, .data_only = true),
+	DW_FIELD(struct streams_launch, device_max_ns, "device max", NS, INT, .data_only = true),
+	DW_FIELD(struct streams_launch, delay_ns, "delay sum", NS, INT, .data_only = true),
+	DW_FIELD(struct streams_launch, delay_mean_ns, "delay", NS, REAL),
+	DW_FIELD(struct streams_launch, delay_p50_ns, "delay p50", NS, REAL),
+	DW_FIELD(struct streams_launch, delay_max_ns, "delay max", NS, INT, .wide_only = true),
+	DW_FIELD(struct streams_launch, longer_than_device, "longer than its work", COUNT, INT),
+	DW_FIELD(struct streams_launch, slow_calls, "calls over 50 us", COUNT, INT, .data_only = true),
+	DW_FIELD(struct streams_launch, late_starts, "delays over 100 us", COUNT, INT, .data_only = true),
 };
-enum { L_NS = 3, L_COLUMNS = sizeof launch_columns / sizeof *launch_columns };
 
 #define SHORT_CALL_NS 50000u  /* a call up to this is short; longer ones are slow */
 #define LATE_START_NS 100000u
@@ -77,18 +88,33 @@ static void streams_fill_row(struct dwell_table *table, struct dw_model *model,
 	const struct dw_source_queue *queue = &source->queues[work->queues[from->queue].queue];
 	uint64_t span_ns = from->last_ns > from->first_ns ? from->last_ns - from->first_ns : 0;
 	const uint64_t *gap_ns = from->gap_ns, *gaps = from->gap_count;
-	struct dw_cell *row;
+	struct streams_stream row;
 	char name[256], number[64];
 
-	row = DW_TABLE_ROW(table, 0, DW_STRING(dw_view_device_name(model, queue->device, name)),
-	                   DW_STRING(streams_name(queue, number)), DW_INT(from->event_count), DW_INT(from->busy_ns),
-	                   DW_PART(from->busy_ns, span_ns), DW_INT(from->overlap_ns), DW_INT(gap_ns[0]),
-	                   DW_INT(gap_ns[1]), DW_INT(gap_ns[2]), DW_INT(gaps[0]), DW_INT(gaps[1]), DW_INT(gaps[2]));
-	if (from->depth.points)
-		DW_TABLE_FILL(table, row + S_DEPTH, DW_REAL(from->depth.mean_over_time), DW_INT(from->depth.most),
-		              DW_INT(from->depth.points), DW_REAL(from->depth.mean), DW_REAL(from->depth.deviation),
-		              DW_INT(from->depth.least), DW_REAL(from->depth.p25), DW_REAL(from->depth.p50),
-		              DW_REAL(from->depth.p75));
+	row = (struct streams_stream){ .device = DW_STRING(dw_view_device_name(model, queue->device, name)),
+		                           .stream = DW_STRING(streams_name(queue, number)),
+		                           .events = DW_INT(from->event_count),
+		                           .busy_ns = DW_INT(from->busy_ns),
+		                           .busy_share = DW_PART(from->busy_ns, span_ns),
+		                           .overlap_ns = DW_INT(from->overlap_ns),
+		                           .late_ns = DW_INT(gap_ns[0]),
+		                           .short_ns = DW_INT(gap_ns[1]),
+		                           .waiting_ns = DW_INT(gap_ns[2]),
+		                           .late_gaps = DW_INT(gaps[0]),
+		                           .short_gaps = DW_INT(gaps[1]),
+		                           .waiting_gaps = DW_INT(gaps[2]) };
+	if (from->depth.points) {
+		row.depth = DW_REAL(from->depth.mean_over_time);
+		row.depth_max = DW_INT(from->depth.most);
+		row.depth_points = DW_INT(from->depth.points);
+		row.depth_point_mean = DW_REAL(from->depth.mean);
+		row.depth_point_deviation = DW_REAL(from->depth.deviation);
+		row.depth_min = DW_INT(from->depth.least);
+		row.depth_p25 = DW_REAL(from->depth.p25);
+		row.depth_p50 = DW_REAL(from->depth.p50);
+		row.depth_p75 = DW_REAL(from->depth.p75);
+	}
+	dw_table_put(table, 0, &row, sizeof row);
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -138,11 +164,14 @@ static void streams_fill_launch(struct dwell_table *table, const char *name,
 		slow += at->call_ns > SHORT_CALL_NS;
 		late += at->delay_ns > LATE_START_NS;
 	}
-	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(calls), DW_INT(count),
-	             DW_INT(call.total), DW_PART(call.total, count), DW_REAL(call.median), DW_INT(call.most),
-	             DW_INT(device.total), DW_REAL(device.median), DW_INT(device.most),
-	             DW_INT(delay.total), DW_PART(delay.total, count), DW_REAL(delay.median), DW_INT(delay.most),
-	             DW_INT(longer), DW_INT(slow), DW_INT(late));
+	DW_TABLE_PUT(table, 0, struct streams_launch, .call = DW_STRING(name), .calls = DW_INT(calls),
+	             .events = DW_INT(count), .call_ns = DW_INT(call.total), .call_mean_ns = DW_PART(call.total, count),
+	             .call_p50_ns = DW_REAL(call.median), .call_max_ns = DW_INT(call.most),
+	             .device_ns = DW_INT(device.total), .device_p50_ns = DW_REAL(device.median),
+	             .device_max_ns = DW_INT(device.most), .delay_ns = DW_INT(delay.total),
+	             .delay_mean_ns = DW_PART(delay.total, count), .delay_p50_ns = DW_REAL(delay.median),
+	             .delay_max_ns = DW_INT(delay.most), .longer_than_device = DW_INT(longer), .slow_calls = DW_INT(slow),
+	             .late_starts = DW_INT(late));
 }
 
 static size_t streams_collect(struct dw_model *model, const struct dw_device_work *work, struct launch *launches)
@@ -168,7 +197,7 @@ static size_t streams_collect(struct dw_model *model, const struct dw_device_wor
 static struct dwell_table *streams_launches(struct dw_model *model, const struct dw_device_work *work,
                                             struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("streams", launch_columns, L_COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("streams", launch_columns, 0, error);
 	struct launch *launches = malloc((work->event_count + 1) * sizeof *launches);
 	uint64_t *values = malloc((work->event_count + 1) * sizeof *values);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -185,7 +214,7 @@ static struct dwell_table *streams_launches(struct dw_model *model, const struct
 			streams_fill_launch(table, symbols[work->calls[launches[from].call].symbol].name,
 			                    &launches[from], to - from, values);
 		}
-		dw_table_sort(table, L_NS);
+		dw_table_sort_by(table, "call_ns");
 	} else if (table) {
 		table->failed = true;
 	}
@@ -203,14 +232,14 @@ static struct dwell_table *streams_view(struct dw_model *model, const struct dwe
 
 	work = dw_model_device_work(model, error);
 	times = work ? dw_model_device_times(model, error) : NULL;
-	table = times ? dw_view_table("streams", stream_columns, S_COLUMNS, error) : NULL;
+	table =
+		times ? DW_VIEW_CHOOSE("streams", stream_columns, times->device_count > 1 ? SEVERAL_DEVICES : 0, error) : NULL;
 	if (!table)
 		return NULL;
 	table->part = "streams";
 	dw_view_head_bursts(table, work);
 	for (size_t i = 0; i < times->queue_count; i++)
 		streams_fill_row(table, model, work, &times->queues[i]);
-	table->columns[S_DEVICE].data_only = times->device_count < 2;
 	dw_view_note_device(table, work);
 	return dw_view_chain(table, streams_launches(model, work, error));
 }

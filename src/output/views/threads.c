@@ -7,23 +7,28 @@
  */
 
 #include "base/grow.h"
-#include "views/common.h"
+#include "views/columns.h"
+
+struct threads_cells {
+	struct dw_cell thread, pid, tid, records, ranges, first_ns, last_ns, busy_ns, busy_share, gap_ns, lost, threads;
+};
+
+enum { MERGED = DW_HAS_OWN, ONE_EACH = MERGED << 1, WHOLE = MERGED << 2 }; /* whole: of the whole time */
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("thread", "thread", NONE, TEXT),
-	DW_COLUMN("pid", "pid", NONE, INT, .wide_only = true),
-	DW_COLUMN("tid", "tid", NONE, INT),
-	DW_COLUMN("records", "records", COUNT, INT),
-	DW_COLUMN("ranges", "ranges", COUNT, INT),
-	DW_COLUMN("first_ns", "first", NS, INT, .wide_only = true),
-	DW_COLUMN("last_ns", "last", NS, INT),
-	DW_COLUMN("busy_ns", "busy", NS, INT),
-	DW_COLUMN("busy_share", "busy share", RATIO, REAL, .bar = true),
-	DW_COLUMN("gap_ns", "overwritten", NS, INT),
-	DW_COLUMN("lost", "lost", COUNT, INT),
-	DW_COLUMN("threads", "threads", COUNT, INT),
+	DW_FIELD(struct threads_cells, thread, "thread", NONE, TEXT, .total_text = "all threads"),
+	DW_FIELD(struct threads_cells, pid, "pid", NONE, INT, .wide_only = true),
+	DW_FIELD(struct threads_cells, tid, "tid", NONE, INT, .text_only = ONE_EACH),
+	DW_FIELD(struct threads_cells, records, "records", COUNT, INT, .text_only = WHOLE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct threads_cells, ranges, "ranges", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct threads_cells, first_ns, "first", NS, INT, .wide_only = true),
+	DW_FIELD(struct threads_cells, last_ns, "last", NS, INT),
+	DW_FIELD(struct threads_cells, busy_ns, "busy", NS, INT),
+	DW_FIELD(struct threads_cells, busy_share, "busy share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct threads_cells, gap_ns, "overwritten", NS, INT),
+	DW_FIELD(struct threads_cells, lost, "lost", COUNT, INT, .text_only = WHOLE, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct threads_cells, threads, "threads", COUNT, INT, .text_only = MERGED),
 };
-enum { TID = 2, RECORDS, GAP = 9, LOST, COUNT, COLUMNS };
 
 /* Threads of one row. */
 struct threads_sum {
@@ -44,11 +49,13 @@ static void threads_fill_row(struct dwell_table *table, const struct dw_model *m
 	/* "worker [4711]" of several becomes "worker" */
 	if (sum->count > 1 && strrchr(name, '['))
 		strrchr(name, '[')[-1] = '\0';
-	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(source->processes[thread->process].pid),
-	             sum->count == 1 ? DW_INT(thread->tid) : DW_EMPTY, whole ? DW_INT(from->records) : DW_EMPTY,
-	             DW_INT(from->ranges), DW_INT(from->first_ns), DW_INT(from->last_ns), DW_INT(from->busy_ns),
-	             DW_PART(from->busy_ns, sum->span_ns), whole ? DW_INT(from->gap_ns) : DW_EMPTY,
-	             whole ? DW_INT(from->lost) : DW_EMPTY, DW_INT(sum->count));
+	DW_TABLE_PUT(table, 0, struct threads_cells, .thread = DW_STRING(name),
+	             .pid = DW_INT(source->processes[thread->process].pid),
+	             .tid = sum->count == 1 ? DW_INT(thread->tid) : DW_EMPTY,
+	             .records = whole ? DW_INT(from->records) : DW_EMPTY, .ranges = DW_INT(from->ranges),
+	             .first_ns = DW_INT(from->first_ns), .last_ns = DW_INT(from->last_ns), .busy_ns = DW_INT(from->busy_ns),
+	             .busy_share = DW_PART(from->busy_ns, sum->span_ns), .gap_ns = whole ? DW_INT(from->gap_ns) : DW_EMPTY,
+	             .lost = whole ? DW_INT(from->lost) : DW_EMPTY, .threads = DW_INT(sum->count));
 }
 
 /* ---- a part of the time -------------------------------------------------------------------------- */
@@ -185,8 +192,9 @@ static struct dw_thread_row threads_fill_rows(struct dwell_table *table, const s
 static struct dwell_table *threads_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("threads", columns, COLUMNS, error);
 	bool is_part = dw_model_is_partial(model);
+	unsigned has = (options->merge_threads ? MERGED : ONE_EACH) | (is_part ? 0 : WHOLE);
+	struct dwell_table *table = DW_VIEW_CHOOSE("threads", columns, has, error);
 	const struct dw_threads *threads;
 	struct dw_threads part;
 	struct dw_thread_row all;
@@ -199,14 +207,10 @@ static struct dwell_table *threads_view(struct dw_model *model, const struct dwe
 		return NULL;
 	}
 	all = threads_fill_rows(table, model, threads, options->merge_threads);
-	table->columns[COUNT].data_only = !options->merge_threads;
-	table->columns[TID].data_only = options->merge_threads;
-	table->columns[GAP].data_only = !all.gap_ns;
-	table->columns[RECORDS].data_only = table->columns[LOST].data_only = is_part;
+	dw_table_named(table, "gap_ns")->data_only = !all.gap_ns;
 	if (table->row_count > 1) {
-		DW_TABLE_TOTALS(table, DW_STRING("all threads"), DW_EMPTY, DW_EMPTY,
-		                is_part ? DW_EMPTY : DW_INT(all.records), DW_INT(all.ranges));
-		table->totals[LOST] = is_part ? DW_EMPTY : DW_INT(all.lost);
+		DW_TABLE_PUT_TOTALS(table, struct threads_cells, .records = is_part ? DW_EMPTY : DW_INT(all.records),
+		                    .ranges = DW_INT(all.ranges), .lost = is_part ? DW_EMPTY : DW_INT(all.lost));
 	}
 	return table;
 }

@@ -14,18 +14,23 @@
 
 #define LEAST_SHARE 0.005
 
-static const struct dw_column columns[] = {
-	DW_COLUMN("name", "call", NONE, TEXT),
-	DW_COLUMN("depth", "depth", NONE, INT, .data_only = true),
-	DW_COLUMN("category", "kind", NONE, TEXT, .data_only = true),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("calls", "calls", COUNT, INT),
-	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
-	DW_COLUMN("p99_ns", "p99", NS, INT, .wide_only = true),
-	DW_COLUMN("share", "of thread", RATIO, REAL, .bar = true),
+struct tree_cells {
+	struct dw_cell name, depth, category, total_ns, self_ns, calls, mean_ns, p99_ns, share;
+	struct dw_view_device device;
 };
-#define COLUMNS (sizeof columns / sizeof *columns)
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct tree_cells, name, "call", NONE, TEXT),
+	DW_FIELD(struct tree_cells, depth, "depth", NONE, INT, .data_only = true),
+	DW_FIELD(struct tree_cells, category, "kind", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct tree_cells, total_ns, "total", NS, INT),
+	DW_FIELD(struct tree_cells, self_ns, "self", NS, INT),
+	DW_FIELD(struct tree_cells, calls, "calls", COUNT, INT),
+	DW_FIELD(struct tree_cells, mean_ns, "mean", NS, INT, .wide_only = true),
+	DW_FIELD(struct tree_cells, p99_ns, "p99", NS, INT, .wide_only = true),
+	DW_FIELD(struct tree_cells, share, "of thread", RATIO, REAL, .bar = true),
+	DW_VIEW_DEVICE_FIELDS(struct tree_cells, device),
+};
 
 /* ---- work of devices -------------------------------------------------------------------- */
 
@@ -124,21 +129,18 @@ static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	const struct dw_stat *stat = &node->stat;
 	bool call = node->symbol != DW_NO_INDEX, called = call && stat->count;
-	struct dw_cell *row;
 	char name[256];
 
-	row = DW_TABLE_ROW(table, (int)node->depth,
-	                   DW_STRING(call ? symbols[node->symbol].name
-	                                  : dw_view_thread_name(model, node->thread, false, name)),
-	                   DW_INT(node->depth),
-	                   DW_STRING(call ? dw_view_category(symbols[node->symbol].category) : "thread"),
-	                   DW_INT(stat->total_ns), call ? DW_INT(stat->self_ns) : DW_EMPTY,
-	                   call ? DW_INT(stat->count) : DW_EMPTY,
-	                   called ? DW_INT((stat->total_ns + stat->count / 2) / stat->count) : DW_EMPTY,
-	                   called && stat->p99_ns != DW_NOT_KEPT ? DW_INT(stat->p99_ns) : DW_EMPTY,
-	                   DW_PART(stat->total_ns, root_ns));
-	if (device)
-		dw_view_device_cells(&row[COLUMNS], device);
+	DW_TABLE_PUT(
+		table, (int)node->depth, struct tree_cells,
+		.name = DW_STRING(call ? symbols[node->symbol].name : dw_view_thread_name(model, node->thread, false, name)),
+		.depth = DW_INT(node->depth),
+		.category = DW_STRING(call ? dw_view_category(symbols[node->symbol].category) : "thread"),
+		.total_ns = DW_INT(stat->total_ns), .self_ns = call ? DW_INT(stat->self_ns) : DW_EMPTY,
+		.calls = call ? DW_INT(stat->count) : DW_EMPTY,
+		.mean_ns = called ? DW_INT((stat->total_ns + stat->count / 2) / stat->count) : DW_EMPTY,
+		.p99_ns = called && stat->p99_ns != DW_NOT_KEPT ? DW_INT(stat->p99_ns) : DW_EMPTY,
+		.share = DW_PART(stat->total_ns, root_ns), .device = dw_view_device_of(device));
 }
 
 static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_view_options *options,
@@ -152,7 +154,7 @@ static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_
 	struct dw_view_places places;
 
 	if (tree && (device || !has_device))
-		table = dw_view_table_with_device(model, "tree", columns, COLUMNS, error);
+		table = DW_VIEW_CHOOSE_DEVICE(model, "tree", columns, has_device ? DW_HAS_DEVICE : 0, error);
 	if (!table) {
 		free(device);
 		return NULL;

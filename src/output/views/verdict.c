@@ -7,23 +7,29 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "views/columns.h"
 #include "views/verdict.h"
 
-static const struct dw_column verdict_columns[] = {
-	DW_COLUMN("rule", "rule", NONE, TEXT),
-	DW_COLUMN("share", "share", RATIO, REAL),
-	DW_COLUMN("low", "from", RATIO, REAL),
-	DW_COLUMN("high", "to", RATIO, REAL),
-	DW_COLUMN("of", "of", NONE, TEXT),
-	DW_COLUMN("gain_ns", "at most a step", NS, REAL),
-	DW_COLUMN("state", "state", NONE, TEXT),
-	DW_COLUMN("question", "question", NONE, TEXT, .wide_only = true),
-	DW_COLUMN("firm", "firm", NONE, INT, .data_only = true),
-	DW_COLUMN("statement", "statement", NONE, TEXT, .data_only = true),
-	DW_COLUMN("hint", "hint", NONE, TEXT, .data_only = true),
-	DW_COLUMN("missing", "missing", NONE, TEXT, .data_only = true),
+struct verdict_cells {
+	struct dw_cell rule, share, low, high, of, gain_ns, state, question, firm, statement, hint, missing;
 };
-enum { STATE = 6, QUESTION, COLUMNS = sizeof verdict_columns / sizeof *verdict_columns };
+
+enum { ALL_RULES = DW_HAS_OWN };
+
+static const struct dw_column verdict_columns[] = {
+	DW_FIELD(struct verdict_cells, rule, "rule", NONE, TEXT),
+	DW_FIELD(struct verdict_cells, share, "share", RATIO, REAL),
+	DW_FIELD(struct verdict_cells, low, "from", RATIO, REAL),
+	DW_FIELD(struct verdict_cells, high, "to", RATIO, REAL),
+	DW_FIELD(struct verdict_cells, of, "of", NONE, TEXT),
+	DW_FIELD(struct verdict_cells, gain_ns, "at most a step", NS, REAL),
+	DW_FIELD(struct verdict_cells, state, "state", NONE, TEXT, .text_only = ALL_RULES),
+	DW_FIELD(struct verdict_cells, question, "question", NONE, TEXT, .text_only = ALL_RULES, .wide_only = true),
+	DW_FIELD(struct verdict_cells, firm, "firm", NONE, INT, .data_only = true),
+	DW_FIELD(struct verdict_cells, statement, "statement", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct verdict_cells, hint, "hint", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct verdict_cells, missing, "missing", NONE, TEXT, .data_only = true),
+};
 
 int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verdicts *verdicts,
                   struct dwell_error *error)
@@ -68,16 +74,17 @@ static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict 
 	const char *id = verdict->rule->id, *question = verdict->rule->question;
 
 	if (verdict->state == DW_RULE_NOT_MEASURED)
-		DW_TABLE_ROW(table, 0, DW_STRING(id), DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY,
-		             DW_STRING(states[verdict->state]), DW_STRING(question), DW_EMPTY, DW_EMPTY, DW_EMPTY,
-		             DW_STRING(verdict->missing));
+		DW_TABLE_PUT(table, 0, struct verdict_cells, .rule = DW_STRING(id), .state = DW_STRING(states[verdict->state]),
+		             .question = DW_STRING(question), .missing = DW_STRING(verdict->missing));
 	else
-		DW_TABLE_ROW(table, 0, DW_STRING(id), DW_REAL(verdict->share.value), DW_REAL(verdict->share.low),
-		             DW_REAL(verdict->share.high), DW_STRING(dw_rule_whole_text(verdict->whole, iterations)),
-		             isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
-		             DW_STRING(states[verdict->state]), DW_STRING(question), DW_INT(verdict->firm),
-		             DW_STRING(*verdict->statement ? verdict->statement : NULL),
-		             DW_STRING(*verdict->hint ? verdict->hint : NULL));
+		DW_TABLE_PUT(table, 0, struct verdict_cells, .rule = DW_STRING(id), .share = DW_REAL(verdict->share.value),
+		             .low = DW_REAL(verdict->share.low), .high = DW_REAL(verdict->share.high),
+		             .of = DW_STRING(dw_rule_whole_text(verdict->whole, iterations)),
+		             .gain_ns = isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
+		             .state = DW_STRING(states[verdict->state]), .question = DW_STRING(question),
+		             .firm = DW_INT(verdict->firm),
+		             .statement = DW_STRING(*verdict->statement ? verdict->statement : NULL),
+		             .hint = DW_STRING(*verdict->hint ? verdict->hint : NULL));
 }
 
 /* "not measured: dwell run --shapes: first-shapes, roofline" */
@@ -107,7 +114,7 @@ static void verdict_note_missing(struct dwell_table *table, const struct dw_verd
 static struct dwell_table *verdict_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("verdict", verdict_columns, COLUMNS, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE("verdict", verdict_columns, options->all ? ALL_RULES : 0, error);
 	struct dw_verdicts verdicts;
 
 	if (!table)
@@ -116,8 +123,6 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_destroy(table);
 		return NULL;
 	}
-	table->columns[STATE].data_only = !options->all;
-	table->columns[QUESTION].data_only = !options->all;
 	dw_view_head_verdicts(table, &verdicts, SIZE_MAX);
 	if (!verdicts.fired)
 		dw_table_head(table, "No rule says anything about this run.");

@@ -49,7 +49,7 @@ void *dw_intern_memory(size_t bytes)
 		}
 		if (!dw_may_call())
 			return NULL;
-		long memory = dw_call(SYS_mmap, NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		long memory = dw_own_map(BLOCK_BYTES);
 		struct block *fresh = (struct block *)memory;
 
 		if (dw_system_failed(memory))
@@ -57,6 +57,6 @@ void *dw_intern_memory(size_t bytes)
 		/* A thread that loses the race unmaps its new block, which no other thread has seen. */
 		if (!__atomic_compare_exchange_n(&newest_block, &block, fresh, false, __ATOMIC_RELEASE,
 		                                 __ATOMIC_RELAXED))
-			dw_call(SYS_munmap, fresh, BLOCK_BYTES);
+			dw_own_unmap(fresh, BLOCK_BYTES);
 	}
 }

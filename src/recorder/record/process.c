@@ -8,7 +8,7 @@
  *
  * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their
  * own, which are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS)
- * or private memory (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
+ * and a kernel that does not overcommit memory count all that is mapped.
  */
 #include "record/record.h"
 
@@ -42,7 +42,7 @@ static const struct dw_process_calls *process_calls;
 
 static void *process_map(size_t bytes)
 {
-	long memory = dw_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long memory = dw_own_map(bytes);
 
 	if (dw_system_failed(memory))
 		return NULL;
@@ -61,15 +61,14 @@ bool dw_process_open_slot(uint32_t index)
 		return false;
 	/* Another thread may have mapped the same segment; no thread has seen this one. */
 	if (!__atomic_compare_exchange_n(segment, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		dw_call(SYS_munmap, fresh, DW_SEGMENT_SLOTS * sizeof *fresh);
+		dw_own_unmap(fresh, DW_SEGMENT_SLOTS * sizeof *fresh);
 	return true;
 }
 
 /* New zero pages are cheaper than writing megabytes of zeros. */
 static void process_clear(void *memory, size_t bytes)
 {
-	if (dw_call(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
-	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)memory)
+	if (dw_own_clear(memory, bytes) != (long)memory)
 		memset(memory, 0, bytes);
 }
 
@@ -131,7 +130,7 @@ int dw_process_prepare(const struct dw_process_calls *calls)
 	/* Pairs with the acquire above. Fails only if this thread stopped waiting without the lock. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_ACQUIRE)) {
-		dw_call(SYS_munmap, memory, sizeof *memory);
+		dw_own_unmap(memory, sizeof *memory);
 	} else {
 		pthread_atfork(process_note_fork, NULL, process_clear_in_child);
 	}

@@ -13,29 +13,65 @@
 
 #include "render/render.h"
 
+struct cells_row {
+	struct dw_cell name, id, times, mean_count, total_ns, part_ns, bytes, share, factor, rate, number, where;
+};
+
 static const struct dw_column cells_columns[] = {
-	DW_COLUMN("name", "name", NONE, TEXT),
-	DW_COLUMN("id", "id", NONE, INT),
-	DW_COLUMN("times", "times", COUNT, INT),
-	DW_COLUMN("mean_count", "a step", COUNT, REAL, .not_narrow = true),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("part_ns", "part", NS, REAL, .one_unit = true),
-	DW_COLUMN("bytes", "memory", BYTES, INT, .wide_only = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
-	DW_COLUMN("factor", "slower", TIMES, REAL, .not_narrow = true),
-	DW_COLUMN("rate", "rate", PER_SECOND, REAL, .wide_only = true),
-	DW_COLUMN("number", "number", NONE, REAL, .data_only = true),
-	DW_COLUMN("where", "place", NONE, TEXT, .not_narrow = true),
+	DW_FIELD(struct cells_row, name, "name", NONE, TEXT, .total_text = "all of them"),
+	DW_FIELD(struct cells_row, id, "id", NONE, INT),
+	DW_FIELD(struct cells_row, times, "times", COUNT, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct cells_row, mean_count, "a step", COUNT, REAL, .not_narrow = true),
+	DW_FIELD(struct cells_row, total_ns, "total", NS, INT, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct cells_row, part_ns, "part", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct cells_row, bytes, "memory", BYTES, INT, .wide_only = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct cells_row, share, "share", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct cells_row, factor, "slower", TIMES, REAL, .not_narrow = true),
+	DW_FIELD(struct cells_row, rate, "rate", PER_SECOND, REAL, .wide_only = true),
+	DW_FIELD(struct cells_row, number, "number", NONE, REAL, .data_only = true),
+	DW_FIELD(struct cells_row, where, "place", NONE, TEXT, .not_narrow = true),
+};
+
+struct names_row {
+	struct dw_cell name, of_all, where;
+};
+
+static const struct dw_column names_columns[] = {
+	DW_FIELD(struct names_row, name, "na|me", NONE, TEXT, .total_text = "all | of them"),
+	DW_FIELD_AS(struct names_row, of_all, "of,all", "<of> all", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct names_row, where, "place", NONE, TEXT, .not_narrow = true),
+};
+
+struct summary_row {
+	struct dw_cell ns, share;
+};
+
+static const struct dw_column summary_columns[] = {
+	DW_FIELD(struct summary_row, ns, "", NS, INT),
+	DW_FIELD(struct summary_row, share, "share", RATIO, REAL),
+};
+
+struct tree_row {
+	struct dw_cell name, self_ns, share;
+};
+
+static const struct dw_column tree_columns[] = {
+	DW_FIELD(struct tree_row, name, "range", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct tree_row, self_ns, "self", NS, INT, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct tree_row, share, "share", RATIO, REAL, .bar = true, .wide_only = true),
+};
+
+struct said_row {
+	struct dw_cell cause;
+};
+
+static const struct dw_column said_columns[] = {
+	DW_FIELD(struct said_row, cause, "cause", NONE, TEXT),
 };
 
 /* Names that a format takes for its own, that are long or wide, that are no text. */
 static struct dwell_table *print_names(void)
 {
-	static const struct dw_column columns[] = {
-		DW_COLUMN("name", "na|me", NONE, TEXT),
-		DW_COLUMN("of,all", "<of> all", RATIO, REAL, .bar = true),
-		DW_COLUMN("where", "place", NONE, TEXT, .not_narrow = true),
-	};
 	static const char *const names[] = {
 		"a|b",
 		"x, y",
@@ -53,13 +89,14 @@ static struct dwell_table *print_names(void)
 		"",
 		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",
 	};
-	struct dwell_table *table = dw_table_create("names", columns, 3);
+	struct dwell_table *table = dw_table_create("names", names_columns, 3);
 
 	if (!table)
 		abort();
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		DW_TABLE_ROW(table, 0, DW_STRING(names[i]), DW_REAL((double)i / 15), DW_STRING(i % 3 ? NULL : names[i]));
-	DW_TABLE_TOTALS(table, DW_STRING("all | of them"), DW_REAL(1));
+		DW_TABLE_PUT(table, 0, struct names_row, .name = DW_STRING(names[i]), .of_all = DW_REAL((double)i / 15),
+		             .where = DW_STRING(i % 3 ? NULL : names[i]));
+	DW_TABLE_PUT_TOTALS(table, struct names_row, .of_all = DW_REAL(1));
 	return table;
 }
 
@@ -90,17 +127,23 @@ static struct dwell_table *print_cells(void)
 	dw_table_head(
 		table,
 		"  -> a hint keeps its indent, and has one_of|several|alternatives|that|are|together|longer|than|a|narrow|terminal|is");
-	DW_TABLE_ROW(table, 0, DW_STRING("small"), DW_INT(-7), DW_INT(1), DW_REAL(0.5), DW_INT(999), DW_REAL(1499.6),
-	             DW_INT(512), DW_REAL(0.0004), DW_REAL(1), DW_REAL(0.25), DW_REAL(1e-9), DW_STRING("conv.c:12"));
-	DW_TABLE_ROW(table, 0, DW_STRING("large"), DW_INT(INT64_MAX), DW_INT(1204331), DW_REAL(1234567.5),
-	             DW_INT(93400000000), DW_REAL(42.1e6), DW_INT(1ll << 40), DW_REAL(0.96), DW_REAL(3.912),
-	             DW_REAL(15234.5), DW_REAL(-1e300), DW_STRING("a/long/path/of/a/file/in/a/folder/conv.c:1200"));
-	DW_TABLE_ROW(table, 0, DW_STRING("negative and zero"), DW_INT(0), DW_INT(0), DW_REAL(0), DW_INT(-1500),
-	             DW_REAL(-2.5e6), DW_INT(0), DW_REAL(-0.1), DW_REAL(0), DW_REAL(0), DW_REAL(0), DW_STRING(""));
-	DW_TABLE_ROW(table, 0, DW_STRING("no numbers"), DW_EMPTY, DW_EMPTY, DW_REAL(NAN), DW_EMPTY, DW_REAL(INFINITY),
-	             DW_EMPTY, DW_REAL(NAN), DW_REAL(-INFINITY));
-	DW_TABLE_TOTALS(table, DW_STRING("all of them"), DW_EMPTY, DW_INT(1204332), DW_EMPTY, DW_INT(93400000999),
-	                DW_REAL(42.2e6), DW_INT((1ll << 40) + 512), DW_REAL(1));
+	DW_TABLE_PUT(table, 0, struct cells_row, .name = DW_STRING("small"), .id = DW_INT(-7), .times = DW_INT(1),
+	             .mean_count = DW_REAL(0.5), .total_ns = DW_INT(999), .part_ns = DW_REAL(1499.6), .bytes = DW_INT(512),
+	             .share = DW_REAL(0.0004), .factor = DW_REAL(1), .rate = DW_REAL(0.25), .number = DW_REAL(1e-9),
+	             .where = DW_STRING("conv.c:12"));
+	DW_TABLE_PUT(table, 0, struct cells_row, .name = DW_STRING("large"), .id = DW_INT(INT64_MAX),
+	             .times = DW_INT(1204331), .mean_count = DW_REAL(1234567.5), .total_ns = DW_INT(93400000000),
+	             .part_ns = DW_REAL(42.1e6), .bytes = DW_INT(1ll << 40), .share = DW_REAL(0.96),
+	             .factor = DW_REAL(3.912), .rate = DW_REAL(15234.5), .number = DW_REAL(-1e300),
+	             .where = DW_STRING("a/long/path/of/a/file/in/a/folder/conv.c:1200"));
+	DW_TABLE_PUT(table, 0, struct cells_row, .name = DW_STRING("negative and zero"), .id = DW_INT(0),
+	             .times = DW_INT(0), .mean_count = DW_REAL(0), .total_ns = DW_INT(-1500), .part_ns = DW_REAL(-2.5e6),
+	             .bytes = DW_INT(0), .share = DW_REAL(-0.1), .factor = DW_REAL(0), .rate = DW_REAL(0),
+	             .number = DW_REAL(0), .where = DW_STRING(""));
+	DW_TABLE_PUT(table, 0, struct cells_row, .name = DW_STRING("no numbers"), .mean_count = DW_REAL(NAN),
+	             .part_ns = DW_REAL(INFINITY), .share = DW_REAL(NAN), .factor = DW_REAL(-INFINITY));
+	DW_TABLE_PUT_TOTALS(table, struct cells_row, .times = DW_INT(1204332), .total_ns = DW_INT(93400000999),
+	                    .part_ns = DW_REAL(42.2e6), .bytes = DW_INT((1ll << 40) + 512), .share = DW_REAL(1));
 	dw_table_note(table, "A note stands below the rows: *2* of them have <no> name.");
 	print_state(table);
 	return table;
@@ -108,15 +151,7 @@ static struct dwell_table *print_cells(void)
 
 static struct dwell_table *print_parts(void)
 {
-	static const struct dw_column summary_columns[] = { DW_COLUMN("ns", "", NS, INT),
-		                                                DW_COLUMN("share", "share", RATIO, REAL) };
-	static const struct dw_column tree_columns[] = {
-		DW_COLUMN("name", "range", NONE, TEXT),
-		DW_COLUMN("self_ns", "self", NS, INT, .bar = true),
-		DW_COLUMN("share", "share", RATIO, REAL, .bar = true, .wide_only = true),
-	};
 	static const int depths[] = { 0, 1, 2, 1, 2, 3, 25, 0 };
-	static const struct dw_column said_columns[] = { DW_COLUMN("cause", "cause", NONE, TEXT) };
 	struct dwell_table *summary = dw_table_create("parts", summary_columns, 2),
 					   *tree = dw_table_create("parts", tree_columns, 3),
 					   *said = dw_table_create("parts", said_columns, 1),
@@ -124,16 +159,17 @@ static struct dwell_table *print_parts(void)
 
 	if (!summary || !tree || !said || !last)
 		abort();
-	DW_TABLE_ROW(summary, 0, DW_INT(1234567), DW_REAL(0.5));
+	DW_TABLE_PUT(summary, 0, struct summary_row, .ns = DW_INT(1234567), .share = DW_REAL(0.5));
 	summary->part = "summary";
 	summary->summary = true;
 	dw_table_note(summary, "A note of the first part.");
 	for (int i = 0; i < 8; i++)
-		DW_TABLE_ROW(tree, depths[i], DW_STRING(i % 2 ? "range" : "a range with a longer name"),
-		             DW_INT(1000 * (30 - i)), DW_REAL((30 - i) / 40.0));
+		DW_TABLE_PUT(tree, depths[i], struct tree_row,
+		             .name = DW_STRING(i % 2 ? "range" : "a range with a longer name"),
+		             .self_ns = DW_INT(1000 * (30 - i)), .share = DW_REAL((30 - i) / 40.0));
 	tree->part = "tree";
-	DW_TABLE_TOTALS(tree, DW_STRING("all"), DW_INT(212000));
-	DW_TABLE_ROW(said, 0, DW_STRING("the sentence above says this row"));
+	DW_TABLE_PUT_TOTALS(tree, struct tree_row, .self_ns = DW_INT(212000));
+	DW_TABLE_PUT(said, 0, struct said_row, .cause = DW_STRING("the sentence above says this row"));
 	said->part = "said";
 	said->heads_only = true;
 	dw_table_head(said, "The cause is said in a sentence.");
@@ -151,7 +187,7 @@ static struct dwell_table *print_scoped(void)
 
 	if (!table)
 		abort();
-	DW_TABLE_ROW(table, 0, DW_STRING("one"), DW_INT(1), DW_INT(1));
+	DW_TABLE_PUT(table, 0, struct cells_row, .name = DW_STRING("one"), .id = DW_INT(1), .times = DW_INT(1));
 	table->steps = "7..7";
 	table->time = "1.5s..2s";
 	table->profile = "fit";

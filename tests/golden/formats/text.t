@@ -71,6 +71,7 @@ one    1      1
 empty
 
 Only steps 10..20, this profile.
+
 # On terminals.
 $ print_tables cells text 160
 A sentence stands above the rows; where it is longer than a line of the terminal, it goes on in the next line, at a blank.
@@ -335,6 +336,7 @@ ESC[2m1 more row: --limit all shows it.ESC[0m
 ESC[1;4memptyESC[0m
 
 Only steps 10..20, this profile.
+
 # In one unit of time.
 $ print_tables cells text us
 A sentence stands above the rows; where it is longer than a line of the terminal, it goes on in the next line, at a blank.

@@ -9,7 +9,8 @@ overview: run
   steps                      steps                  int, count
   steps_recorded             steps recorded         int, count
   steps_ns                   in steps               int, ns
-  mean_ns                    mean                   int, ns
+  loops_ns                   loops                  int, ns
+  mean_ns                    a step                 int, ns
   p50_ns                     p50                    int, ns
   p95_ns                     p95                    int, ns
   p99_ns                     p99                    int, ns
@@ -20,7 +21,7 @@ overview: run
 overview: breakdown
   name                       a step                 text
   per_step_ns                                       real, ns, one unit
-  share                      of a step              real, ratio, bar
+  share                      of the loop            real, ratio, bar
   totals: all
 overview: operators
   name                       operators by self time text
@@ -29,7 +30,7 @@ overview: operators
   share                      of wall                real, ratio
   calls_per_step             calls/step             real, count
   self_per_step_ns           self/step              real, ns
-  share                      of a step              real, ratio
+  share                      of the loop            real, ratio
   p99_ns                     p99                    int, ns
 verdict
   rule                       rule                   text
@@ -50,6 +51,7 @@ steps
   thread                     thread                 text, data only
   start_ns                   start                  int, ns, wide only
   duration_ns                duration               int, ns
+  until_next_ns              until next             int, ns, wide only
   of_median                  of median              real, times, wide only
   cpu_share                  cpu                    real, ratio, wide only
   most                       most of it             text
@@ -410,7 +412,7 @@ overview: actions
   name                       named ranges by self time text
   calls_per_step             calls/step             real, count
   self_per_step_ns           self/step              real, ns
-  share                      of a step              real, ratio
+  share                      of the loop            real, ratio
   calls                      calls                  int, count
   self_ns                    self                   int, ns
   share                      of all                 real, ratio

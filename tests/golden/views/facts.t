@@ -43,7 +43,6 @@ loop.data_all                  0.0%                           the loop          
 loop.communication_all         0.0%                           the loop                                             25
 loop.evaluations               0                                                                                    1
 loop.checkpoints               0                                                                                    1
-loop.collections               0                              a step                                                1
 loop.calls                     0                              a step                                                1
 loop.faults                    not measured                   a step                                                   the trace has no readings of the kernel's account between steps
 loop.gap                       4.00 ms                        a steady step                                        24
@@ -126,7 +125,6 @@ loader.busy                    not measured                   the workers' time 
 loader.slowest                 not measured                   the median worker                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.variation               not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 operators.count                2                              a steady step                                        25
-operators.called               1                              a steady step                                        25
 operators.share                54.5%                          a steady step                                        25
 operators.mean_self            6.00 ms                        an operator                                          25
 operators.gap                  4.00 ms                        an operator                                          25
@@ -138,7 +136,6 @@ operators.uncommon_count       not measured                   a steady step     
 operators.small                0.0%                           a steady step                                        25
 operators.small_count          0                              a steady step                                        25
 operators.small_mean           not measured                   a small operator                                         the trace has nothing of it
-operators.recurrent            0                              a steady step                                        25
 operators.synchronising        0.0%                           a steady step                                        25
 operators.synchronising_count  0                              a steady step                                        25
 operators.layout               0.0%                           a steady step                                        25
@@ -170,7 +167,6 @@ memory.temporaries             not measured                   a step            
 memory.temporaries_share       not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.allocations             not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
 memory.allocated               not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.allocator               not measured                   a steady step                                            no operator of the steps allocates
 memory.owner                   not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.gradients               not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 memory.gradients_kept          not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
@@ -192,7 +188,6 @@ places.python                  not measured                   the steps         
 samples.step                   4.04                           a step                                              101
 samples.function               39.7%         29.8% to 49.6%   CPU time in the steps                               101  PyUnicode_Split
 samples.python                 75.8%         65.5% to 86.0%   CPU time of Python in the loop                       74  tokenize, text.py:90
-samples.python_one             59.5%                          CPU time in the steps                               101
 samples.engine                 0.0%          0.0% to 3.8%     CPU time of Python in the loop                       74
 samples.unnamed                not measured                   CPU time of step.unnamed                                 fewer than 20 samples of call stacks lie there
 samples.between                100.0%        90.6% to 100.0%  CPU time between the steps                           24  log_metrics, log.py:7
@@ -231,7 +226,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-128 of 230 facts are not measured; each says why.
+127 of 225 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -293,7 +288,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loop.communication_all","0.0%",null,"the loop",0,0,0,"ratio",16,null,null,"communication in and outside the steps"],
   ["loop.evaluations","0",null,"",0,0,0,"count",1,null,null,"evaluations outside the steps"],
   ["loop.checkpoints","0",null,"",0,0,0,"count",1,null,null,"checkpoints outside the steps"],
-  ["loop.collections","0.50",null,"a step",0.5,0.5,0.5,"count",1,null,null,"garbage collections between the steps, and steps with one in them"],
   ["loop.calls","0",null,"a step",0,0,0,"count",1,null,null,"operators between the steps"],
   ["loop.faults","not measured",null,"a step",null,null,null,"count",null,"the trace has no readings of the kernel's account between steps","the trace has no readings of the kernel's account between steps","page faults without input between the steps: mean"],
   ["loop.gap","0","0 to 4.00 ms","a steady step",0,0,4000000,"ns",15,null,null,"time from the end of a steady step to the begin of the next step"],
@@ -376,7 +370,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.slowest","1.0x",null,"the median worker",1,1,1,"times",2,"python3",null,"median time of a batch of the slowest worker, as a multiple of the median worker's; note: its thread"],
   ["loader.variation","1.0x",null,"a batch's production",1,1,1,"times",14,null,null,"99th percentile of a batch's production, as a multiple of the median"],
   ["operators.count","1",null,"a steady step",1,1,1,"count",16,null,null,"operators"],
-  ["operators.called","1",null,"a steady step",1,1,1,"count",16,null,null,"of these, those that the program calls: not within another one, and not in backward"],
   ["operators.share","29.4%","28.4% to 31.2%","a steady step",0.293685756,0.283768445,0.311850312,"ratio",16,null,null,"time in operators, whatever phase they are in"],
   ["operators.mean_self","5.00 ms",null,"an operator",5000000,5000000,5000000,"ns",16,null,null,"mean self time"],
   ["operators.gap","2.75 ms",null,"an operator",2750000,2750000,2750000,"ns",16,null,null,"interpreter's time between two operators: step.python over their number"],
@@ -388,7 +381,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.small","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"self time of names whose calls take less than 20 us of a CPU on average"],
   ["operators.small_count","0",null,"a steady step",0,0,0,"count",16,null,null,"calls of these names"],
   ["operators.small_mean","not measured",null,"a small operator",null,null,null,"ns",null,"the trace has nothing of it","the trace has nothing of it","mean self time of these calls"],
-  ["operators.recurrent","0",null,"a steady step",0,0,0,"count",16,null,null,"calls of recurrent layers of PyTorch, which call operators for each time step"],
   ["operators.synchronising","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"calls that wait for a result: item, nonzero, copies to the host; symbol: the largest"],
   ["operators.synchronising_count","0",null,"a steady step",0,0,0,"count",16,null,null,"these calls"],
   ["operators.layout","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"reorders, contiguous() and transposed copies; symbol: the largest"],
@@ -405,11 +397,9 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.float64","not measured",null,"a steady step",null,null,null,"ratio",null,"the types of operators are not in the trace","the types of operators are not in the trace","operators that compute in 64-bit floating point; symbol: the largest"],
   ["operators.float32","not measured",null,"a steady step",null,null,null,"ratio",null,"record with dwell run --shapes","record with dwell run --shapes","products in 32-bit floating point, on a processor with instructions for 16-bit ones"],
   ["optimizer.count","0",null,"a steady step",0,0,0,"count",16,null,null,"operators in the optimizer"],
-  ["optimizer.closure","0",null,"",0,0,0,"count",16,null,null,"1: in most steady steps the optimizer calls a closure that runs forward or backward, and what else the program does there"],
   ["optimizer.fused","0",null,"",0,0,0,"count",16,null,null,"1: an operator of a fused optimizer was called in most steps"],
   ["optimizer.foreach","0",null,"",0,0,0,"count",16,null,null,"1: operators over lists of tensors were called in most steps"],
   ["evaluation.trained","not measured",null,"evaluation",null,null,null,"ratio",null,"whether the model is trained is not in the trace","whether the model is trained is not in the trace","time in which a model that the program trains is called in evaluation mode, without gradients"],
-  ["evaluation.call","not measured",null,"a call",null,null,null,"ns",null,"the trace has nothing of it","the trace has nothing of it","median duration of the calls without gradients of other models, or of those in training mode"],
   ["evaluation.graphs","not measured",null,"evaluation",null,null,null,"ratio",null,"whether gradients are enabled is not in the trace","whether gradients are enabled is not in the trace","time in which gradients are enabled, so that a graph is built although no backward follows"],
   ["memory.peak","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","most bytes in use at one time; note: the device"],
   ["memory.capacity","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes that the device has, or that the program may use of the machine: a container may limit them"],
@@ -420,7 +410,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["memory.temporaries_share","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","temporaries at the peak, and what each step makes and frees outside its phases"],
   ["memory.allocations","not measured",null,"a step",null,null,null,"count",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","calls of the allocator in the run"],
   ["memory.allocated","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes allocated in the run"],
-  ["memory.allocator","not measured",null,"a steady step",null,null,null,"ratio",null,"no operator of the steps allocates","no operator of the steps allocates","time of operators that only allocate, without 2 us a call"],
   ["memory.owner","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","the name that holds most at the peak; symbol: the name"],
   ["memory.gradients","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients at the peak"],
   ["memory.gradients_kept","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients that are never freed: the least at any time of the loop's later part"],
@@ -442,7 +431,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["samples.step","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --sample 100","record with dwell run --sample 100","samples of call stacks"],
   ["samples.function","not measured",null,"CPU time in the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the program's function with most time of its own and of the system's libraries that it calls; it and its line are named if it certainly has 15%, as in the next four"],
   ["samples.python","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","of it without samples.engine the function of Python with most, with the native functions that it calls"],
-  ["samples.python_one","not measured",null,"CPU time in the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the function of samples.python, without the part of samples.engine, also if too few samples lie in Python to name it"],
   ["samples.engine","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","in which the innermost function of Python runs the engine of autograd, a library of linear algebra computes, or memory is returned: that is no code of Python"],
   ["samples.unnamed","not measured",null,"CPU time of step.unnamed",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
   ["samples.between","not measured",null,"CPU time between the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
@@ -482,7 +470,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["117 of 230 facts are not measured; each says why."]}
+ "notes":["114 of 223 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

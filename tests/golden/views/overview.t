@@ -9,7 +9,8 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -18,69 +19,75 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [1019500000,980,490,2.84902309e-05,40,40,844500000,21112500,20000000,20500000,60000000,30,60000000,"evaluation",0.0945974354]],
+  [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 844 ms, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0); outside them 90.0 ms of evaluation, 46.0 ms of start-up, 22.1 ms after the last step, 12.0 ms of checkpoints and 4.90 ms of other work.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step."],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
  "rows":[
-  ["forward",8023076.92,0.398852772],
-  ["backward",8000000,0.397705545],
-  ["data",2023076.92,0.100573614],
-  ["optimizer",1569230.77,0.0780114723],
-  ["other",500000,0.0248565966]],
- "totals":{"per_step_ns":20115384.6,"share":1},
+  ["forward",8022500,0.337292411],
+  ["backward",8000000,0.336346437],
+  ["evaluation",2250000,0.0945974354],
+  ["data",2022500,0.0850325836],
+  ["optimizer",1567500,0.06590288],
+  ["collector",1000000,0.0420433046],
+  ["checkpoint",300000,0.0126129914],
+  ["between steps",122500,0.00515030481],
+  ["other",500000,0.0210216523]],
+ "totals":{"per_step_ns":23785000,"share":1},
  "coverage":1,"losses":[],
- "notes":["The parts are of 39 steady steps; 1 outlier is left out."]},
+ "notes":[]},
 {"view":"overview","part":"operators","traces":["train.dwell"],"scope":{},
  "columns":[
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
-  ["conv2d_backward",1,7000000,0.331557134,7000000],
-  ["conv2d",2,6000000,0.284191829,5046272],
+  ["conv2d_backward",1,7000000,0.294303132,7000000],
+  ["conv2d",2,6000000,0.252259828,5046272],
   ["resize (other threads)",0.95,2850000,null,null],
-  ["sgd",1,1067500,0.050562463,1300000],
-  ["im2col",1,1022500,0.0484310243,1100000],
-  ["relu",1,500000,0.0236826525,500000]],
+  ["sgd",1,1067500,0.0448812277,1300000],
+  ["im2col",1,1022500,0.042989279,1100000],
+  ["relu",1,500000,0.0210216523,500000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of a step.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
 ]}
 
 $ dwell report train.dwell
-40 steps in 844 ms, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0); outside them 90.0 ms of evaluation, 46.0 ms of start-up, 22.1 ms after the last step, 12.0 ms of checkpoints and 4.90 ms of other work.
+40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.
 Evaluation takes 9% of the loop (1 time).
   -> evaluate less often or on fewer samples: at most 2.25 ms a step
 Waiting for data takes 10% of each step: 1 loader worker cannot keep up.
   -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)
 All of this together: at most 4.26 ms of 23.8 ms a step.
 
-  a step        ms  of a step
-  forward     8.02      39.9%
-  backward    8.00      39.8%
-  data        2.02      10.1%
-  optimizer   1.57       7.8%
-  other       0.50       2.5%
-  all        20.12     100.0%
+  a step            ms  of the loop
+  forward         8.02        33.7%
+  backward        8.00        33.6%
+  evaluation      2.25         9.5%
+  data            2.02         8.5%
+  optimizer       1.57         6.6%
+  collector       1.00         4.2%
+  checkpoint      0.30         1.3%
+  between steps   0.12         0.5%
+  other           0.50         2.1%
+  all            23.79       100.0%
 
-The parts are of 39 steady steps; 1 outlier is left out.
-
-  operators by self time  calls/step  self/step  of a step     p99
-  conv2d_backward                  1     7.00ms      33.2%  7.00ms
-  conv2d                           2     6.00ms      28.4%  5.05ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv2d_backward                  1     7.00ms        29.4%  7.00ms
+  conv2d                           2     6.00ms        25.2%  5.05ms
   resize (other threads)        0.95     2.85ms
-  sgd                              1     1.07ms       5.1%  1.30ms
-  im2col                           1     1.02ms       4.8%  1.10ms
-  relu                             1      500us       2.4%   500us
+  sgd                              1     1.07ms         4.5%  1.30ms
+  im2col                           1     1.02ms         4.3%  1.10ms
+  relu                             1      500us         2.1%   500us
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
@@ -89,26 +96,27 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ dwell report train.dwell --steps 30..31
 Only steps 30..31.
-2 steps in 80.5 ms, 40.2 ms a step (p50 20.5, p95 60.0, p99 60.0).
-Garbage collection takes 50% of each step.
-  -> allocate fewer objects that are collected: at most 20.0 ms a step (dwell report --view gc)
+2 steps in 80.7 ms, 40.4 ms a step (p50 20.6, p95 60.1, p99 60.1).
+Garbage collection takes 50% of the loop.
+  -> allocate fewer objects that are collected (dwell report --view gc)
 
-  a step       ms  of a step
-  collector  20.0      49.7%
-  forward     8.1      20.0%
-  backward    8.0      19.9%
-  data        2.0       5.1%
-  optimizer   1.6       4.1%
-  other       0.5       1.2%
-  all        40.2     100.0%
+  a step           ms  of the loop
+  collector      20.0        49.6%
+  forward         8.1        20.0%
+  backward        8.0        19.8%
+  data            2.0         5.1%
+  optimizer       1.6         4.1%
+  between steps   0.1         0.2%
+  other           0.5         1.2%
+  all            40.4       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  conv2d_backward                  1     7.00ms      17.4%  7.00ms
-  conv2d                           2     6.00ms      14.9%  5.10ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv2d_backward                  1     7.00ms        17.3%  7.00ms
+  conv2d                           2     6.00ms        14.9%  5.10ms
   resize (other threads)           2     6.00ms
-  sgd                              1     1.15ms       2.9%  1.30ms
-  im2col                           1     1.05ms       2.6%  1.10ms
-  relu                             1      500us       1.2%   500us
+  sgd                              1     1.15ms         2.9%  1.30ms
+  im2col                           1     1.05ms         2.6%  1.10ms
+  relu                             1      500us         1.2%   500us
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
@@ -116,23 +124,30 @@ Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
 
 $ trace samples && dwell report samples.dwell
-25 steps in 550 ms, 22.0 ms a step (p50 22.0, p95 22.0, p99 22.0); outside them 96.0 ms of other work, 11.0 ms of start-up and 3.00 ms after the last step.
-Python takes 36% of each step, outside operators and waits; 76% of it is in tokenize at text.py:90.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 7.98 ms a step (dwell report --view hot)
+25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
+Python takes 26% of the loop, most of it in log_metrics (log.py:7).
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
 15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
-All of this together: at most 11.8 ms of 25.8 ms a step.
+All of this together: at most 10.6 ms of 25.8 ms a step.
 
-  a step       ms  of a step
-  python     8.00      36.4%
-  backward   6.00      27.3%
-  forward    6.00      27.3%
-  idle       2.00       9.1%
-  all       22.00     100.0%
+  a step            ms  of the loop
+  python          8.00        31.0%
+  backward        6.00        23.2%
+  forward         6.00        23.2%
+  between steps   3.84        14.9%
+  idle            2.00         7.7%
+  all            25.84       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::linear                     1     6.00ms      27.3%  6.00ms
-  aten::linear_backward            1     6.00ms      27.3%  6.00ms
+  main thread        largest part in  line        time  share    +-  samples
+  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  unknown                                       50.0ms   7.7%
+  all                                            646ms
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     6.00ms        23.2%  6.00ms
+  aten::linear_backward            1     6.00ms        23.2%  6.00ms
 
 Lost: nothing.
 More: dwell report --view verdict|account|steps|phases|actions|operators|sequence|calls|hot|waits|tree|threads
@@ -148,7 +163,8 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -157,7 +173,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [1208000000,442,0,null,null,null,null,null,null,null,null,null,null,null,null]],
+  [1208000000,442,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["1.21 s of wall time. No steps and no ranges are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88).","  -> dwell report --view hot","442 samples of call stacks stand for 1.77 s of CPU time, 1.5 of 8 CPUs.","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits.","  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; these functions may be one: train_epoch, forward"],
@@ -267,7 +283,8 @@ $ dwell report nosteps.dwell --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -276,7 +293,7 @@ $ dwell report nosteps.dwell --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [153510000,30,16,null,null,null,null,null,null,null,null,null,null,null,null]],
+  [153510000,30,16,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
  "heads":["154 ms of wall time, 16 ranges. No steps are marked.","solve recurs: it begins 6 iterations of 18.3 ms on average."],
@@ -314,50 +331,52 @@ $ dwell report nosteps.dwell --format json
 ]}
 
 $ trace python && dwell report python.dwell --view overview
-6 steps in 600 ms, 100 ms a step (p50 100, p95 100, p99 100); outside them 110 ms of start-up, 50.0 ms of other work and 15.0 ms after the last step.
+6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
-  a step       ms  of a step
-  data       30.0      30.0%
-  backward   25.0      25.0%
-  python     24.0      24.0%
-  forward    20.0      20.0%
-  profiler    1.0       1.0%
-  all       100.0     100.0%
+  a step            ms  of the loop
+  data            30.0        27.7%
+  backward        25.0        23.1%
+  python          24.0        22.2%
+  forward         20.0        18.5%
+  between steps    8.3         7.7%
+  profiler         1.0         0.9%
+  all            108.3       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  AddmmBackward0                   1     25.0ms      25.0%  25.0ms
-  aten::linear                     1     20.0ms      20.0%  20.0ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  AddmmBackward0                   1     25.0ms        23.1%  25.0ms
+  aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
 Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
 
 $ dwell report python.dwell
-6 steps in 600 ms, 100 ms a step (p50 100, p95 100, p99 100); outside them 110 ms of start-up, 50.0 ms of other work and 15.0 ms after the last step.
+6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
+Python may take 45% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
 Waiting for data may take 30% of each step.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-Python may take 24% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 24.0 ms a step (dwell run --functions tells which functions)
-All of this together: at most 54.0 ms of 108 ms a step.
+All of this together: at most 78.8 ms of 108 ms a step.
 
-  a step       ms  of a step
-  data       30.0      30.0%
-  backward   25.0      25.0%
-  python     24.0      24.0%
-  forward    20.0      20.0%
-  profiler    1.0       1.0%
-  all       100.0     100.0%
+  a step            ms  of the loop
+  data            30.0        27.7%
+  backward        25.0        23.1%
+  python          24.0        22.2%
+  forward         20.0        18.5%
+  between steps    8.3         7.7%
+  profiler         1.0         0.9%
+  all            108.3       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  AddmmBackward0                   1     25.0ms      25.0%  25.0ms
-  aten::linear                     1     20.0ms      20.0%  20.0ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  AddmmBackward0                   1     25.0ms        23.1%  25.0ms
+  aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
 Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
@@ -374,7 +393,8 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -383,22 +403,22 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [308000000,192,72,null,16,16,272400000,17025000,20000000,20000000,20000000,0,20000000,"loader-slow-workers",0.53010279]],
+  [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.53010279]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 272 ms, 17.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 16.0 ms of garbage collection and 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 16% of each step, outside operators and waits.","  -> tensor operations in place of loops, or work once instead of in every step: at most 3.22 ms a step (dwell run --functions tells which functions)","Garbage collection takes 7% of the loop.","  -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 1.25 ms a step (dwell report --view gc)","All of this together: at most 15.1 ms of 18.0 ms a step."],
+ "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 12.0 ms of 18.0 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
  "rows":[
-  ["data",9025000,0.53010279],
-  ["forward",5000000,0.293685756],
-  ["python",2750000,0.161527166],
-  ["collector",250000,0.0146842878]],
- "totals":{"per_step_ns":17025000,"share":1},
+  ["data",9025000,0.500693481],
+  ["forward",5000000,0.27739251],
+  ["python",2750000,0.152565881],
+  ["collector",1250000,0.0693481276]],
+ "totals":{"per_step_ns":18025000,"share":1},
  "coverage":1,"losses":[],
  "notes":[]},
 {"view":"overview","part":"operators","traces":["loader.dwell"],"scope":{},
@@ -406,17 +426,17 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
-  ["aten::linear",1,5000000,0.293685756,5000000]],
+  ["aten::linear",1,5000000,0.27739251,5000000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":["Lost: nothing.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|counters|marks"]}
 ]}
 
 $ trace ranks && dwell report ranks.dwell --view overview
-10 steps of 2 processes in 70.0 ms, 7.00 ms a step (p50 7.00, p95 7.00, p99 7.00); outside them 8.00 ms of other work and 4.00 ms of start-up.
+10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loops, as sums, 4.00 ms of start-up.
 Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of the steps, longest in forward.
   -> find what this rank does longer than the others: its data, its CPUs, its device: at most 1.00 ms a step (dwell report --view steps)
 10% of the loop lies between the steps, in no range 10%.
@@ -425,15 +445,16 @@ Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of th
   -> DWELL_ZONE("name") around its parts shows which
 All of this together: at most 1.80 ms of 7.80 ms a step.
 
-  a step           ms  of a step
-  forward        4.50      64.3%
-  communication  1.50      21.4%
-  other          1.00      14.3%
-  all            7.00     100.0%
+  a step           ms  of the loop
+  forward        4.50        57.7%
+  communication  1.50        19.2%
+  between steps  0.80        10.3%
+  other          1.00        12.8%
+  all            7.80       100.0%
 
-  named ranges by self time  calls/step  self/step  of a step     p99
-  forward                             1     4.50ms      64.3%  5.00ms
-  all_reduce                          1     1.50ms      21.4%  2.00ms
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  forward                             1     4.50ms        57.7%  5.00ms
+  all_reduce                          1     1.50ms        19.2%  2.00ms
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|actions|sequence|tree|threads|stragglers
@@ -457,7 +478,7 @@ Lost: nothing.
 More: dwell report --view verdict|actions|events|handlers|operators|calls|dataloader|tree|threads|counters|marks
 
 $ trace device && dwell report device.dwell
-2 steps in 310 us, 155 us a step (p50 115, p95 195, p99 195); outside them 5.00 us of start-up and 5.00 us of other work.
+2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
 Communication that no computation hides may take 26% of each step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
   -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
 The device is idle for 11% of each step between pieces of work that were submitted in time: its kernels are short.
@@ -466,12 +487,13 @@ The device is idle for 8% of each step because calls of the host wait for it, mo
   -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
 All of this together: at most 70.5 us of 158 us a step.
 
-  a step        us  of a step
-  python     108.5      70.0%
-  operators   37.0      23.9%
-  forward      6.5       4.2%
-  backward     3.0       1.9%
-  all        155.0     100.0%
+  a step            us  of the loop
+  python         108.5        68.9%
+  operators       37.0        23.5%
+  forward          6.5         4.1%
+  backward         3.0         1.9%
+  between steps    2.5         1.6%
+  all            157.5       100.0%
 
   the device                     us  of a step
   compute                      53.0      34.2%
@@ -484,29 +506,30 @@ All of this together: at most 70.5 us of 158 us a step.
   idle: before its first work   6.5       4.2%
   idle: nothing submitted       4.0       2.6%
 
-  operators by self time               calls/step  self/step  of a step     p99
-  aten::item                                  0.5     21.5us      13.9%  43.0us
-  aten::add                                     1     12.0us       7.7%  18.0us
-  aten::linear                                0.5     6.50us       4.2%  13.0us
-  aten::mm                                    0.5     3.50us       2.3%  7.00us
-  autograd::engine::evaluate_function         0.5     3.00us       1.9%  6.00us
+  operators by self time               calls/step  self/step  of the loop     p99
+  aten::item                                  0.5     21.5us        13.7%  43.0us
+  aten::add                                     1     12.0us         7.6%  18.0us
+  aten::linear                                0.5     6.50us         4.1%  13.0us
+  aten::mm                                    0.5     3.50us         2.2%  7.00us
+  autograd::engine::evaluate_function         0.5     3.00us         1.9%  6.00us
 
 Slowest: step 0 took 195 us, 103 us longer than usual in cudaStreamSynchronize (dwell report --view steps).
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads|device|kernels|streams
 
 $ trace device_lost && dwell report device_lost.dwell
-4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside them 3.00 ms of other work and 1.00 ms of start-up.
+4 steps in 43.0 ms, 10.8 ms a step (p50 11.0, p95 11.0, p99 11.0); outside the loop 1.00 ms of start-up.
 Device time not recorded in the last 51.2% of the loop: operator times are launch and wait times.
 CUDA is recorded in part: another tool of the program (torch.profiler, say) took CUPTI while dwell recorded; device work is missing from then on.
 
-  a step        ms  of a step
-  python      7.00      70.0%
-  operators   3.00      30.0%
-  all        10.00     100.0%
+  a step            ms  of the loop
+  python          7.00        65.1%
+  operators       3.00        27.9%
+  between steps   0.75         7.0%
+  all            10.75       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::mm                         1     3.00ms      30.0%  3.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::mm                         1     3.00ms        27.9%  3.00ms
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|device|kernels|streams
@@ -550,7 +573,7 @@ NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
 Python takes 74% of the run, most of it in the range XlaCompile jit_step.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
 
@@ -591,7 +614,8 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -600,10 +624,10 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null]],
+  [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -715,7 +739,8 @@ $ dwell report empty.dwell --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -724,7 +749,7 @@ $ dwell report empty.dwell --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [0,0,0,null,null,null,null,null,null,null,null,null,null,null,null]],
+  [0,0,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["Nothing was recorded.","  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them; compiled with -finstrument-functions, dwell run --functions records its functions"],
@@ -732,21 +757,21 @@ $ dwell report empty.dwell --format json
 ]}
 
 $ trace figures_named && dwell report figures_named.dwell --view overview
-6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside them 10.0 ms of start-up.
+6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.
 The range tokenize may take 50% of the loop.
   -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
 
-  a step         ms  of a step
-  tokenize     5.00      50.0%
-  fwd          2.00      20.0%
-  operators    1.00      10.0%
-  sgd_update   1.00      10.0%
-  epoch        0.67       6.7%
-  other        0.33       3.3%
-  all         10.00     100.0%
+  a step         ms  of the loop
+  tokenize     5.00        50.0%
+  fwd          2.00        20.0%
+  operators    1.00        10.0%
+  sgd_update   1.00        10.0%
+  epoch        0.67         6.7%
+  other        0.33         3.3%
+  all         10.00       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  conv                          1.67     1.67ms      16.7%  1.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv                          1.67     1.67ms        16.7%  1.00ms
 
 Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
@@ -762,7 +787,8 @@ $ dwell report figures_named.dwell --format json
   {"name":"steps","label":"steps","unit":"count","type":"int"},
   {"name":"steps_recorded","label":"steps recorded","unit":"count","type":"int"},
   {"name":"steps_ns","label":"in steps","unit":"ns","type":"int"},
-  {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
+  {"name":"loops_ns","label":"loops","unit":"ns","type":"int"},
+  {"name":"mean_ns","label":"a step","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
@@ -771,16 +797,16 @@ $ dwell report figures_named.dwell --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [70000000,66,33,0.000533333333,6,6,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
+  [70000000,66,33,0.000533333333,6,6,60000000,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside them 10.0 ms of start-up.","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
+ "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["figures_named.dwell"],"scope":{},
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
  "rows":[
   ["tokenize",5000000,0.5],
   ["fwd",2000000,0.2],
@@ -796,7 +822,7 @@ $ dwell report figures_named.dwell --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["conv",1.66666667,1666666.67,0.166666667,1000000]],
@@ -813,35 +839,35 @@ The range tokenize may take 50% of the loop.
 10% of each step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
-  a step         ms  of a step
-  tokenize     5.00      50.0%
-  fwd          2.00      20.0%
-  operators    1.00      10.0%
-  sgd_update   1.00      10.0%
-  other        1.00      10.0%
-  all         10.00     100.0%
+  a step         ms  of the loop
+  tokenize     5.00        50.0%
+  fwd          2.00        20.0%
+  operators    1.00        10.0%
+  sgd_update   1.00        10.0%
+  other        1.00        10.0%
+  all         10.00       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  conv                             1     1.00ms      10.0%  1.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  conv                             1     1.00ms        10.0%  1.00ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
-12 steps of 3 threads in 120 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside them 100 ms after the last step.
+12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
 One operator, gemm, may take 60% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
 40% of each step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
-  a step        ms  of a step
-  operators   6.00      60.0%
-  other       4.00      40.0%
-  all        10.00     100.0%
+  a step        ms  of the loop
+  operators   6.00        60.0%
+  other       4.00        40.0%
+  all        10.00       100.0%
 
-  operators by self time     calls/step  self/step  of a step     p99
+  operators by self time     calls/step  self/step  of the loop     p99
   gemm_part (other threads)       0.667     6.67ms
-  gemm                                1     6.00ms      60.0%  6.00ms
+  gemm                                1     6.00ms        60.0%  6.00ms
 
 (other threads): at the same time as the steps, no part of their time.
 Lost: nothing.
@@ -854,13 +880,13 @@ Records are missing in 7 steps; the figures are of the 3 steps without missing r
 50% of each step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
-  a step     ms  of a step
-  outer    5.00      50.0%
-  other    5.00      50.0%
-  all     10.00     100.0%
+  a step     ms  of the loop
+  outer    5.00        50.0%
+  other    5.00        50.0%
+  all     10.00       100.0%
 
-  named ranges by self time  calls/step  self/step  of a step     p99
-  outer                               5     5.00ms      50.0%  1.00ms
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  outer                               5     5.00ms        50.0%  1.00ms
 
 Lost: 70 records: the middle was overwritten to stay within --max-size.
 Recorded: 32.0% of this time.
@@ -872,13 +898,13 @@ Records are missing in 8 steps; the figures are of the 2 steps without missing r
 50% of each step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
-  a step     ms  of a step
-  outer    5.00      50.0%
-  other    5.00      50.0%
-  all     10.00     100.0%
+  a step     ms  of the loop
+  outer    5.00        50.0%
+  other    5.00        50.0%
+  all     10.00       100.0%
 
-  named ranges by self time  calls/step  self/step  of a step     p99
-  outer                               5     5.00ms      50.0%  1.00ms
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  outer                               5     5.00ms        50.0%  1.00ms
 
 Lost: 70 records: the trace reached --max-size.
 Recorded: 29.0% of this time.
@@ -935,14 +961,14 @@ $ trace figures_layers && dwell report figures_layers.dwell
 4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
 Work takes 100% of each step, and no wait or overhead stands out.
 
-  a step    ms  of a step
-  layers  10.0     100.0%
-  all     10.0     100.0%
+  a step    ms  of the loop
+  layers  10.0       100.0%
+  all     10.0       100.0%
 
-  layers by self time  calls/step  self/step  of a step     p99
-  net.conv                      1     9.00ms      90.0%  9.00ms
-  net.fc                        1     1.00ms      10.0%  1.00ms
-  net                           1          0       0.0%  10.0ms
+  layers by self time  calls/step  self/step  of the loop     p99
+  net.conv                      1     9.00ms        90.0%  9.00ms
+  net.fc                        1     1.00ms        10.0%  1.00ms
+  net                           1          0         0.0%  10.0ms
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|layers|tree|threads
@@ -952,26 +978,28 @@ Other programs had the CPU for 68% of the run: times are not this program's alon
 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
 The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
+Python may take 21% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of each step: without it, steps are that much shorter.
   -> record a part of the steps, or fewer details
-All of this together: at most 14.2 ms of 20.0 ms a step.
+All of this together: at most 18.3 ms of 20.0 ms a step.
 
-  a step       ms  of a step
-  operators  10.0      50.0%
-  idle        8.3      41.6%
-  profiler    1.7       8.4%
-  all        20.0     100.0%
+  a step       ms  of the loop
+  operators  10.0        50.0%
+  idle        8.3        41.6%
+  profiler    1.7         8.4%
+  all        20.0       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  mm                              10     10.0ms      50.0%  1.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                              10     10.0ms        50.0%  1.00ms
 
 Lost: nothing. Profiling cost about 131 us of a step (0.7%).
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
-4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside them 10.0 us of start-up.
+4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
 The device is idle for 41% of each step because the host submits its work too late (it is busy for 50%).
   -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
 
@@ -985,135 +1013,137 @@ Lost: nothing. Profiling cost about 21.0 us of a step (2.1%). CUPTI's own part o
 More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
 
 $ trace reduced && dwell report reduced.dwell --view overview
-10 steps in 200 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 9.00 ms of other work and 1.00 ms after the last step.
+10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0); outside the loop 1.00 ms after the last step.
 Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.90 ms a step (dwell run --functions tells which functions)
 One operator, mm, may take 50% of each step: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-All of this together: at most 14.9 ms of 20.9 ms a step.
 
-  a step     ms  of a step
-  forward  10.0      50.0%
-  python   10.0      50.0%
-  all      20.0     100.0%
+  a step           ms  of the loop
+  forward        10.0        47.8%
+  python         10.0        47.8%
+  operators       0.5         2.2%
+  between steps   0.5         2.2%
+  all            20.9       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  mm                              10     10.0ms      50.0%  1.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                              10     10.0ms        47.8%  1.00ms
+  item                             1      450us         2.2%
 
 Lost: nothing. Profiling cost about 400 us of a step (2.0%).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
 
 $ trace verdict_python && dwell report verdict_python.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
-Python may take 50% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 9.99 ms a step (dwell run --functions tells which functions)
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
+Python may take 50% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
 One operator, aten::linear, may take 50% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 15.0 ms of 20.0 ms a step.
 
-  a step     ms  of a step
-  forward  10.0      50.0%
-  python   10.0      50.0%
-  all      20.0     100.0%
+  a step     ms  of the loop
+  forward  10.0        50.0%
+  python   10.0        50.0%
+  all      20.0       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::linear                     1     10.0ms      50.0%  10.0ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     10.0ms        50.0%  10.0ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace verdict_small && dwell report verdict_small.dwell
-4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside them 10.0 ms of start-up.
-1,000 small operators a step, 4.00 us each, may take 100% of each step with the calls between them.
+4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
+1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
   -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
 One operator, aten::add_, may take 50% of each step: 1,000 calls.
   -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 8.00 ms of 8.00 ms a step.
 
-  a step       ms  of a step
-  operators  4.00      50.0%
-  python     4.00      50.0%
-  all        8.00     100.0%
+  a step       ms  of the loop
+  operators  4.00        50.0%
+  python     4.00        50.0%
+  all        8.00       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::add_                   1,000     4.00ms      50.0%  4.00us
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::add_                   1,000     4.00ms        50.0%  4.00us
 
 Lost: nothing. Profiling cost about 80.0 us of a step (1.0%).
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 One operator, aten::sort, may take 80% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
-All of this together: at most 9.98 ms of 20.0 ms a step.
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 10.0 ms of 20.0 ms a step.
 
-  a step       ms  of a step
-  operators  18.0      90.0%
-  python      2.0      10.0%
-  all        20.0     100.0%
+  a step       ms  of the loop
+  operators  18.0        90.0%
+  python      2.0        10.0%
+  all        20.0       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::sort                       1     16.0ms      80.0%  16.0ms
-  aten::linear                     1     2.00ms      10.0%  2.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::sort                       1     16.0ms        80.0%  16.0ms
+  aten::linear                     1     2.00ms        10.0%  2.00ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_idle && dwell report verdict_idle.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
+Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
 Garbage collection takes 15% of the loop.
   -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
-All of this together: at most 12.3 ms of 20.0 ms a step.
+All of this together: at most 17.3 ms of 20.0 ms a step.
 
-  a step       ms  of a step
-  idle       11.0      55.0%
-  operators   6.0      30.0%
-  collector   3.0      15.0%
-  all        20.0     100.0%
+  a step       ms  of the loop
+  idle       11.0        55.0%
+  operators   6.0        30.0%
+  collector   3.0        15.0%
+  all        20.0       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::linear                     1     6.00ms      30.0%  6.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::linear                     1     6.00ms        30.0%  6.00ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|threads
 
 $ trace verdict_device && dwell report verdict_device.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside them 10.0 ms of start-up.
+4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 Device time not recorded: operator times are launch and wait times.
-Python may take 10% of each step, outside operators and waits.
-  -> tensor operations in place of loops, or work once instead of in every step: at most 1.98 ms a step (dwell run --functions tells which functions)
+Python may take 10% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
 
-  a step       ms  of a step
-  operators  18.0      90.0%
-  python      2.0      10.0%
-  all        20.0     100.0%
+  a step       ms  of the loop
+  operators  18.0        90.0%
+  python      2.0        10.0%
+  all        20.0       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::sort                       1     16.0ms      80.0%  16.0ms
-  aten::linear                     1     2.00ms      10.0%  2.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::sort                       1     16.0ms        80.0%  16.0ms
+  aten::linear                     1     2.00ms        10.0%  2.00ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
-12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside them 10.0 ms of start-up.
+12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside the loop 10.0 ms of start-up.
 One operator, aten::mul, may take 50% of each step: 1 call.
   -> twice as fast, it would save half of that: at most 1.00 ms a step (dwell run --shapes tells which calls)
 Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   -> something keeps what each step made: losses kept with their graphs are the usual cause; keep loss.item() or loss.detach()
 
-  a step       ms  of a step
-  operators  4.00     100.0%
-  all        4.00     100.0%
+  a step       ms  of the loop
+  operators  4.00       100.0%
+  all        4.00       100.0%
 
-  operators by self time  calls/step  self/step  of a step     p99
-  aten::mul                        1     2.00ms      50.0%  2.00ms
-  aten::sum                        1     2.00ms      50.0%  2.00ms
+  operators by self time  calls/step  self/step  of the loop     p99
+  aten::mul                        1     2.00ms        50.0%  2.00ms
+  aten::sum                        1     2.00ms        50.0%  2.00ms
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory

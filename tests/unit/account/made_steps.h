@@ -22,6 +22,7 @@ static uint64_t now_ms, start_ms, step_ms, steps; /* the time, and the begins of
 static struct {
 	uint64_t run_ms, wait_ms, lost_ms; /* of the loop's thread */
 	uint64_t others_ms;                /* CPU time of the others */
+	uint64_t faults;                   /* page faults */
 } kernel;
 
 static inline void begin_run(uint32_t flags, unsigned others)
@@ -124,6 +125,7 @@ static inline const struct dw_account *account_with_kernel(bool known)
 		usage->delay_ns = kernel.lost_ms * MS;
 		usage->process_cpu_ns = (kernel.run_ms + kernel.others_ms) * MS;
 		usage->waits = 1;
+		usage->minor_faults = kernel.faults;
 	}
 	for (uint32_t i = 0; i < worker_count; i++)
 		dw_encode_close(&workers[i]);

@@ -406,6 +406,29 @@ TEST(steps_without_operators_have_no_phases)
 
 /* ---- what is odd ------------------------------------------------------------------------------------------------- */
 
+/* 40 ms of 200 pass in page faults, which no sample shows: in what touches memory. */
+TEST(page_faults_are_cells_of_what_touches_memory)
+{
+	const struct dw_account *of;
+
+	begin_run(0, 0);
+	dw_encode_meta(&made.process, DW_KEY_FAULT_NS, "2000", true);
+	for (unsigned i = 0; i < 20; i++) {
+		begin_step();
+		runs(8, NULL, "fill");
+		runs(2, "snprintf", "report");
+		end_step();
+	}
+	kernel.faults = 20000;
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_RUNS, DW_ACTIVITY_FAULT), 40, 1e-3);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN), 120, 1e-3);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_RUNS, DW_ACTIVITY_TEXT), 40, 1e-3);
+	made_close(&made);
+}
+
 TEST(a_loop_with_one_step)
 {
 	const struct dw_account *of;

@@ -36,12 +36,13 @@ TEST(an_iteration_has_what_lies_between_the_steps)
 
 	CHECK_EQ(steps->p50_ns, 2 * ms);
 	CHECK_EQ(iterations->count, 99);
-	CHECK_EQ(iterations->mean_ns, 10 * ms);
+	CHECK_EQ(iterations->steps, 100);
+	CHECK_EQ(iterations->loop_ns, 992 * ms);
+	CHECK_EQ(iterations->mean_ns, 9920000);
 	CHECK_EQ(iterations->p50_ns, 10 * ms);
 	CHECK_EQ(iterations->p99_ns, 10 * ms);
-	CHECK_EQ(iterations->sum_ns, 990 * ms);
 	CHECK_EQ(steps->loops[0].duration_ns, 992 * ms);
-	CHECK_EQ(steps->iterations.mean_ns, 10 * ms);
+	CHECK_EQ(steps->iterations.mean_ns, 9920000);
 	CHECK_EQ(steps->steps[98].next_ns, steps->steps[99].start_ns);
 	CHECK_EQ(steps->steps[99].next_ns, 0);
 	made_close(&made);
@@ -52,7 +53,8 @@ TEST(a_pause_is_in_the_mean_and_not_in_the_median)
 	make_steps(11, 6);
 	const struct dw_steps *steps = steps_of(NULL);
 	REQUIRE(steps && steps->thread_count == 1);
-	CHECK_EQ(steps->loops[0].iterations.mean_ns, 15 * ms);
+	CHECK_EQ(steps->loops[0].iterations.loop_ns, 152 * ms);
+	CHECK_EQ(steps->loops[0].iterations.mean_ns, (152 * ms + 5) / 11);
 	CHECK_EQ(steps->loops[0].iterations.p50_ns, 10 * ms);
 	CHECK_EQ(steps->loops[0].iterations.p99_ns, 60 * ms);
 	made_close(&made);
@@ -67,7 +69,7 @@ TEST(a_step_out_of_scope_ends_an_iteration)
 	const struct dw_steps *steps = steps_of(&scope);
 	REQUIRE(steps && steps->count == 3);
 	CHECK_EQ(steps->loops[0].iterations.count, 3);
-	CHECK_EQ(steps->loops[0].iterations.sum_ns, 30 * ms);
+	CHECK_EQ(steps->loops[0].iterations.loop_ns, 30 * ms);
 	CHECK_EQ(steps->loops[0].duration_ns, 22 * ms);
 	made_close(&made);
 }
@@ -105,10 +107,11 @@ TEST(each_loop_has_iterations_of_its_own)
 		dw_encode_step(&made.process, other, 4 + i, (100 + i * 20) * ms, (105 + i * 20) * ms, ms, DW_STEP_RECORDED);
 	const struct dw_steps *steps = steps_of(NULL);
 	REQUIRE(steps && steps->count == 7 && steps->thread_count == 2);
-	CHECK_EQ(steps->loops[0].iterations.mean_ns, 10 * ms);
-	CHECK_EQ(steps->loops[1].iterations.mean_ns, 20 * ms);
+	CHECK_EQ(steps->loops[0].iterations.mean_ns, 8 * ms);
+	CHECK_EQ(steps->loops[1].iterations.mean_ns, 15 * ms);
 	CHECK_EQ(steps->iterations.count, 5);
-	CHECK_EQ(steps->iterations.mean_ns, 14 * ms);
+	CHECK_EQ(steps->iterations.loop_ns, 77 * ms);
+	CHECK_EQ(steps->iterations.mean_ns, 11 * ms);
 	made_close(&made);
 }
 
@@ -122,7 +125,7 @@ TEST(an_iteration_is_never_shorter_than_its_step)
 	const struct dw_steps *steps = steps_of(NULL);
 	REQUIRE(steps && steps->count == 3);
 	CHECK_EQ(steps->steps[0].next_ns, 120 * ms);
-	CHECK_EQ(steps->loops[0].iterations.sum_ns, 40 * ms);
+	CHECK_EQ(steps->loops[0].iterations.loop_ns, 50 * ms);
 	made_close(&made);
 }
 

@@ -245,7 +245,7 @@ TEST(an_open_step_lasts_to_the_end_and_is_no_percentile)
 	REQUIRE(steps && steps->count == 2);
 	CHECK(steps->steps[1].open);
 	CHECK_EQ(steps->steps[1].end_ns, 90 * ms);
-	CHECK_EQ(steps->p99_ns, 10 * ms);
+	CHECK_EQ(steps->p50_ns, 10 * ms);
 	CHECK_EQ(steps->steps[1].share_ns[DW_SHARE_DATA], 60 * ms);
 	check_sums(steps);
 	made_close(&made);
@@ -449,7 +449,7 @@ static void check_whole(size_t count, double coverage)
 	CHECK_EQ(steps->cut_count, 10 - count);
 	CHECK_EQ(part(steps, "work"), count * 5 * ms);
 	CHECK_EQ(steps->recorded_ns, count * 10 * ms);
-	CHECK_EQ(steps->mean_ns, 10 * ms);
+	CHECK_EQ(steps->p50_ns, 10 * ms);
 	CHECK_NEAR(dw_model_coverage(made.model), coverage, 0.002);
 	check_sums(steps);
 	memcpy(counted, steps->counted, sizeof counted);
@@ -570,7 +570,8 @@ TEST(summarised_steps_are_counted_and_in_no_figure)
 	const struct dw_steps *steps = dw_model_steps(made.model, NULL);
 	REQUIRE(steps && steps->count == 10);
 	CHECK_EQ(steps->recorded_count, 10);
-	CHECK_EQ(steps->mean_ns, 10 * ms);
+	CHECK_EQ(steps->iterations.steps, 1010);
+	CHECK_EQ(steps->iterations.loop_ns, 13100 * ms);
 	CHECK_EQ(steps->summed_count, 1000);
 	CHECK_EQ(steps->summed_ns, 12000 * ms);
 	CHECK_EQ(steps->summed_from, 10);

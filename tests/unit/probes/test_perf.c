@@ -3,6 +3,8 @@
 
 #include "perf.c"
 
+struct dws_process dws_process;
+
 bool dws_is_apart(void)
 {
 	return false;

@@ -73,7 +73,7 @@ static inline void made_add_cell(struct made_account *account, const struct made
 static inline void made_account_of(struct made_account *account, struct dw_facts *facts, const struct made_cell *cells)
 {
 	double wall_ns = facts->at[DW_FACT_LOOP_WALL].value;
-	struct made_cell rest = CELL(RUNS, COLLECTOR, 1, .share = DW_SHARE_FORWARD);
+	struct made_cell rest = CELL(RUNS, DEVICE, 1, .share = DW_SHARE_FORWARD);
 
 	account->of = (struct dw_account){ .known = true, .waits_known = true, .wall_ns = wall_ns, .cells = account->cells, .symbols = account->symbols };
 	for (; cells->part > 0; cells++) {

@@ -81,11 +81,11 @@ TEST(each_rule_says_its_share_and_place)
 					check_rule(rule_of_cells(i), state, activity, marked);
 }
 
-/* What a program computes, and in which language, is no cause of steps that have other names. */
+/* What a program computes is no cause of steps that have other names. */
 TEST(marked_steps_are_no_code_of_their_own)
 {
-	static const enum dw_activity work[] = { DW_ACTIVITY_OWN, DW_ACTIVITY_ALGEBRA, DW_ACTIVITY_UNKNOWN, DW_ACTIVITY_INTERPRETER,
-		DW_ACTIVITY_STARTS };
+	static const enum dw_activity work[] = { DW_ACTIVITY_OWN, DW_ACTIVITY_ALGEBRA, DW_ACTIVITY_UNKNOWN,
+		                                     DW_ACTIVITY_STARTS };
 
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
 		struct made at;
@@ -116,11 +116,17 @@ TEST(without_samples_no_cell_is_judged)
 {
 	struct made at;
 
-	make(&at, 0.5, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN, false);
+	make(&at, 0.5, DW_ACCOUNT_RUNS, DW_ACTIVITY_UNKNOWN, false);
 	memset(at.account.of.basis, 0, sizeof at.account.of.basis);
 	made_judge(&at);
-	CHECK_EQ(made_find(&at, "own-code")->state, DW_RULE_NOT_MEASURED);
-	CHECK_STR(made_find(&at, "own-code")->missing, "dwell run");
+	CHECK_EQ(made_find(&at, "libraries")->state, DW_RULE_NOT_MEASURED);
+	CHECK_STR(made_find(&at, "libraries")->missing, "dwell run");
+	made_end(&at);
+	/* Records say where Python calls operators. */
+	make(&at, 0.5, DW_ACCOUNT_RUNS, DW_ACTIVITY_INTERPRETER, true);
+	memset(at.account.of.basis, 0, sizeof at.account.of.basis);
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "python")->state, DW_RULE_FIRED);
 	made_end(&at);
 }
 

@@ -33,36 +33,14 @@ TEST(few_steps_are_not_firm)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_IDLE, 0.01);
-	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	set_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.35)));
 	judge(&at);
-	CHECK_STR(found(&at, "python")->statement,
-	          "Python takes 35% of each step, outside operators and waits.");
+	CHECK_STR(found(&at, "python")->statement, "Python takes 35% of the loop.");
 	done(&at);
 	set(&at, DW_FACT_STEP_STEADY, 19);
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK_STR(found(&at, "python")->statement,
-	          "Python may take 35% of each step, outside operators and waits.");
-	done(&at);
-}
-
-TEST(few_steps_next_to_other_programs_have_no_cause)
-{
-	struct judged at;
-
-	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.35);
-	set(&at, DW_FACT_STEP_STEADY, 9);
-	set(&at, DW_FACT_CPU_OTHERS, 0.5);
-	set(&at, DW_FACT_CPU_DELAY, 0.3);
-	judge(&at);
-	CHECK_STR(first(&at), "python");
-	done(&at);
-	set(&at, DW_FACT_CPU_DELAY, 0.5);
-	at.arena = (struct dw_arena){ 0 };
-	judge(&at);
-	CHECK_STR(first(&at), "compute");
+	CHECK_STR(found(&at, "python")->statement, "Python may take 35% of the loop.");
 	done(&at);
 }
 
@@ -71,15 +49,17 @@ TEST(a_cause_in_steps_that_are_a_small_part_of_the_loop_is_none)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.4);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 0.4);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
+	set(&at, DW_FACT_STEP_PYTHON, 0);
 	set(&at, DW_FACT_LOOP_STEPS, 0.14);
 	judge(&at);
-	CHECK_EQ(found(&at, "python")->state, DW_RULE_FIRED);
+	CHECK_EQ(found(&at, "synchronising-call")->state, DW_RULE_FIRED);
 	done(&at);
 	set(&at, DW_FACT_LOOP_STEPS, 0.12); /* 4.8% of the loop */
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK(found(&at, "python")->state != DW_RULE_FIRED);
+	CHECK(found(&at, "synchronising-call")->state != DW_RULE_FIRED);
 	done(&at);
 }
 
@@ -88,17 +68,19 @@ TEST(causes_with_overlapping_intervals_are_both_named)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.34);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 0.34);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
+	set(&at, DW_FACT_STEP_PYTHON, 0);
 	set(&at, DW_FACT_STEP_DATA, 0.32);
 	at.facts.at[DW_FACT_STEP_DATA].high = 0.37;
 	judge(&at);
-	CHECK_STR(first(&at), "python");
-	CHECK(found(&at, "python")->tied && found(&at, "loader-in-process")->tied);
+	CHECK_STR(first(&at), "synchronising-call");
+	CHECK(found(&at, "synchronising-call")->tied && found(&at, "loader-in-process")->tied);
 	done(&at);
 	at.facts.at[DW_FACT_STEP_DATA].high = 0.33;
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK(!found(&at, "python")->tied && !found(&at, "loader-in-process")->tied);
+	CHECK(!found(&at, "synchronising-call")->tied && !found(&at, "loader-in-process")->tied);
 	done(&at);
 }
 
@@ -130,7 +112,9 @@ TEST(shares_of_step_and_loop_are_ranked_by_time)
 	set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
 	set(&at, DW_FACT_LOOP_WALL, 62 * 20e6);
 	set_cells(&at, MADE_CELLS(CELL(RUNS, DISK, 0.45, .share = DW_SHARE_CHECKPOINT)));
-	set(&at, DW_FACT_STEP_PYTHON, 0.60);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 0.60);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
+	set(&at, DW_FACT_STEP_PYTHON, 0);
 	judge(&at);
 	CHECK_STR(first(&at), "checkpoint");
 	done(&at);
@@ -142,7 +126,9 @@ TEST(gains_together_are_at_most_the_parts_they_come_from)
 
 	healthy(&at);
 	set(&at, DW_FACT_STEP_DATA, 0.30);
-	set(&at, DW_FACT_STEP_PYTHON, 0.20);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 0.20);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
+	set(&at, DW_FACT_STEP_PYTHON, 0);
 	set(&at, DW_FACT_STEP_OPTIMIZER, 0.66);
 	judge(&at);
 	CHECK(at.verdicts.combined_ns <= at.verdicts.loop_ns);
@@ -158,44 +144,11 @@ TEST(a_share_does_not_exceed_its_whole)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 2.5);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 2.5);
+	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
+	set(&at, DW_FACT_STEP_PYTHON, 0);
 	judge(&at);
-	CHECK(found(&at, "python")->share.value <= 1);
-	done(&at);
-}
-
-TEST(the_function_that_samples_name_is_in_the_sentence)
-{
-	struct judged at;
-
-	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.35);
-	set(&at, DW_FACT_SAMPLES_PYTHON, 0.75);
-	judge(&at);
-	CHECK(!strstr(found(&at, "python")->statement, "75%")); /* without its interval a share of samples is not stated */
-	done(&at);
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].where = "text.py:90";
-	at.arena = (struct dw_arena){ 0 };
-	judge(&at);
-	CHECK(strstr(found(&at, "python")->statement, "; 75% of it is in tokenize at text.py:90."));
-	done(&at);
-}
-
-TEST(what_the_engine_of_autograd_computes_is_no_python)
-{
-	struct judged at;
-
-	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.2);
-	set(&at, DW_FACT_SAMPLES_ENGINE, 0.2);
-	judge(&at);
-	CHECK_NEAR(found(&at, "python")->share.value, 0.16, 1e-9);
-	done(&at);
-	set(&at, DW_FACT_SAMPLES_ENGINE, 0.7);
-	at.arena = (struct dw_arena){ 0 };
-	judge(&at);
-	CHECK(found(&at, "python")->state != DW_RULE_FIRED);
+	CHECK(found(&at, "synchronising-call")->share.value <= 1);
 	done(&at);
 }
 
@@ -206,21 +159,16 @@ TEST(hints_do_not_suggest_what_was_recorded)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	set(&at, DW_FACT_OPERATORS_LAYOUT, 0.35);
+	set(&at, DW_FACT_OPERATORS_COPIES, 0);
 	judge(&at);
-	CHECK(strstr(found(&at, "python")->hint, "dwell run --functions"));
+	CHECK(strstr(found(&at, "layout-copies")->hint, "dwell run --shapes"));
 	done(&at);
-	set(&at, DW_FACT_TRACE_FUNCTIONS, 1);
+	set(&at, DW_FACT_TRACE_SHAPES, 1);
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK(!strstr(found(&at, "python")->hint, "dwell run --functions"));
-	CHECK(strstr(found(&at, "python")->hint, "--view functions"));
-	done(&at);
-	set(&at, DW_FACT_TRACE_FUNCTIONS, 0);
-	set(&at, DW_FACT_SAMPLES_STEP, 4);
-	at.arena = (struct dw_arena){ 0 };
-	judge(&at);
-	CHECK(strstr(found(&at, "python")->hint, "--view hot"));
+	CHECK(!strstr(found(&at, "layout-copies")->hint, "dwell run --shapes"));
+	CHECK(strstr(found(&at, "layout-copies")->hint, "--group-by shape"));
 	done(&at);
 }
 

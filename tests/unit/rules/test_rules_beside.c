@@ -26,20 +26,6 @@ TEST(a_cause_comes_before_the_form_of_the_work)
 	made_end(&at);
 }
 
-TEST(waiting_calls_of_an_optimizer_are_part_of_it)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_SYNCHRONISING, 0.08 }, { DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 40 },
-	                     { DW_FACT_OPTIMIZER_COUNT, 200 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.3 }));
-	/* With the interpreter's time for 40 of 400 calls 8.5%; half of the operators are the optimizer's. */
-	CHECK(!made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 200));
-	CHECK(made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 100));
-	CHECK(made_fires(&at, "synchronising-call", DW_FACT_STEP_OPTIMIZER_ALL, 0.1)); /* no rule about it */
-	CHECK_EQ(made_without(&at, "synchronising-call", DW_FACT_OPERATORS_SYNCHRONISING), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
 TEST(inputs_that_change_at_one_point_are_no_spread)
 {
 	struct made at;
@@ -53,36 +39,6 @@ TEST(inputs_that_change_at_one_point_are_no_spread)
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_SLOPE, 0.5));
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.1); /* the clock's change */
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.5));
-	made_end(&at);
-}
-
-TEST(objects_that_python_makes_are_pythons)
-{
-	struct made at;
-
-	/* Half of the step is Python's, 46% of it without calls. */
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.5 }, { DW_FACT_PLACES_PYTHON, 0.5 }, { DW_FACT_LOOP_COLLECTOR_ALL, 0.1 }));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.05));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.12));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.13));
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.08);
-	made_set(&at, DW_FACT_PLACES_PYTHON, 0);
-	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.06));
-	CHECK_EQ(made_without(&at, "collector", DW_FACT_STEP_COLLECTOR), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
-TEST(collections_of_the_compiler_are_part_of_compiling)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_COMPILATIONS, 4 }, { DW_FACT_STEP_COLLECTOR, 0.01 }, { DW_FACT_LOOP_COLLECTOR, 0 },
-	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.3 },
-	                     { DW_FACT_LOOP_STEPS, 1 }));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.3));
-	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.1));
-	made_set(&at, DW_FACT_OPERATORS_COMPILATIONS, 0);
-	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.01));
 	made_end(&at);
 }
 
@@ -121,11 +77,11 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	CHECK_STR(made_find(&at, "slow-steps")->statement,
 	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
 	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
-	/* A rule about waits reports nearly as much. */
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.14, .range = "draw")));
+	/* A rule about waits reports half as much. */
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.09, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.16, .range = "draw")));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.11, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
 	CHECK(made_find(&at, "waiting-lock")->state == DW_RULE_FIRED);
@@ -172,71 +128,17 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.15 }, { DW_FACT_LOOP_DATA_ALL, 0.15 }, { DW_FACT_LOADER_WORKERS, 2 },
-	                     { DW_FACT_LOADER_HAND_OVER, 0.15 }, { DW_FACT_LOADER_HAND_OVER_NS, 4e6 },
-	                     { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_READY, 3.9 }, { DW_FACT_LOADER_EMPTY, 0 },
-	                     { DW_FACT_LOADER_BUSY, 0.1 }, { DW_FACT_LOADER_EPOCHS, 1 },
-	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.25 }));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.18));
-	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.19));
-	CHECK(!made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.2));
+	made_begin(&at,
+	           MADE({ DW_FACT_STEP_DATA, 0.15 }, { DW_FACT_LOOP_DATA_ALL, 0.15 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                { DW_FACT_LOADER_HAND_OVER, 0.15 }, { DW_FACT_LOADER_HAND_OVER_NS, 4e6 },
+	                { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_READY, 3.9 }, { DW_FACT_LOADER_EMPTY, 0 },
+	                { DW_FACT_LOADER_BUSY, 0.1 }, { DW_FACT_LOADER_EPOCHS, 1 }, { DW_FACT_LOOP_COLLECTOR_ALL, 0.25 }));
 	made_set(&at, DW_FACT_LOADER_COLLECTOR, 0.25);
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "loader-handover");
 	CHECK(fabs(at.verdicts.at[0].share.value - 0.40) < 1e-9);
 	CHECK(at.verdicts.combined_ns >= at.verdicts.at[0].gain_ns - 1);
 	CHECK(strstr(at.verdicts.at[0].statement, "the collector, which looks at the objects that this makes, 25% of the loop"));
-	made_end(&at);
-}
-
-TEST(page_faults_pass_while_the_loop_waits)
-{
-	struct made at;
-
-	/* 2000 faults of 1 us are 10% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.09))));
-	CHECK(!made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, THREAD, 0.06), CELL(WAITS, LOCK, 0.05))));
-	CHECK(made_fires_of(&at, "page-faults", MADE_CELLS(CELL(WAITS, SLEEP, 0.11))));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.09));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.11));
-	/* Recording touches new memory, too. */
-	made_set(&at, DW_FACT_LOADER_STARVED, 0);
-	CHECK(made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.02));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.2));
-	made_end(&at);
-}
-
-/* 2,000 faults touch 8 MB. Growth by half of that explains them. */
-TEST(page_faults_of_memory_that_grows_are_growth)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.0e6));
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.2e6));
-	made_end(&at);
-}
-
-TEST(page_faults_between_steps_count)
-{
-	struct made at;
-
-	/* 2000 faults of 1 us between steps are 10% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_OPERATORS, 0.2 }, { DW_FACT_CPU_FAULTS_MINOR, 0 },
-	                     { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_LOOP_FAULTS, 0 }));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 1300));
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 1350)); /* a third of the operators' time */
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1300));
-	CHECK(made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1500));
-	made_set(&at, DW_FACT_LOOP_FAULTS, 2000);
-	made_judge(&at);
-	CHECK_STR(made_find(&at, "page-faults")->statement,
-	          "2,000 page faults a step take about 10% of the loop: memory is returned to the system and touched anew.");
-	made_set(&at, DW_FACT_LOOP_OPERATORS, 0.06); /* nothing else touches memory there */
-	made_judge(&at);
-	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
-	CHECK_EQ(made_without(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR), DW_RULE_NOT_MEASURED);
 	made_end(&at);
 }
 
@@ -254,30 +156,9 @@ TEST(slow_steps_with_large_inputs_are_their_sizes)
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_STEP_EXCESS, 0.04));
 	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_EXCESS, 0.04));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_STEP_EXCESS, 0.05));
-	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_STEP_SPREAD, 0.29));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].statement, "Steps with large inputs take 40% of the loop beyond the median step: the "
 	                                       "size of the input explains 90% of the spread of their durations.");
-	made_end(&at);
-}
-
-TEST(page_faults_are_ranked_as_work)
-{
-	struct made at;
-
-	/* 3200 faults of 1 us are 16% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 3200 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.085)));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
-	made_cells(&at, MADE_CELLS(CELL(WAITS, DISK, 0.075)));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "page-faults");
-	CHECK_STR(at.verdicts.at[1].rule->id, "waiting-file");
-	/* Their number is a mean over steps of which some are much longer than the median. */
-	made_set(&at, DW_FACT_STEP_MEAN, 40e6);
-	made_judge(&at);
-	CHECK(fabs(made_find(&at, "page-faults")->share.value - 0.08) < 1e-9);
 	made_end(&at);
 }
 
@@ -307,10 +188,6 @@ TEST(the_wait_for_xla_is_work)
 	made_cells(&at, MADE_CELLS(CELL(OTHERS, ALGEBRA, 0.9), CELL(WAITS, THREAD, 0.03)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
-	made_set(&at, DW_FACT_STEP_OUTLIERS_EXCESS, 0.2); /* 3 steps of 50 ms among those of 10 ms */
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "slow-steps");
 	/* They do not work. */
 	CHECK(made_fires_of(&at, "waiting-thread", MADE_CELLS(CELL(WAITS, THREAD, 0.93))));
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-thread");
@@ -404,35 +281,6 @@ TEST(work_for_a_wait_for_files_is_part_of_it)
 	made_end(&at);
 }
 
-TEST(page_faults_of_elementwise_operators_are_page_faults)
-{
-	struct made at;
-
-	/* 1000 faults of 1 us are 5% of 20 ms. */
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_ELEMENTWISE, 0.34 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
-	CHECK(made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 990)); /* too few to count */
-	CHECK(!made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 1010)); /* 2% are the optimizer's */
-	made_set(&at, DW_FACT_OPERATORS_ELEMENTWISE, 0.4);
-	CHECK(made_fires(&at, "memory-bound-chain", DW_FACT_CPU_FAULTS_MINOR, 1010));
-	made_end(&at);
-}
-
-TEST(hooks_of_a_framework_are_not_the_programs_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.7 }, { DW_FACT_LOOP_PYTHON, 0.2 }, { DW_FACT_LOOP_CALLS, 0 },
-	                     { DW_FACT_PLACES_BETWEEN, 0.01 }));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.01));
-	at.facts.framework = DW_FACTS_LIGHTNING;
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
-	at.facts.framework = DW_FACTS_IGNITE;
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
-	made_end(&at);
-}
-
 TEST(free_memory_of_a_host_is_no_first_sentence)
 {
 	struct made at;
@@ -442,43 +290,10 @@ TEST(free_memory_of_a_host_is_no_first_sentence)
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
-	CHECK_EQ(made_find(&at, "memory-room")->state, DW_RULE_FIRED);
+	CHECK(made_find(&at, "memory-room")->state != DW_RULE_FIRED);
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "memory-room");
-	made_end(&at);
-}
-
-/* A step of 20 ms has Python for 2.8 ms at one place, in times of 1 ms and more between two operators. */
-TEST(a_frameworks_own_time_in_a_step_is_not_the_programs_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.14 }, { DW_FACT_OPERATORS_COUNT, 500 }, { DW_FACT_OPERATORS_CALLED, 500 }));
-	at.facts.framework = DW_FACTS_LIGHTNING;
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
-	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:41 and train.py:43"; /* the program's own hook */
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
-	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
-	made_end(&at);
-}
-
-/* Of the time between the steps 0.24 of the loop are operators and 0.15 Python, in one function. */
-TEST(a_function_between_the_steps_is_one_cause)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.24 }, { DW_FACT_LOOP_PYTHON, 0.15 },
-	                     { DW_FACT_LOOP_CALLS, 0 }));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "python");
-	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = at.facts.at[DW_FACT_SAMPLES_BETWEEN].name = "update";
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "between-steps");
-	CHECK_STR(at.verdicts.at[1].rule->id, "python");
 	made_end(&at);
 }
 

@@ -1,54 +1,23 @@
 /* Which of two rules reports a time: the one that says why it passes. On facts made by hand. */
 #include "trials.h"
 
-/* A model that is called without gradients: a step is its forward. */
-TEST(what_lies_between_calls_of_a_model_may_be_its_input)
+/* Adam over tensors of some hundred thousand numbers writes new memory for each; so do elementwise operators. */
+TEST(page_faults_of_operators_are_page_faults)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_TRACE_TORCH, 1 }, { DW_FACT_STEP_FORWARD_ALL, 0.95 },
-	                     { DW_FACT_STEP_BACKWARD_ALL, 0 }, { DW_FACT_LOOP_STEPS, 0.7 }));
-	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.24));
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.26));
-	made_set(&at, DW_FACT_STEP_FORWARD_ALL, 0.4);
-	made_set(&at, DW_FACT_STEP_BACKWARD_ALL, 0.5);
-	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.11));
+	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 }));
+	CHECK(made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, OWN, 0.24, .share = DW_SHARE_OPTIMIZER),
+	                                                           CELL(RUNS, FAULT, 0.01, .share = DW_SHARE_OPTIMIZER))));
+	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(RUNS, OWN, 0.12, .share = DW_SHARE_OPTIMIZER),
+	                                                            CELL(RUNS, FAULT, 0.13, .share = DW_SHARE_OPTIMIZER))));
+	CHECK_EQ(made_find(&at, "page-faults")->state, DW_RULE_FIRED);
+	CHECK(!made_fires_of(&at, "optimizer-dominates", MADE_CELLS(CELL(WAITS, LOCK, 0.25, .share = DW_SHARE_OPTIMIZER))));
+	CHECK_EQ(made_find(&at, "waiting-lock")->state, DW_RULE_FIRED);
 	made_end(&at);
-}
-
-/* Python takes 16% of the loop, and the collections that its objects start 32%. */
-TEST(python_that_makes_objects_comes_before_their_collections)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.16 }, { DW_FACT_OPERATORS_COUNT, 20 },
-	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.32 }, { DW_FACT_LOOP_COLLECTIONS, 10 }));
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "python");
-	CHECK_STR(at.verdicts.at[1].rule->id, "collector");
-	made_set(&at, DW_FACT_LOOP_COLLECTIONS, 0.3); /* the program calls the collector in some steps */
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "collector");
-	made_set(&at, DW_FACT_LOOP_COLLECTIONS, 10);
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.04);
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "collector");
-	CHECK(made_find(&at, "python")->state != DW_RULE_FIRED);
-	made_end(&at);
-}
-
-/* Adam over tensors of some hundred thousand numbers writes new memory for each. */
-TEST(page_faults_of_an_update_are_page_faults)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 },
-	                     { DW_FACT_CPU_FAULT_NS, 1500 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }));
-	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 100));
-	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 1700)); /* 13% */
-	made_set(&at, DW_FACT_CPU_FAULTS_MINOR, 4000);
-	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_STEP_OPTIMIZER_ALL, 0.54));
-	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.27);
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_ELEMENTWISE, 0.36 }));
+	CHECK(made_fires_of(&at, "memory-bound-chain", MADE_CELLS(CELL(RUNS, FAULT, 0.01))));
+	CHECK(!made_fires_of(&at, "memory-bound-chain", MADE_CELLS(CELL(RUNS, FAULT, 0.05))));
 	made_end(&at);
 }
 
@@ -71,36 +40,6 @@ TEST(a_range_that_logs_is_logging)
 	made_end(&at);
 }
 
-/* 100 operators of 360 calls are the program's own; the others are called by these and by backward. */
-TEST(operators_of_backward_are_called_without_python)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.22 }, { DW_FACT_OPERATORS_COUNT, 360 },
-	                     { DW_FACT_OPERATORS_CALLED, 360 }));
-	CHECK(made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 100)); /* 0.5 ms and 100 * 12 us of 20 ms */
-	CHECK(!made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 360));
-	at.facts.framework = DW_FACTS_LIGHTNING;                          /* which calls hooks around them */
-	CHECK(!made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 100));
-	made_end(&at);
-}
-
-/* 2400 operators of 0.6 us of a CPU each: by the clock 2.4, if the thread has one for a quarter of the time. */
-TEST(operators_are_small_by_the_time_of_a_cpu)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_OPERATORS_SMALL, 0.25 }, { DW_FACT_OPERATORS_SMALL_COUNT, 2400 },
-	                     { DW_FACT_OPERATORS_SMALL_MEAN, 2.4e3 }, { DW_FACT_OPERATORS_COUNT, 2600 },
-	                     { DW_FACT_CPU_SWITCHES_FORCED, 5 }, { DW_FACT_CPU_SWITCHES_WAIT, 0 }));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0.75));
-	made_set(&at, DW_FACT_CPU_SWITCHES_FORCED, 0);
-	made_set(&at, DW_FACT_CPU_SWITCHES_WAIT, 5); /* it waits for a CPU after other waits */
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_CPU_DELAY, 0.75));
-	made_end(&at);
-}
-
 /* Other programs make single steps long: the share is over its threshold by a few of them. */
 TEST(a_share_that_other_programs_make_uneven_is_no_cause)
 {
@@ -108,10 +47,10 @@ TEST(a_share_that_other_programs_make_uneven_is_no_cause)
 
 	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.25 }, { DW_FACT_CPU_OTHERS, 0.8 },
 	                     { DW_FACT_CPU_DELAY, 0 }));
-	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.1;
+	at.facts.at[DW_FACT_STEP_OPTIMIZER].low = 0.1;
 	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0));
 	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
-	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.2;
+	at.facts.at[DW_FACT_STEP_OPTIMIZER].low = 0.2;
 	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
 	made_end(&at);
 }

@@ -128,11 +128,6 @@ TEST(starts_of_workers_are_no_waits_for_batches)
 	CHECK(made_fires(&at, "loader-restart", DW_FACT_LOADER_START_SHARE, 0.05));
 	CHECK(!made_fires(&at, "loader-restart", DW_FACT_LOADER_WORKERS_STARTED, 2)); /* they stay */
 	CHECK_EQ(made_without(&at, "loader-restart", DW_FACT_LOADER_EPOCHS), DW_RULE_NOT_MEASURED);
-	/* The forks make pages fault. */
-	made_set(&at, DW_FACT_CPU_FAULTS_MAJOR, 0);
-	CHECK(!made_fires(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR, 3000));
-	made_set(&at, DW_FACT_LOADER_WORKERS_STARTED, 2);
-	CHECK(made_fires(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR, 3000));
 	made_end(&at);
 }
 

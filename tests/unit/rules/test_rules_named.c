@@ -212,12 +212,11 @@ TEST(what_python_only_calls_is_no_larger_part)
 {
 	struct made at;
 
-	begin_beside_passes(&at, MADE_CELLS(CELL(RUNS, ALGEBRA, 0.37, .range = "metrics")));
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.3);
+	begin_beside_passes(&at, MADE_CELLS(CELL(RUNS, ALGEBRA, 0.37, .range = "metrics"), CELL(RUNS, INTERPRETER, 0.4)));
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "python"); /* all of it can go */
+	CHECK_STR(at.verdicts.at[0].rule->id, "python");
 	CHECK_EQ(made_find(&at, "named-part")->state, DW_RULE_FIRED);
-	made_set(&at, DW_FACT_SAMPLES_ENGINE, 0.94);
+	made_cells(&at, MADE_CELLS(CELL(RUNS, ALGEBRA, 0.37, .range = "metrics"), CELL(RUNS, INTERPRETER, 0.08)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "named-part");
 	made_end(&at);
@@ -228,8 +227,7 @@ TEST(page_faults_in_a_range_that_is_the_work_are_a_cause)
 	struct made at;
 
 	begin_own_names(&at);
-	made_set(&at, DW_FACT_CPU_FAULTS_MAJOR, 0);
-	made_set(&at, DW_FACT_CPU_FAULTS_MINOR, 5000); /* 25% */
+	made_cells(&at, MADE_CELLS(CELL(RUNS, FAULT, 0.25)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "page-faults");
 	made_end(&at);
@@ -307,13 +305,14 @@ TEST(memory_that_grows_comes_after_a_loss_of_time)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 276 << 10 }, { DW_FACT_STEP_PYTHON, 0.31 },
+	made_begin(&at, MADE({ DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 276 << 10 },
 	                     { DW_FACT_OPERATORS_LARGEST, 0.6 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.31)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "python");
 	CHECK_STR(at.verdicts.at[1].rule->id, "memory-growth");
 	CHECK_STR(at.verdicts.at[2].rule->id, "one-operator");
-	made_set(&at, DW_FACT_STEP_PYTHON, 0.05);
+	made_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.05)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "memory-growth");
 	made_end(&at);

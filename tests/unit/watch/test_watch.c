@@ -98,7 +98,8 @@ TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
 	dw_watch_reset(&job.watch);
 }
 
-/* Rank 3 is killed between two steps. The others end in the next step, or wait there; or (2) all ended after the same step. */
+/* Rank 3 is killed between two steps. The others end in the next step, or wait there; or (2) all ended after the same
+ * step. */
 TEST(a_process_that_failed_is_lost_after_its_last_step_too)
 {
 	struct job job;
@@ -152,11 +153,55 @@ TEST(a_process_that_ended_between_steps_is_lost_when_others_need_it)
 				job.ranks[i].last_open = !ends && i != 5;
 			}
 		if (ends == 1)
-			CHECK_STR(look(&job), "hang 0, hang 1, hang 2, hang 4, hang 5, hang 6, hang 7, lost 3");
+			CHECK_STR(look(&job), "lost 3, hang 0, hang 1, hang 2, hang 4, hang 5, hang 6, hang 7");
 		else
 			CHECK_STR(look(&job), ends ? "" : "lost 0, lost 1, lost 2, lost 3, lost 4, lost 6, lost 7");
 		dw_watch_reset(&job.watch);
 	}
+}
+
+/* Where the begin of a function is the step, the last one never ends. A launcher's status counts for ranks that did all
+ * steps. */
+TEST(a_process_that_ended_with_status_0_within_its_last_step_is_not_lost)
+{
+	for (int launched = 0; launched < 2; launched++) {
+		struct job job;
+
+		make(&job);
+		for (int i = 0; i < RANKS; i++)
+			job.ranks[i].resident_bytes = job.ranks[i].left_bytes = UINT64_C(4000000000);
+		usual_look(&job);
+		usual_look(&job);
+		for (int i = 0; i < RANKS; i++) {
+			job.ranks[i].resident_bytes = job.ranks[i].left_bytes = 0;
+			job.ranks[i].last_open = true;
+			job.ranks[i].well = launched ? DW_WELL_LAUNCHER : DW_WELL_ITSELF;
+			job.ranks[i].last_step -= launched && i == 6 ? 50 : 0;
+		}
+		CHECK_STR(look(&job), launched ? "lost 6" : "");
+		dw_watch_reset(&job.watch);
+	}
+}
+
+/* Rank 5 was killed; the launcher ended the others. */
+TEST(the_rank_that_failed_first_is_reported_first)
+{
+	struct dw_summary_open waits = { "all_reduce", true, second, 0 };
+	struct job job;
+
+	make(&job);
+	usual_look(&job);
+	for (int i = 0; i < RANKS; i++) {
+		job.ranks[i].failed = DW_SUMMARY_SIGNAL + (i == 5 ? 11 : 15);
+		job.ranks[i].where_known = true;
+		job.ranks[i].end_ns = job.now + 10 * second;
+		job.ranks[i].silent_ns = (i == 5 ? 1 : 2) * second;
+		job.ranks[i].open = &waits;
+		job.ranks[i].open_count = i != 5;
+	}
+	CHECK_STR(usual_look(&job), "lost 5, lost 0, lost 1, lost 2, lost 3, lost 4, lost 6, lost 7");
+	CHECK_HAS(job.text, "by signal 15 (Terminated); rank 5 on a failed first");
+	dw_watch_reset(&job.watch);
 }
 
 /* The processes of these ranks end, as the caller sees; their files are not found any more. */
@@ -286,7 +331,7 @@ TEST(a_rank_that_works_longer_is_slow_after_three_looks)
 	make(&job);
 	for (int k = 0; k < 6; k++) {
 		for (int i = 0; i < RANKS; i++)
-			step(&job, i, 60, 130, i == 6 ? 10 : 50); /* they wait for it */
+			step(&job, i, 60, 130, i == 6 ? 10 : 50);  /* they wait for it */
 		CHECK_STR(look(&job), k == 3 ? "slow 6" : ""); /* the first look has nothing to compare with */
 	}
 	CHECK_STR(usual_look(&job), "");
@@ -357,7 +402,8 @@ TEST(a_slow_rank_is_found_where_old_steps_are_lost)
 	for (uint64_t k = 0; k < 6; k++) {
 		for (int i = 0; i < RANKS; i++) {
 			for (uint64_t n = 0; n < 4; n++) {
-				spans[i][n] = (struct dw_summary_span){ .index = 10 * k + n, .steps = 60, .ns = 60 * UINT64_C(130000000) };
+				spans[i][n] =
+					(struct dw_summary_span){ .index = 10 * k + n, .steps = 60, .ns = 60 * UINT64_C(130000000) };
 				spans[i][n].part_ns[DW_PART_COMMUNICATION] = 60 * UINT64_C(1000000) * (i == 6 ? 10 : 50);
 			}
 			job.ranks[i].spans = spans[i];
@@ -371,7 +417,8 @@ TEST(a_slow_rank_is_found_where_old_steps_are_lost)
 	dw_watch_reset(&job.watch);
 }
 
-/* While other programs use the machine, what a rank works differs by 30% from look to look. Rank 3 takes twice as long then. */
+/* While other programs use the machine, what a rank works differs by 30% from look to look. Rank 3 takes twice as long
+ * then. */
 TEST(a_rank_that_takes_twice_as_long_after_noisy_looks_is_slow_within_six_looks)
 {
 	for (int seed = 0; seed < 20; seed++) {
@@ -439,17 +486,45 @@ static void glance_found(void *context, const struct dw_glance *glance)
 TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 {
 	static struct dw_glance scratch, of_file, of_rank;
-	struct dw_summary_span spans[3] = { { .index = 4, .steps = 2 }, { .index = 5, .steps = 2 }, { .index = 7, .steps = 1 } };
+	struct dw_summary_span spans[3] = { { .index = 4, .steps = 2 },
+		                                { .index = 5, .steps = 2 },
+		                                { .index = 7, .steps = 1 } };
 	struct dw_summary_bucket buckets[2] = { { 70, 3 }, { 75, 2 } };
 	struct dw_summary_open open[2] = { { "step", false, 9, 0 }, { "eval", false, 5, DW_PAUSE_EVALUATION } };
-	struct dw_summary_collective collectives[2] = { { .group = "world", .operation = "all_reduce", .last_sequence = 9, .open = true },
-		{ .group = "pipe", .operation = "broadcast", .last_sequence = 4 } };
+	struct dw_summary_collective collectives[2] = {
+		{ .group = "world", .operation = "all_reduce", .last_sequence = 9, .open = true },
+		{ .group = "pipe", .operation = "broadcast", .last_sequence = 4 }
+	};
 	struct dw_summary_name name = { "aten::mm", false, 5, 5000 };
-	struct dw_summary_rank rank = { .job = "job", .host = "a", .command = "c", .rank = 3, .pid = 7, .steps = 5, .last_step = 15,
-		.durations = buckets, .duration_count = 2, .span_log2 = 1, .spans = spans, .span_count = 3, .names = &name,
-		.name_count = 1, .where_known = true, .end_ns = start, .silent_ns = 12, .open = open, .open_count = 2,
-		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300, .failed = 265, .followed = true,
-		.unrecorded = &(struct dw_unrecorded){ .id = "nccl", .file = "libnccl.so", .why = "" }, .unrecorded_count = 1 };
+	struct dw_summary_rank rank = { .job = "job",
+		                            .host = "a",
+		                            .command = "c",
+		                            .rank = 3,
+		                            .pid = 7,
+		                            .steps = 5,
+		                            .last_step = 15,
+		                            .durations = buckets,
+		                            .duration_count = 2,
+		                            .span_log2 = 1,
+		                            .spans = spans,
+		                            .span_count = 3,
+		                            .names = &name,
+		                            .name_count = 1,
+		                            .where_known = true,
+		                            .end_ns = start,
+		                            .silent_ns = 12,
+		                            .open = open,
+		                            .open_count = 2,
+		                            .collectives = collectives,
+		                            .collective_count = 2,
+		                            .resident_bytes = 100,
+		                            .left_bytes = 200,
+		                            .cpu_ns = 300,
+		                            .failed = 265,
+		                            .followed = true,
+		                            .unrecorded =
+		                                &(struct dw_unrecorded){ .id = "nccl", .file = "libnccl.so", .why = "" },
+		                            .unrecorded_count = 1 };
 	struct dw_summary summary = { .ranks = &rank, .count = 1 };
 	struct dw_proto proto = { 0 };
 	struct dw_glance_sum of_newest[2], sum[2];

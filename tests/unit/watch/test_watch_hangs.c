@@ -18,7 +18,8 @@ struct hanging {
 };
 
 /* What a file says at `now` of a rank that hangs since `since`; the culprit did not come to collective 512. */
-static void hanging_write(struct hanging *one, uint64_t now, uint64_t since, uint64_t step_ns, bool culprit, unsigned place)
+static void hanging_write(struct hanging *one, uint64_t now, uint64_t since, uint64_t step_ns, bool culprit,
+                          unsigned place)
 {
 	bool hangs = now >= since;
 	uint64_t done = (hangs ? since - start : now - start) / step_ns;
@@ -61,7 +62,8 @@ static void named_say(void *context, const struct dw_watch_event *event)
 	}
 }
 
-/* When dwell run writes a summary because no step begins (job/still.c), in ns after that: up to a second and a half late. */
+/* When dwell run writes a summary because no step begins (job/still.c), in ns after that: up to a second and a half
+ * late. */
 static uint64_t hang_summary_after(uint64_t step_ns, uint64_t *seed, uint64_t limit_ns)
 {
 	double after = 1.1e10;
@@ -71,7 +73,8 @@ static uint64_t hang_summary_after(uint64_t step_ns, uint64_t *seed, uint64_t li
 	return (uint64_t)(after + 1.5e9 * uniform(seed));
 }
 
-/* After how many ns the culprit is named; 0: it is not, or another one is. `stopped`: its dwell run is stopped with it. */
+/* After how many ns the culprit is named; 0: it is not, or another one is. `stopped`: its dwell run is stopped with it.
+ */
 static uint64_t hang_named_after(uint64_t seed, uint64_t every, uint64_t look_every, uint64_t step_ns, bool stopped)
 {
 	uint64_t limit_ns = 20 * step_ns > 10 * second ? 20 * step_ns : 10 * second;
@@ -82,8 +85,9 @@ static uint64_t hang_named_after(uint64_t seed, uint64_t every, uint64_t look_ev
 	unsigned place = uniform(&seed) < 0.5;
 	uint64_t since = start + 20 * every + 30 * step_ns + (uint64_t)(uniform(&seed) * 1e11), now = start;
 
-	snprintf(named.want, sizeof named.want, stopped ? "rank %d on node%d wrote no summary" : "rank %d on node%d did not enter it",
-	         named.culprit, named.culprit / 8);
+	snprintf(named.want, sizeof named.want,
+	         stopped ? "rank %d on node%d wrote no summary" : "rank %d on node%d did not enter it", named.culprit,
+	         named.culprit / 8);
 	for (int i = 0; i < HANG_RANKS; i++) {
 		static char hosts[HANG_RANKS][16];
 
@@ -92,9 +96,18 @@ static uint64_t hang_named_after(uint64_t seed, uint64_t every, uint64_t look_ev
 		all[i] = (struct hanging){ .next = start + 1 + (uint64_t)(uniform(&seed) * (double)every) };
 		all[i].bucket = (struct dw_summary_bucket){ (uint32_t)((log2((double)step_ns) - 8) * 4), 1 };
 		all[i].collective = (struct dw_summary_collective){ .group = "world", .operation = "all_reduce" };
-		all[i].rank = (struct dw_summary_rank){ .job = "", .host = hosts[i], .command = "", .rank = i, .pid = 100 + (uint32_t)i,
-			.durations = &all[i].bucket, .duration_count = 1, .spans = &all[i].span, .span_count = 1,
-			.collectives = &all[i].collective, .collective_count = 1, .open = &all[i].open };
+		all[i].rank = (struct dw_summary_rank){ .job = "",
+			                                    .host = hosts[i],
+			                                    .command = "",
+			                                    .rank = i,
+			                                    .pid = 100 + (uint32_t)i,
+			                                    .durations = &all[i].bucket,
+			                                    .duration_count = 1,
+			                                    .spans = &all[i].span,
+			                                    .span_count = 1,
+			                                    .collectives = &all[i].collective,
+			                                    .collective_count = 1,
+			                                    .open = &all[i].open };
 	}
 	while (!named.found && !named.wrong && now < since + 20 * every + 100 * step_ns) {
 		now += look_every;
@@ -134,8 +147,8 @@ TEST(of_100_hangs_each_names_the_rank_that_did_not_come_within_twice_the_limit)
 			limit = limit > 10 * second ? limit : 10 * second;
 			good += after && after <= 2 * limit;
 			if (getenv("SHOW_HANGS"))
-				printf("%u, step %.3g s: named after %.3g s, limit %.3g s\n", k, (double)step_ns / 1e9, (double)after / 1e9,
-				       (double)limit / 1e9);
+				printf("%u, step %.3g s: named after %.3g s, limit %.3g s\n", k, (double)step_ns / 1e9,
+				       (double)after / 1e9, (double)limit / 1e9);
 		}
 		CHECK_EQ(good, 100);
 	}
@@ -143,9 +156,9 @@ TEST(of_100_hangs_each_names_the_rank_that_did_not_come_within_twice_the_limit)
 
 /* ---- long work without steps -------------------------------------------------------------------------- */
 
-/* The ranks first do steps; then 20 looks follow in which no step ends. At each of these looks a rank is blocked and records
- * nothing, unless `fill` changes the summary of rank `i` at look `k`. `first`: makes the job; without it an earlier call's job
- * goes on. Returns the first look at which a rank hangs, or -1. */
+/* The ranks first do steps; then 20 looks follow in which no step ends. At each of these looks a rank is blocked and
+ * records nothing, unless `fill` changes the summary of rank `i` at look `k`. `first`: makes the job; without it an
+ * earlier call's job goes on. Returns the first look at which a rank hangs, or -1. */
 static int pause_looks(struct job *job, void (*fill)(struct job *job, int i, int k), bool first)
 {
 	int found = -1;
@@ -181,13 +194,24 @@ static void pause_open(struct job *job, int i, const char *name, bool communicat
 	job->ranks[i].open_count = 1;
 }
 
-static void pause_blocked(struct job *job, int i, int k) { pause_open(job, i, "evaluation", false, DW_PAUSE_EVALUATION); }
+static void pause_blocked(struct job *job, int i, int k)
+{
+	pause_open(job, i, "evaluation", false, DW_PAUSE_EVALUATION);
+}
 
-static void pause_lock(struct job *job, int i, int k) { }
+static void pause_lock(struct job *job, int i, int k)
+{
+}
 
-static void pause_records(struct job *job, int i, int k) { job->ranks[i].silent_ns = second; }
+static void pause_records(struct job *job, int i, int k)
+{
+	job->ranks[i].silent_ns = second;
+}
 
-static void pause_cpu(struct job *job, int i, int k) { job->ranks[i].cpu_ns += 9 * second; }
+static void pause_cpu(struct job *job, int i, int k)
+{
+	job->ranks[i].cpu_ns += 9 * second;
+}
 
 static void pause_evaluates(struct job *job, int i, int k)
 {
@@ -206,6 +230,25 @@ static void pause_data(struct job *job, int i, int k)
 {
 	pause_cpu(job, i, k);
 	pause_open(job, i, "data", false, DW_PAUSE_NONE);
+}
+
+/* An endless loop, or work that is not recorded: it is named later. */
+TEST(a_rank_that_computes_without_records_hangs_after_five_minutes)
+{
+	struct job job;
+
+	CHECK_EQ(pause_looks(&job, pause_cpu, true), -1);
+	for (int k = 20; k < 36; k++) {
+		for (int i = 0; i < RANKS; i++) {
+			job.ranks[i].end_ns += 10 * second;
+			job.ranks[i].silent_ns += 10 * second;
+			pause_cpu(&job, i, k);
+		}
+		CHECK_EQ(strstr(look(&job), "hang 0") != NULL, k == 29);
+		if (k == 29)
+			CHECK_HAS(job.text, "it computes: an endless loop, or work that is not recorded");
+	}
+	dw_watch_reset(&job.watch);
 }
 
 /* Rank 0 writes a checkpoint, and the others wait for it. */
@@ -242,9 +285,12 @@ static void pause_unrecorded(struct job *job, int i, int k)
 
 TEST(a_rank_without_steps_hangs_unless_it_works)
 {
-	static const struct { void (*fill)(struct job *, int, int); int first, last; } all[] = {
-		{ pause_lock, 0, 1 }, { pause_blocked, 0, 1 }, { pause_collective, 0, 1 }, { pause_data, 0, 1 },
-		{ pause_unrecorded, 0, 1 }, { pause_then_hangs, 5, 6 }, { pause_records, -1, -1 }, { pause_cpu, -1, -1 },
+	static const struct {
+		void (*fill)(struct job *, int, int);
+		int first, last;
+	} all[] = {
+		{ pause_lock, 0, 1 },        { pause_blocked, 0, 1 },      { pause_collective, 0, 1 },    { pause_data, 0, 1 },
+		{ pause_unrecorded, 0, 1 },  { pause_then_hangs, 5, 6 },   { pause_records, -1, -1 },     { pause_cpu, -1, -1 },
 		{ pause_evaluates, -1, -1 }, { pause_checkpoint, -1, -1 }, { pause_others_wait, -1, -1 },
 	};
 	struct job job;
@@ -276,7 +322,8 @@ TEST(ranks_that_waited_for_one_that_worked_do_not_hang_when_it_goes_on)
 	dw_watch_reset(&job.watch);
 }
 
-/* It is named the first time, when nothing says that it works. The second time comes as many steps later, the third one does not. */
+/* It is named the first time, when nothing says that it works. The second time comes as many steps later, the third one
+ * does not. */
 TEST(what_took_as_long_before_is_no_hang)
 {
 	struct job job;
@@ -294,7 +341,8 @@ TEST(what_took_as_long_before_is_no_hang)
 	dw_watch_reset(&job.watch);
 }
 
-/* Looks of a job that does steps, or stands still without a reason, at the place `name`. Returns whether rank 0 hangs. */
+/* Looks of a job that does steps, or stands still without a reason, at the place `name`. Returns whether rank 0 hangs.
+ */
 static bool pause_go(struct job *job, int looks, bool stands, const char *name, uint64_t *state)
 {
 	bool found = false;
@@ -321,8 +369,71 @@ static bool pause_go(struct job *job, int looks, bool stands, const char *name, 
 	return found;
 }
 
-/* A month in which the job stands still for 70 s each 3,600 steps, more or less; each third time in another place. Three are
- * reported, until their distances are known. Once a day it hangs as long between two of them, at the place of the others. */
+/* The file of a rank that hangs is written earlier or later after the end of its recording, whose clock is measured
+ * again. It has the same last record in all of them, works at times, and stood still before. */
+TEST(a_hang_is_over_only_when_the_rank_records_something)
+{
+	for (int followed = 0; followed < 2; followed++) {
+		struct job job;
+		uint64_t state = 3;
+
+		make(&job);
+		CHECK(pause_looks(&job, pause_lock, true) >= 0);
+		for (int k = 0; k < 60; k++) {
+			for (int i = 0; i < RANKS; i++) {
+				struct dw_summary_rank *rank = &job.ranks[i];
+				uint64_t end = job.now + 6 * second + (uint64_t)(4e9 * uniform(&state)),
+						 before = rank->end_ns - rank->silent_ns;
+
+				rank->followed = followed;
+				rank->cpu_ns += (k / 5 % 2 ? 9 : 0) * second + 1;
+				rank->end_ns = end;
+				rank->silent_ns = end - before - (uint64_t)(2e8 * (uniform(&state) - 0.5));
+			}
+			CHECK_STR(look(&job), "");
+		}
+		for (int i = 0; i < RANKS; i++)
+			job.ranks[i].silent_ns = second;
+		CHECK_HAS(look(&job), "hang 0 over, hang 1 over");
+		dw_watch_reset(&job.watch);
+	}
+}
+
+/* Rank 2 is in a barrier, and the others are in a broadcast of the same number; or its root has gone on from it. */
+TEST(ranks_in_different_collectives_are_named_with_both)
+{
+	for (int goes_on = 0; goes_on < 2; goes_on++) {
+		struct dw_summary_collective rows[RANKS][2];
+		struct job job;
+
+		make(&job);
+		usual_look(&job);
+		for (int i = 0; i < RANKS; i++) {
+			rows[i][0] = (struct dw_summary_collective){ .group = "world",
+				                                         .operation = i == 2 ? "barrier" : "broadcast",
+				                                         .last_sequence = 31,
+				                                         .open = i == 2 || !goes_on };
+			rows[i][1] = (struct dw_summary_collective){ .group = "world",
+				                                         .operation = "all_reduce",
+				                                         .last_sequence = 30 + 2 * (i != 2 && goes_on),
+				                                         .open = i != 2 && goes_on };
+			job.ranks[i].where_known = true;
+			job.ranks[i].end_ns = job.now + 10 * second;
+			job.ranks[i].silent_ns = 50 * second;
+			job.ranks[i].collectives = rows[i];
+			job.ranks[i].collective_count = 2;
+		}
+		CHECK_HAS(look(&job), "hang 0");
+		CHECK_HAS(job.text, "; collective number 31 is ");
+		CHECK_HAS(job.text, "barrier in rank 2");
+		CHECK_HAS(job.text, "broadcast in rank 0, 1, 3, 4, ...");
+		dw_watch_reset(&job.watch);
+	}
+}
+
+/* A month in which the job stands still for 70 s each 3,600 steps, more or less; each third time in another place.
+ * Three are reported, until their distances are known. Once a day it hangs as long between two of them, at the place of
+ * the others. */
 TEST(a_month_of_regular_pauses_has_no_event_but_the_first_ones_and_the_hangs)
 {
 	const unsigned days = check_is_slow() ? 3 : 30;

@@ -1,0 +1,121 @@
+/*
+ * Programs with threads that change their user or group while the kernel's events are in place of timers.
+ *
+ * glibc tells each thread by the signal that is this library's too, and waits until all have handled it. A thread that
+ * holds the signal back (dws_perf_hold()) would let it wait, for ever if nothing ends the thread's call. So events end
+ * in all threads before libc's function begins, and timers are in their place. The other of glibc's two signals reaches
+ * a thread in a call that holds the first one; its handler changes the mask to which the kernel returns. To the program
+ * this is what glibc's own signal is: the call that waits goes on, or fails with EINTR, as without this library.
+ */
+#include "sampler.h"
+
+#include <grp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "wrapped.h"
+
+#define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
+#define SIGNAL 32     /* SIGCANCEL */
+#define THREADS 4096u /* that may have events */
+
+static uint32_t threads[THREADS]; /* atomic; the kernel's number of a thread with events; 0: the place is free */
+static uint32_t next_place;       /* atomic; where to look for a free one */
+static struct dws_kernel_action glibcs;
+
+bool dws_users_enter(uint32_t *place)
+{
+	uint32_t self = (uint32_t)dw_call(SYS_gettid), begin = __atomic_fetch_add(&next_place, 1, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		uint32_t at = (begin + i) % THREADS, nobody = 0;
+
+		if (__atomic_compare_exchange_n(&threads[at], &nobody, self, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+			*place = at + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+void dws_users_leave(uint32_t *place)
+{
+	if (*place)
+		__atomic_store_n(&threads[*place - 1], 0, __ATOMIC_RELAXED);
+	*place = 0;
+}
+
+void dws_users_forked(void)
+{
+	memset(threads, 0, sizeof threads);
+}
+
+/* All signals are blocked here. */
+static void users_handle(int number, siginfo_t *info, void *given)
+{
+	ucontext_t *context = given;
+
+	if (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &dws_process) {
+		dws_perf_clear(&context->uc_sigmask);
+		dws_timers_pause();
+		dws_timers_resume();
+	} else if (dws_is_handler(&glibcs)) {
+		glibcs.handler(number, info, context);
+	}
+}
+
+static void users_tell(uint32_t thread)
+{
+	siginfo_t info = { .si_signo = SIGNAL, .si_code = SI_QUEUE };
+
+	info.si_value.sival_ptr = &dws_process;
+	info.si_pid = dws_process.pid;
+	dw_call(SYS_rt_tgsigqueueinfo, dws_process.pid, thread, SIGNAL, &info);
+}
+
+/* Before a call that tells all threads. Several threads may do this at once. */
+static void users_change(void)
+{
+	uint32_t self = (uint32_t)dw_call(SYS_gettid);
+
+	if (!dws_process.has_perf || dws_process.in_sandbox || dws_process.pid != (int)dw_call(SYS_getpid))
+		return;
+	dws_lack(
+		"the program changed its user or group: from then on samples are taken by timers, without the kernel's functions");
+	dws_timers_without_perf();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with that of dws_perf_hold() */
+	if (!dws_signal_install(SIGNAL, users_handle, &glibcs))
+		return;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		uint32_t thread = __atomic_load_n(&threads[i], __ATOMIC_SEQ_CST);
+
+		if (thread && thread != self)
+			users_tell(thread);
+	}
+	dws_timers_pause();
+	dws_timers_resume();
+}
+
+#define CHANGES(name, parameters, arguments) \
+	PUBLIC int name parameters \
+	{ \
+		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 }; \
+		int(*next) parameters; \
+\
+		if (DWELL_UNLIKELY(dws_process.has_perf)) \
+			users_change(); \
+		*(void **)&next = dws_target(&wrapped); \
+		return next arguments; \
+	}
+
+CHANGES(setuid, (uid_t user), (user))
+CHANGES(seteuid, (uid_t user), (user))
+CHANGES(setreuid, (uid_t real, uid_t effective), (real, effective))
+CHANGES(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+CHANGES(setgid, (gid_t group), (group))
+CHANGES(setegid, (gid_t group), (group))
+CHANGES(setregid, (gid_t real, gid_t effective), (real, effective))
+CHANGES(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+CHANGES(setgroups, (size_t count, const gid_t *groups), (count, groups))
+CHANGES(initgroups, (const char *user, gid_t group), (user, group))
