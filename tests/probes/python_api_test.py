@@ -91,6 +91,16 @@ class Values(unittest.TestCase):
         self.assertEqual([("better", 4)], [(row["mark"], row["count"]) for row in rows("values.dwell", "marks")])
 
 
+class Collector(unittest.TestCase):
+    def test_collections_have_no_place_of_dwells_own(self):
+        with open("collect.py", "w", encoding="utf-8") as script:
+            script.write("import gc\nfor i in range(5): gc.collect()\n")
+        run_script("collect.py")
+        found = [row for row in rows("collect.dwell", "tree") if "gc generation" in str(row)]
+        self.assertTrue(found)
+        self.assertNotIn("collector.c", str(found))
+
+
 class Threads(unittest.TestCase):
     def test_names_that_python_gives_its_threads(self):
         with open("threads.py", "w", encoding="utf-8") as script:
