@@ -153,3 +153,6 @@ struct dwp_code_field {
 /* Reserves a field. Python calls `release`, if it is not NULL, with the pointer of a code object
  * that ends. False: this Python has no such fields. */
 bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer));
+
+/* Names of Python's threads (threads.c). Called when the program has imported threading, as known.def says. */
+void dwp_threads_attach(PyObject *module);
