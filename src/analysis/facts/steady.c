@@ -458,16 +458,12 @@ static void steady_put_wholes(struct dw_facts_work *work)
 	static const enum dw_fact_id ids[DW_WHOLE_COUNT] = {
 		DW_FACT_STEP_OPTIMIZER_ALL, DW_FACT_STEP_BACKWARD_ALL, DW_FACT_STEP_FORWARD_ALL,
 	};
-	size_t closures = 0;
 
 	for (unsigned w = 0; w < DW_WHOLE_COUNT; w++) {
 		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = (double)work->steady[i]->whole_ns[w];
 		dw_fact_set_steps(work, ids[w]);
 	}
-	for (size_t i = 0; i < work->steady_count; i++)
-		closures += work->steady[i]->closure;
-	dw_fact_set(work, DW_FACT_OPTIMIZER_CLOSURE, 2 * closures > work->steady_count, work->steady_count);
 }
 
 #define LEAST_READINGS 5u /* a wait at the begin of a short loop is none of its short steps */

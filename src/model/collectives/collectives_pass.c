@@ -17,47 +17,6 @@ struct result {
 
 /* ---- a stream ------------------------------------------------------------------------------ */
 
-struct frame {
-	struct dw_frame frame;
-	struct dw_collectives_frame own;
-};
-
-struct collectives {
-	struct dw_pass pass;
-	struct dw_collectives_walk walk;
-};
-
-DW_INLINE void collectives_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct collectives *at = state;
-	struct frame *frame = place;
-
-	dw_collectives_enter(&at->walk, &frame->own, id);
-	frame->frame.in_scope = dw_pass_in_scope(&at->pass, ticks);
-}
-
-DW_INLINE void collectives_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	const struct frame *frame = place;
-
-	dw_collectives_leave(&((struct collectives *)state)->walk, &frame->frame, &frame->own, ticks, how);
-}
-
-static void collectives_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	struct collectives *at = state;
-	struct frame *frame = DW_PASS_INNERMOST(&at->pass, struct frame);
-
-	if (frame && frame->frame.in_scope)
-		dw_collectives_note(&at->walk, &frame->own, record);
-}
-
-static const struct dw_pass_hooks collectives_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .scoped = true,
-	.enter = collectives_enter, .leave = collectives_leave, .note = collectives_note,
-};
-DW_PASS_DEFINE(collectives, collectives_hooks)
-
 bool dw_collectives_has_stream(const struct dw_model *model, size_t stream)
 {
 	const struct dw_source_stream *from = &model->source->streams[stream];
@@ -66,17 +25,22 @@ bool dw_collectives_has_stream(const struct dw_model *model, size_t stream)
 	return head && head->flags & DW_HEAD_COLLECTIVES && !from->nested && dw_scope_has_stream(model, from);
 }
 
-void dw_collectives_begin(struct dw_collectives_walk *walk, struct dw_collectives_stream *stream,
-                          const struct dw_model *model, size_t index)
+bool dw_collectives_begin(void *pass, void *all, void *worker, const struct dw_part_begin *from)
 {
-	const struct dw_source_file *file = &model->source->files[model->source->streams[index].file];
+	const struct dw_collectives_sums *sums = all;
+	const struct dw_model *model = sums->model;
+	const struct dw_source_stream *stream = from->pass->walk.stream;
+	const struct dw_source_file *file = from->pass->walk.file;
 
-	*walk = (struct dw_collectives_walk){ .stream = stream, .process = model->source->streams[index].process,
-		                                  .clock = &file->clock, .symbol_count = file->symbol_count,
-		                                  .symbol_by_id = model->symbol_by_id[model->source->streams[index].file] };
+	*(struct dw_collectives_pass *)pass = (struct dw_collectives_pass){ .pass = from->pass,
+		.frame_bytes = from->frame_bytes, .frame_offset = from->frame_offset, .process = stream->process,
+		.clock = &file->clock, .symbol_count = file->symbol_count, .symbol_by_id = from->pass->walk.symbol_by_id,
+		.stream = dw_collectives_has_stream(model, from->segment->stream) ? &sums->streams[from->segment->stream]
+		                                                                  : NULL };
+	return true;
 }
 
-__attribute__((noinline)) void dw_collectives_found(struct dw_collectives_walk *walk,
+__attribute__((noinline)) void dw_collectives_found(struct dw_collectives_pass *walk,
                                                     struct dw_collectives_frame *frame, const struct dw_record *record)
 {
 	struct dw_collectives_stream *stream = walk->stream;
@@ -97,7 +61,7 @@ __attribute__((noinline)) void dw_collectives_found(struct dw_collectives_walk *
 	frame->last = (uint32_t)++stream->count;
 }
 
-void dw_collectives_end(struct dw_collectives_walk *walk, const struct dw_collectives_frame *frame,
+void dw_collectives_end(struct dw_collectives_pass *walk, const struct dw_collectives_frame *frame,
                         uint64_t start_ticks, uint64_t end_ticks, enum dw_leave how)
 {
 	bool last = true;
@@ -200,13 +164,27 @@ static void collectives_join(struct result *result)
 	result->view.collectives = result->all;
 }
 
-bool dw_collectives_finish(struct dw_model *model, struct dw_collectives_stream *streams, void *place)
+bool dw_collectives_sums_init(struct dw_collectives_sums *sums, struct dw_model *model)
 {
-	const struct dw_source *source = model->source;
+	sums->model = model;
+	sums->streams = calloc(model->source->stream_count + 1, sizeof *sums->streams);
+	return sums->streams != NULL;
+}
+
+void dw_collectives_sums_reset(struct dw_collectives_sums *sums)
+{
+	for (size_t i = 0; sums->streams && i < sums->model->source->stream_count; i++)
+		free(sums->streams[i].noted);
+	free(sums->streams);
+}
+
+bool dw_collectives_finish(struct dw_collectives_sums *sums, void *place)
+{
+	const struct dw_source *source = sums->model->source;
 	struct result *result = place;
 
 	for (size_t i = 0; i < source->stream_count; i++)
-		collectives_take(result, &source->files[source->streams[i].file], &streams[i]);
+		collectives_take(result, &source->files[source->streams[i].file], &sums->streams[i]);
 	if (!result->failed)
 		collectives_join(result);
 	return !result->failed;
@@ -214,27 +192,21 @@ bool dw_collectives_finish(struct dw_model *model, struct dw_collectives_stream 
 
 /* ---- the product --------------------------------------------------------------------------- */
 
+#define LOOP collectives_alone
+#define LOOP_HOOKS .scoped = true
+#define LOOP_PARTS(PART) PART(collectives, ALWAYS)
+#define LOOP_DROPS_ROWS
+#include "model/core/loop.h"
+
 static bool collectives_compute(struct dw_model *model, const void *request, void *result)
 {
-	size_t count = model->source->stream_count;
-	struct dw_collectives_stream *streams = calloc(count + 1, sizeof *streams);
-	struct dw_frames frames = { 0 };
-	bool good = streams != NULL;
+	struct dw_collectives_sums own;
+	struct dw_part_sums sums = { .collectives = &own };
+	bool good = dw_collectives_sums_init(&own, model) &&
+	            collectives_alone_walk_all(model, &sums, NULL, dw_collectives_has_stream) &&
+	            dw_collectives_finish(&own, result);
 
-	for (size_t i = 0; good && i < count; i++) {
-		struct collectives state;
-
-		if (!dw_collectives_has_stream(model, i))
-			continue;
-		memset(&state, 0, sizeof state);
-		dw_pass_init(&state.pass, model, i, &frames);
-		dw_collectives_begin(&state.walk, &streams[i], model, i);
-		collectives_walk(&state.pass);
-		good = !state.pass.walk.failed;
-	}
-	dw_frames_reset(&frames);
-	good = streams && dw_collectives_finish(model, streams, result) && good;
-	free(streams);
+	dw_collectives_sums_reset(&own);
 	return good;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/free.h"
 #include "base/live.h"
-#include "base/pool.h"
+#include "model/core/parallel.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -38,7 +38,6 @@ struct freed_collect {
 	struct freed_all *all;
 	uint64_t **ticks; /* by stream: of its changes */
 	bool *on_device;
-	bool failed;      /* atomic */
 };
 
 DW_INLINE void freed_enter(void *state, void *place, uint64_t ticks, uint32_t id)
@@ -76,20 +75,16 @@ static const struct dw_pass_hooks freed_hooks = {
 };
 DW_PASS_DEFINE(freed, freed_hooks)
 
-static void freed_walk_stream(void *context, unsigned worker, size_t at)
+static bool freed_walk_stream(void *context, void *worker, struct dw_frames *frames, const struct dw_model *model,
+                              const struct dw_segment *segment)
 {
 	struct freed_collect *collect = context;
-	struct dw_model *model = collect->model;
-	size_t stream = model->stream_order[at];
-	struct freed_walk walk = { .stream = &collect->all->streams[stream],
-		.ticks = &collect->ticks[stream], .on_device = collect->on_device };
-	struct dw_frames frames = { 0 };
+	struct freed_walk walk = { .stream = &collect->all->streams[segment->stream],
+		.ticks = &collect->ticks[segment->stream], .on_device = collect->on_device };
 
-	dw_pass_init(&walk.pass, model, stream, &frames);
+	dw_pass_init(&walk.pass, model, segment->stream, frames);
 	freed_walk(&walk.pass);
-	dw_frames_reset(&frames);
-	if (walk.failed || walk.pass.walk.failed)
-		__atomic_store_n(&collect->failed, true, __ATOMIC_RELAXED);
+	return !walk.failed && !walk.pass.walk.failed;
 }
 
 /* ---- what is allocated now ------------------------------------------------------------------------ */
@@ -209,6 +204,8 @@ static bool freed_compute(struct dw_model *model, const void *request, void *res
 {
 	struct freed_all *all = result;
 	struct freed_collect collect = { .model = model, .all = all };
+	static const struct dw_walk_kind kind = { .walk = freed_walk_stream };
+	const struct dw_parallel walk = { .kind = &kind, .model = model, .context = &collect };
 	bool good;
 
 	all->count = model->source->stream_count;
@@ -218,9 +215,7 @@ static bool freed_compute(struct dw_model *model, const void *request, void *res
 	good = all->streams && collect.ticks && collect.on_device;
 	for (uint32_t i = 0; good && i < model->symbol_count; i++)
 		collect.on_device[i] = model->symbols[i].detail && strncmp(model->symbols[i].detail, "cpu", 3) != 0;
-	if (good)
-		dw_pool_run(all->count, dw_pool_workers(all->count), freed_walk_stream, &collect);
-	good = good && !collect.failed && freed_settle_all(&collect);
+	good = good && dw_walk_parallel(&walk) && freed_settle_all(&collect);
 	for (size_t i = 0; collect.ticks && i < all->count; i++)
 		free(collect.ticks[i]);
 	DW_FREE(collect.ticks, collect.on_device);

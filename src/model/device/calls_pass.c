@@ -16,7 +16,6 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "model/device/calls_pass.h"
 
 struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
@@ -180,16 +179,21 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 
 /* ---- a stream ------------------------------------------------------------------------------ */
 
-void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
-                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes, size_t frame_offset)
+bool dw_calls_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from)
 {
-	*calls = (struct dw_calls_pass){ .pass = pass, .build = build, .part = part,
-		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX,
-		.long_ticks = (uint64_t)(DW_LAUNCH_NS / pass->walk.file->clock.ns_per_tick) };
+	struct dw_device_build *build = sums;
+
+	*(struct dw_calls_pass *)pass = (struct dw_calls_pass){ .pass = from->pass, .build = build,
+		.part = &build->parts[from->segment->stream], .frame_bytes = from->frame_bytes,
+		.frame_offset = from->frame_offset, .late_thread = DW_NO_INDEX,
+		.long_ticks = (uint64_t)(DW_LAUNCH_NS / from->pass->walk.file->clock.ns_per_tick) };
+	return true;
 }
 
-void dw_calls_end(struct dw_calls_pass *calls)
+void dw_calls_end(void *pass)
 {
+	struct dw_calls_pass *calls = pass;
+
 	dw_calls_take_lates(calls, UINT64_MAX);
 	calls->part->failed |= calls->failed || calls->pass->walk.failed;
 }
@@ -229,8 +233,10 @@ static void calls_take_link(struct dw_calls_pass *calls, const struct dw_record 
 	}
 }
 
-void dw_calls_note(struct dw_calls_pass *calls, const struct dw_record *record)
+void dw_calls_note(void *pass, uint64_t ticks, const struct dw_record *record)
 {
+	struct dw_calls_pass *calls = pass;
+
 	if (record->kind == DW_EXT && record->id == (DW_EXT_CORRELATION << DW_EXT_TYPE_SHIFT | DW_CORRELATION_WORDS))
 		calls_take_number(calls, record->payload[0], false);
 	else if (record->kind == DW_EXT && record->id == (DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT | DW_EXTERNAL_WORDS))
@@ -241,74 +247,19 @@ void dw_calls_note(struct dw_calls_pass *calls, const struct dw_record *record)
 		calls_frame(calls, calls->pass->depth)->stack = record->id;
 }
 
-/* ---- a pass for the calls alone ----------------------------------------------------------- */
+/* ---- a walk for the calls alone ----------------------------------------------------------- */
 
-struct calls_frame {
-	struct dw_frame frame;
-	struct dw_calls_frame own;
-};
-
-struct calls_state {
-	struct dw_pass pass;
-	struct dw_calls_pass calls;
-};
-
-DW_INLINE void calls_settle(void *state, uint64_t ticks)
-{
-	dw_calls_settle(&((struct calls_state *)state)->calls, ticks);
-}
-
-DW_INLINE void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	dw_calls_enter(&((struct calls_state *)state)->calls, &((struct calls_frame *)place)->own, ticks, id);
-}
-
-DW_INLINE void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	dw_calls_leave(&((struct calls_state *)state)->calls,
-	               &((struct calls_frame *)place)->frame, &((struct calls_frame *)place)->own, ticks);
-}
-
-static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_calls_note(&((struct calls_state *)state)->calls, record);
-}
-
-static const struct dw_pass_hooks calls_hooks = {
-	.frame_bytes = sizeof(struct calls_frame), .deepest = DW_DEEPEST,
-	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .settle = calls_settle,
-};
-DW_PASS_DEFINE(calls, calls_hooks)
-
-struct calls_walk {
-	struct dw_device_build *build;
-	struct dw_frames *frames; /* by worker */
-};
-
-static void calls_walk_stream(void *context, unsigned worker, size_t at)
-{
-	struct calls_walk *walk = context;
-	struct dw_model *model = walk->build->model;
-	size_t stream = model->stream_order[at];
-	struct calls_state state;
-
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, stream, &walk->frames[worker]);
-	dw_calls_begin(&state.calls, walk->build, &walk->build->parts[stream], &state.pass,
-	               sizeof(struct calls_frame), offsetof(struct calls_frame, own));
-	calls_walk(&state.pass);
-	dw_calls_end(&state.calls);
-}
+#define LOOP device_calls_alone
+#define LOOP_HOOKS
+#define LOOP_PARTS(PART) PART(calls, ALWAYS)
+#define LOOP_DROPS_ROWS
+#include "model/core/loop.h"
 
 bool dw_device_find_calls(struct dw_device_build *build)
 {
-	size_t streams = build->model->source->stream_count;
-	unsigned workers = dw_pool_workers(streams);
-	struct calls_walk walk = { build, calloc(workers, sizeof *walk.frames) };
+	struct dw_part_sums sums = { .calls = build };
 
-	if (walk.frames && streams)
-		dw_pool_run(streams, workers, calls_walk_stream, &walk);
-	return dw_frames_free(walk.frames, workers);
+	return device_calls_alone_walk_all(build->model, &sums, NULL, NULL);
 }
 
 /* ---- all streams --------------------------------------------------------------------------- */

@@ -2,230 +2,203 @@
  * The profiles by name of several scopes, the outermost ranges, the threads and the steps, in one
  * walk; see joint.h.
  *
- * The records of a chunk are decoded once, and each range is pushed once (joint_loops.h). The code
- * of the products is inlined from their *_pass.h.
- *
  * The division of a step needs the times in which threads without steps communicated and ran
  * operators. So the streams of such threads are walked first. Threads with and without steps can
  * hand on one stream to each other. Such a stream is walked once more, before all others.
  */
 #include "model/joint/joint.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/pool.h"
+#include "model/collectives/collectives_pass.h"
 #include "model/core/scope.h"
-#include "model/joint/joint_loops.h"
+#include "model/device/calls_pass.h"
 #include "model/memory/memory.h"
+#include "model/steps/division.h"
 #include "model/steps/steps_build.h"
+#include "model/time/flops_pass.h"
+#include "model/time/loading_pass.h"
+#include "model/time/outermost_pass.h"
+#include "model/time/profile_by_name_pass.h"
+#include "model/time/threads_pass.h"
 
-/* ---- parallel walk ------------------------------------------------------------------------ */
+/* ---- the loops ---------------------------------------------------------------------------- */
+
+/* Several, so that a walk has no cost for products that it does not compute. */
+#define LOOP joint_plain
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS)
+#include "model/core/loop.h"
+
+#define LOOP joint_counted
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS)
+#include "model/core/loop.h"
+
+#define LOOP joint_steps
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS) PART(shares, ALWAYS)
+#include "model/core/loop.h"
+
+#define LOOP joint_facts
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART)                                                                     \
+	PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS) PART(shares, ALWAYS) \
+	PART(loading, PERHAPS) PART(flops, PERHAPS) PART(calls, PERHAPS)
+#include "model/core/loop.h"
+
+#define LOOP joint_ranks
+#define LOOP_HOOKS
+#define LOOP_PARTS(PART) PART(threads, ALWAYS) PART(shares, ALWAYS) PART(collectives, ALWAYS)
+#define LOOP_DROPS_ROWS
+#define LOOP_EVERYTHING
+#include "model/core/loop.h"
+
+/* ---- the walk ----------------------------------------------------------------------------- */
 
 struct joint {
 	struct dw_model *models[DW_JOINT_MOST]; /* the first model, and those whose profile is not
 	                                         * computed yet */
 	struct dw_flat_all *profiles[DW_JOINT_MOST];
-	unsigned count;
-	bool counted;             /* compute the threads too */
-	const struct dw_threads *known; /* the threads if they are known before; NULL: they are not */
-	struct dw_threads_sums threads;
-	struct dw_outermost_sums outermost;
-	const struct dw_op **ops; /* by file */
+	const struct dw_threads *known;     /* the threads if they are known before; NULL: they are not */
+	const struct dw_threads *known_now; /* those that the walk has found */
 	const struct dw_segments *segments;
-	uint32_t file;
-	bool stepped;             /* compute the steps too */
-	bool facts;               /* with the steps, compute the products of facts too */
+	struct dw_part_sums sums;           /* which products are computed, each in one of these */
+	struct dw_profile_sums profile;
+	struct dw_outermost_sums outermost;
+	struct dw_threads_sums threads;
 	struct dw_steps_work steps;
-	uint32_t more;            /* bits of enum joint_more: only with the steps */
+	struct dw_steps steps_made;
 	struct dw_loading_sums loading;
 	struct dw_flops_sums flops;
 	struct dw_device_build device;
 	struct dw_device_work device_work;
-	enum joint_round { JOINT_ALL, JOINT_OTHERS, JOINT_STEPS } round;
-	bool *stream_has_steps;   /* by stream */
-	struct joint_walker {
-		struct dw_profile_worker profile;
-		struct dw_outermost_worker outermost;
-		struct dw_shares_worker shares;
-		struct dw_loading_worker loading;
-		struct dw_flops_tally *flops;
-		struct dw_frames frames;
-	} *walkers;
+	struct dw_collectives_sums collectives;
 };
 
-/* Walks a segment for the products of facts too. */
-static void joint_walk_more(struct joint *joint, struct joint_walker *walker,
-                            struct joint_state *state, const struct dw_segment *segment)
+static bool joint_walk(struct joint *joint)
 {
-	const size_t bytes = sizeof(struct joint_more_frame);
+	struct dw_model *model = joint->models[0];
+	struct dw_part_sums *sums = &joint->sums;
 
-	state->more = joint->more;
-	if (state->more & JOINT_LOADING)
-		dw_loading_begin(&state->loading, &joint->loading, &walker->loading, &state->pass, segment,
-		                 bytes, offsetof(struct joint_more_frame, loading));
-	if (state->more & JOINT_FLOPS)
-		dw_flops_begin(&state->flops, &joint->flops, walker->flops, &state->pass);
-	if (state->more & JOINT_DEVICE)
-		dw_calls_begin(&state->calls, &joint->device, &joint->device.parts[segment->stream],
-		               &state->pass, bytes, offsetof(struct joint_more_frame, calls));
-	joint_more_segment(&state->pass, segment);
-	if (state->more & JOINT_DEVICE)
-		dw_calls_end(&state->calls);
+	if (sums->collectives)
+		return joint_ranks_walk_all(model, sums, NULL, NULL);
+	if (sums->loading || sums->flops || sums->calls)
+		return joint_facts_walk_all(model, sums, joint->segments, NULL);
+	if (sums->shares)
+		return joint_steps_walk_all(model, sums, joint->segments, NULL);
+	if (sums->threads)
+		return joint_counted_walk_all(model, sums, joint->segments, NULL);
+	return joint_plain_walk_all(model, sums, joint->segments, NULL);
 }
 
-static void joint_walk_steps(struct joint *joint, struct joint_walker *walker,
-                             struct joint_state *state, const struct dw_segment *segment)
+/* ---- before the walk ---------------------------------------------------------------------- */
+
+static bool joint_begin_profiles(struct joint *joint)
 {
-	struct dw_shares *shares = &joint->steps.shares;
+	struct dw_profile_sums *sums = &joint->profile;
 
-	dw_shares_begin(&state->division, shares, &walker->shares, &state->pass, segment,
-	                joint->more ? sizeof(struct joint_more_frame) : sizeof(struct joint_steps_frame),
-	                joint->more ? offsetof(struct joint_more_frame, steps.shares)
-	                            : offsetof(struct joint_steps_frame, shares),
-	                joint->round == JOINT_OTHERS && dw_others_wants(&shares->others, segment->stream));
-	if (joint->more)
-		joint_walk_more(joint, walker, state, segment);
-	else
-		joint_steps_segment(&state->pass, segment);
-	dw_shares_end(&state->division);
-}
-
-static void joint_walk_segment(void *context, unsigned index, size_t at)
-{
-	struct joint *joint = context;
-	struct joint_walker *walker = &joint->walkers[index];
-	const struct dw_segment *segment = &joint->segments->items[at];
-	const struct dw_model *model = joint->models[0];
-	const struct dw_source_stream *stream = &model->source->streams[segment->stream];
-	struct joint_state state;
-
-	if (stream->file != joint->file ||
-	    (joint->round != JOINT_ALL && joint->stream_has_steps[segment->stream] != (joint->round == JOINT_STEPS)) ||
-	    !dw_profile_worker_init(&walker->profile, joint->profiles[0]->row_count))
-		return;
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
-	dw_profile_begin_stream(&state.profile, &walker->profile,
-	                        (const struct dw_model *const *)joint->models, joint->count, stream->process);
-	state.outermost = &walker->outermost;
-	state.sums = &joint->outermost;
-	state.ratio = dw_file_ratio(model->source, joint->file);
-	if (joint->counted)
-		dw_threads_begin(&state.count, &joint->threads, &state.pass, segment);
-	if (joint->stepped)
-		joint_walk_steps(joint, walker, &state, segment);
-	else if (joint->counted)
-		joint_counted_segment(&state.pass, segment);
-	else
-		joint_segment(&state.pass, segment);
-	dw_profile_end_stream(&state.profile, &state.pass);
-}
-
-static bool joint_start_workers(struct joint *joint, unsigned workers)
-{
-	uint32_t rows = joint->models[0]->row_count;
-	bool good;
-
-	joint->walkers = calloc(workers, sizeof *joint->walkers);
-	good = joint->walkers != NULL;
-	for (unsigned i = 0; good && i < workers; i++)
-		good = dw_outermost_worker_init(&joint->walkers[i].outermost, rows) &&
-		       (!joint->stepped || dw_shares_worker_init(&joint->walkers[i].shares, rows)) &&
-		       (!(joint->more & JOINT_LOADING) || dw_loading_worker_init(&joint->walkers[i].loading, rows)) &&
-		       (!(joint->more & JOINT_FLOPS) ||
-		        (joint->walkers[i].flops = dw_flops_tallies_create(joint->models[0])) != NULL);
-	return good;
-}
-
-static void joint_end_workers(struct joint *joint, unsigned workers)
-{
-	for (unsigned i = 0; joint->walkers && i < workers; i++) {
-		dw_frames_reset(&joint->walkers[i].frames);
-		dw_outermost_worker_reset(&joint->walkers[i].outermost);
-		dw_shares_worker_reset(&joint->walkers[i].shares);
-		dw_loading_worker_reset(&joint->walkers[i].loading);
-		free(joint->walkers[i].flops);
+	joint->sums.profile = sums;
+	joint->sums.outermost = &joint->outermost;
+	joint->outermost.model = joint->models[0];
+	sums->models = joint->models;
+	sums->profiles = joint->profiles;
+	sums->row_count = joint->models[0]->row_count;
+	for (unsigned i = 0; i < sums->count; i++) {
+		joint->profiles[i] = dw_arena_alloc(&joint->models[i]->arena, sizeof **joint->profiles);
+		sums->ops = joint->profiles[i] ? dw_profile_prepare(joint->models[i], joint->profiles[i], DW_BY_NAME) : NULL;
+		if (!sums->ops)
+			return false;
 	}
-	free(joint->walkers);
+	return true;
 }
 
-/* Walks the streams of a file: with steps, first those of other threads. */
-static bool joint_run_file(struct joint *joint, unsigned workers)
+static bool joint_begin_threads(struct joint *joint)
 {
-	struct dw_shares *shares = &joint->steps.shares;
+	joint->sums.threads = &joint->threads;
+	return dw_threads_sums_init(&joint->threads, joint->models[0]);
+}
 
-	joint->round = joint->stepped ? JOINT_OTHERS : JOINT_ALL;
-	dw_pool_run(joint->segments->count, workers, joint_walk_segment, joint);
-	if (!joint->stepped)
+static bool joint_begin_steps(struct joint *joint)
+{
+	joint->sums.shares = &joint->steps.shares;
+	return dw_steps_begin(&joint->steps, joint->models[0], &joint->steps_made, joint->known);
+}
+
+/* The products of facts that the run has and that do not exist yet. */
+static bool joint_begin_facts(struct joint *joint)
+{
+	struct dw_model *model = joint->models[0];
+
+	if (!dw_product_has(model, &dw_product_loading, 0)) {
+		if (!dw_loading_sums_init(&joint->loading, model))
+			return false;
+		joint->sums.loading = joint->loading.any ? &joint->loading : NULL;
+	}
+	if (dw_flops_are_facts(model) && !dw_product_has(model, &dw_product_flops, 0)) {
+		joint->sums.flops = &joint->flops;
+		if (!dw_flops_sums_init(&joint->flops, model))
+			return false;
+	}
+	if (!model->source->events_count || dw_product_has(model, &dw_product_device_work, 0))
 		return true;
-	joint->round = JOINT_STEPS;
-	shares->times = dw_others_finish(&shares->others);
-	if (shares->times)
-		dw_pool_run(joint->segments->count, workers, joint_walk_segment, joint);
-	return shares->times != NULL;
+	joint->sums.calls = &joint->device;
+	joint->segments = dw_model_whole_streams(model);
+	return joint->segments && dw_device_begin(&joint->device, model, &joint->device_work);
 }
 
-/* Finds the streams with steps, and walks those that other threads write to as well. */
-static bool joint_find_streams(struct joint *joint)
+static void joint_reset(struct joint *joint)
 {
-	size_t count = joint->models[0]->source->stream_count;
-	struct dw_shares *shares = &joint->steps.shares;
-
-	joint->stream_has_steps = calloc(count + 1, sizeof *joint->stream_has_steps);
-	for (size_t i = 0; joint->stream_has_steps && i < count; i++) {
-		joint->stream_has_steps[i] = dw_shares_has_steps(shares, i);
-		if (joint->stream_has_steps[i] && dw_others_wants(&shares->others, i))
-			dw_others_walk(&shares->others, i);
+	if (joint->sums.threads)
+		dw_threads_sums_reset(&joint->threads);
+	if (joint->sums.shares)
+		dw_steps_reset(&joint->steps);
+	dw_loading_sums_reset(&joint->loading);
+	dw_flops_sums_reset(&joint->flops);
+	if (joint->sums.calls) {
+		dw_device_reset(&joint->device);
+		dw_product_device_work.free(&joint->device_work);
 	}
-	return joint->stream_has_steps != NULL;
+	if (joint->sums.collectives)
+		dw_collectives_sums_reset(&joint->collectives);
+	free(joint->outermost.items);
 }
 
-/* Adds what the workers have of a file to the sums. */
-static void joint_end_file(struct joint *joint, unsigned workers)
+/* ---- after the walk: the results are stored in the models. False: out of memory ------------- */
+
+static bool joint_keep_profiles(struct joint *joint)
 {
-	struct joint_walker *walkers = joint->walkers;
+	struct dw_tree *outermost = dw_product_put(joint->models[0], &dw_product_outermost, 0);
 
-	for (unsigned i = 0; i < workers; i++) {
-		dw_profile_merge(joint->profiles, joint->models, joint->count, &walkers[i].profile,
-		                 dw_file_ratio(joint->models[0]->source, joint->file));
-		if (joint->more & JOINT_LOADING)
-			dw_loading_merge(&joint->loading, &walkers[i].loading);
-		if (joint->more & JOINT_FLOPS && i)
-			dw_flops_fold(&joint->flops, walkers[0].flops, walkers[i].flops);
+	if (!outermost || !dw_outermost_finish(joint->models[0], &joint->outermost, outermost))
+		return false;
+	for (unsigned i = 0; i < joint->profile.count; i++) {
+		struct dw_flat_all *kept = dw_product_put(joint->models[i], &dw_product_profile, DW_BY_NAME);
+
+		if (!kept)
+			return false;
+		dw_profile_finish(joint->models[i], joint->profiles[i]);
+		*kept = *joint->profiles[i];
 	}
-	if (joint->more & JOINT_LOADING)
-		dw_loading_end_file(&joint->loading, joint->file);
-	if (joint->more & JOINT_FLOPS)
-		dw_flops_end_file(&joint->flops, walkers[0].flops, joint->file);
+	return true;
 }
 
-static bool joint_run(struct joint *joint)
+static bool joint_keep_threads(struct joint *joint)
 {
-	const struct dw_source *source = joint->models[0]->source;
-	unsigned workers = dw_pool_workers(joint->segments->count);
-	bool good = (!joint->stepped || joint_find_streams(joint)) && joint_start_workers(joint, workers);
+	struct dw_threads *kept;
 
-	for (uint32_t f = 0; good && f < source->file_count; f++) {
-		joint->file = f;
-		good = joint_run_file(joint, workers);
-		for (unsigned i = 0; i < workers; i++)
-			good = good && !joint->walkers[i].profile.failed;
-		joint_end_file(joint, workers);
-	}
-	joint_end_workers(joint, workers);
-	free(joint->stream_has_steps);
-	return good;
+	if (joint->known)
+		return true;
+	kept = dw_product_put(joint->models[0], &dw_product_threads, 0);
+	joint->known_now = kept;
+	return kept && dw_threads_finish(&joint->threads, kept);
 }
-
-/* ---- the products ------------------------------------------------------------------------- */
 
 /* Stores the steps, unless the walk found that records are missing although the file did not report
  * it. In that case the steps were divided as if they were whole: a later request computes them
- * again. False: out of memory. */
-static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threads)
+ * again. */
+static bool joint_keep_steps(struct joint *joint)
 {
 	struct dw_model *model = joint->models[0];
+	const struct dw_threads *threads = joint->known ? joint->known : joint->known_now;
 	struct dw_steps *kept;
 
 	for (size_t p = 0; !joint->known && p < model->source->process_count; p++)
@@ -235,28 +208,27 @@ static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threa
 		return false;
 	kept = dw_product_put(model, &dw_product_steps, 0);
 	if (kept)
-		*kept = *joint->steps.steps;
+		*kept = joint->steps_made;
 	return kept != NULL;
 }
 
-/* Stores the products of facts. False: out of memory. */
-static bool joint_keep_more(struct joint *joint)
+static bool joint_keep_facts(struct joint *joint)
 {
 	struct dw_model *model = joint->models[0];
-	struct dw_loading_all *loading = NULL;
-	struct dw_flops_sum *flops = NULL;
+	struct dw_loading_all *loading;
+	struct dw_flops_sum *flops;
 	struct dw_device_work *device;
 
-	if (joint->more & JOINT_LOADING &&
+	if (joint->sums.loading &&
 	    (!(loading = dw_product_put(model, &dw_product_loading, 0)) || !dw_loading_finish(&joint->loading, loading)))
 		return false;
-	if (joint->more & JOINT_FLOPS) {
+	if (joint->sums.flops) {
 		flops = dw_product_put(model, &dw_product_flops, 0);
 		if (!flops)
 			return false;
 		dw_flops_finish(&joint->flops, flops);
 	}
-	if (!(joint->more & JOINT_DEVICE))
+	if (!joint->sums.calls)
 		return true;
 	if (!dw_device_end(&joint->device) || !(device = dw_product_put(model, &dw_product_device_work, 0)))
 		return false;
@@ -265,97 +237,23 @@ static bool joint_keep_more(struct joint *joint)
 	return true;
 }
 
-/* Stores the results in the models. Called when everything has been computed. */
-static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
+static bool joint_keep_collectives(struct joint *joint)
 {
-	struct dw_model *model = joint->models[0];
-	struct dw_threads *kept_threads;
-	struct dw_tree *outermost = dw_product_put(model, &dw_product_outermost, 0);
+	void *kept = dw_product_put(joint->models[0], &dw_product_collectives, 0);
 
-	if (!outermost || !dw_outermost_finish(model, &joint->outermost, outermost))
-		return false;
-	for (unsigned i = 0; i < joint->count; i++) {
-		struct dw_flat_all *kept = dw_product_put(joint->models[i], &dw_product_profile, DW_BY_NAME);
-
-		if (!kept)
-			return false;
-		dw_profile_finish(joint->models[i], joint->profiles[i]);
-		*kept = *joint->profiles[i];
-	}
-	if (joint->counted && !joint->known) {
-		kept_threads = dw_product_put(model, &dw_product_threads, 0);
-		if (!kept_threads)
-			return false;
-		*kept_threads = *threads;
-	}
-	return (!joint->stepped ||
-	        joint_keep_steps(joint, joint->known ? joint->known : threads)) && joint_keep_more(joint);
+	return kept && dw_collectives_finish(&joint->collectives, kept);
 }
 
-/* Finds the products of facts that the run has and that do not exist yet. False: out of memory. */
-static bool joint_prepare_more(struct joint *joint)
+static bool joint_keep(struct joint *joint)
 {
-	struct dw_model *model = joint->models[0];
+	const struct dw_part_sums *sums = &joint->sums;
 
-	if (!dw_product_has(model, &dw_product_loading, 0)) {
-		if (!dw_loading_sums_init(&joint->loading, model))
-			return false;
-		joint->more |= joint->loading.any ? JOINT_LOADING : 0;
-	}
-	if (dw_flops_are_facts(model) && !dw_product_has(model, &dw_product_flops, 0)) {
-		joint->more |= JOINT_FLOPS;
-		if (!dw_flops_sums_init(&joint->flops, model))
-			return false;
-	}
-	if (!model->source->events_count || dw_product_has(model, &dw_product_device_work, 0))
-		return true;
-	joint->more |= JOINT_DEVICE;
-	joint->segments = dw_model_whole_streams(model);
-	return joint->segments && dw_device_begin(&joint->device, model, &joint->device_work);
+	return (!sums->profile || joint_keep_profiles(joint)) && (!sums->threads || joint_keep_threads(joint)) &&
+	       (!sums->collectives || joint_keep_collectives(joint)) && (!sums->shares || joint_keep_steps(joint)) &&
+	       joint_keep_facts(joint);
 }
 
-static bool joint_prepare(struct joint *joint, struct dw_steps *steps)
-{
-	struct dw_model *model = joint->models[0];
-	bool good = true;
-
-	for (unsigned i = 0; good && i < joint->count; i++) {
-		joint->profiles[i] = dw_arena_alloc(&joint->models[i]->arena, sizeof **joint->profiles);
-		good = joint->profiles[i] && (joint->ops = dw_profile_prepare(joint->models[i],
-		                                                            joint->profiles[i], DW_BY_NAME));
-	}
-	if (joint->counted)
-		good = dw_threads_sums_init(&joint->threads, model) && good;
-	if (joint->stepped)
-		good = dw_steps_begin(&joint->steps, model, steps, joint->known) && good;
-	if (joint->stepped && joint->facts)
-		good = good && joint_prepare_more(joint);
-	if (good && !joint->segments)
-		joint->segments = dw_model_segments(model);
-	return good && joint->segments;
-}
-
-static bool joint_compute(struct joint *joint)
-{
-	struct dw_threads threads = { .rows = NULL };
-	struct dw_steps steps = { .steps = NULL };
-	bool good = joint_prepare(joint, &steps) && joint_run(joint) &&
-	            (!joint->counted || joint->known || dw_threads_finish(&joint->threads, &threads)) &&
-	            joint_keep(joint, &threads);
-
-	if (joint->counted)
-		dw_threads_sums_reset(&joint->threads);
-	if (joint->stepped)
-		dw_steps_reset(&joint->steps);
-	dw_loading_sums_reset(&joint->loading);
-	dw_flops_sums_reset(&joint->flops);
-	if (joint->more & JOINT_DEVICE) {
-		dw_device_reset(&joint->device);
-		dw_product_device_work.free(&joint->device_work);
-	}
-	free(joint->outermost.items);
-	return good;
-}
+/* ---- for facts ------------------------------------------------------------------------------ */
 
 /* Whether the facts of a run with steps include its memory. */
 static bool joint_wants_memory(const struct dw_model *model)
@@ -368,21 +266,39 @@ static bool joint_wants_memory(const struct dw_model *model)
 	return false;
 }
 
-int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
+static void joint_choose_models(struct joint *joint, struct dw_model *const *models, unsigned count)
 {
-	struct dw_model *first = models[0];
-	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER }, .facts = facts };
-
-	if (first->intervals || dw_product_has(first, &dw_product_profile, DW_BY_NAME))
-		return 0;
 	for (unsigned i = 0; i < count; i++) {
 		bool again = dw_product_has(models[i], &dw_product_profile, DW_BY_NAME);
 
-		for (unsigned k = 0; k < joint.count; k++)
-			again |= joint.models[k] == models[i];
+		for (unsigned k = 0; k < joint->profile.count; k++)
+			again |= joint->models[k] == models[i];
 		if (!again)
-			joint.models[joint.count++] = models[i];
+			joint->models[joint->profile.count++] = models[i];
 	}
+}
+
+static bool joint_compute(struct joint *joint, bool stepped, bool facts)
+{
+	bool good = joint_begin_profiles(joint) && ((joint->known && !stepped) || joint_begin_threads(joint)) &&
+	            (!stepped || joint_begin_steps(joint)) && (!stepped || !facts || joint_begin_facts(joint));
+
+	if (good && !joint->segments)
+		joint->segments = dw_model_segments(joint->models[0]);
+	good = good && joint->segments && joint_walk(joint) && joint_keep(joint);
+	joint_reset(joint);
+	return good;
+}
+
+int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
+{
+	struct dw_model *first = models[0];
+	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER } };
+	bool stepped;
+
+	if (first->intervals || dw_product_has(first, &dw_product_profile, DW_BY_NAME))
+		return 0;
+	joint_choose_models(&joint, models, count);
 	/* Memory comes first, because its walk over the streams also finds the segments. */
 	if (facts && joint_wants_memory(first) && !dw_model_memory(first, error))
 		return DWELL_E_NOMEM;
@@ -394,9 +310,26 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 	} else if (dw_product_has(first, &dw_product_threads, 0)) {
 		joint.known = dw_model_threads(first, error);
 	}
-	joint.stepped = dw_scope_is_all(first) && first->source->step_count && !dw_product_has(first, &dw_product_steps, 0);
-	joint.counted = joint.stepped || !joint.known;
-	if (!facts && !joint.stepped && !joint.known && count == 1) /* one product is a walk of its own */
+	stepped = dw_scope_is_all(first) && first->source->step_count && !dw_product_has(first, &dw_product_steps, 0);
+	if (!facts && !stepped && !joint.known && count == 1) /* one product is a walk of its own */
 		return 0;
-	return joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
+	return joint_compute(&joint, stepped, facts) ? 0 : dw_model_no_memory(first, error);
+}
+
+/* ---- for summaries of ranks ------------------------------------------------------------------ */
+
+int dw_model_compute_ranks_together(struct dw_model *model, struct dwell_error *error)
+{
+	struct joint joint = { .models = { model } };
+	bool good;
+
+	if (!dw_scope_is_all(model) || !model->source->step_count || !dw_threads_are_whole(model) ||
+	    dw_product_has(model, &dw_product_threads, 0) || dw_product_has(model, &dw_product_steps, 0) ||
+	    dw_product_has(model, &dw_product_collectives, 0))
+		return 0;
+	joint.sums.collectives = &joint.collectives;
+	good = dw_collectives_sums_init(&joint.collectives, model) && joint_begin_threads(&joint) &&
+	       joint_begin_steps(&joint) && joint_walk(&joint) && joint_keep(&joint);
+	joint_reset(&joint);
+	return good ? 0 : dw_model_no_memory(model, error);
 }

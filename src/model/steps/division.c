@@ -23,14 +23,14 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-static const struct dw_shares_frame *division_frame(const struct dw_division *division, uint32_t place)
+static const struct dw_shares_frame *division_frame(const struct dw_shares_pass *division, uint32_t place)
 {
 	return (const void *)((const char *)dw_pass_at(division->pass, division->frame_bytes, place) +
 	                      division->frame_offset);
 }
 
 /* Finds the frames that name the time of a step, by searching the whole stack. */
-void dw_division_find_names(struct dw_division *division)
+void dw_division_find_names(struct dw_shares_pass *division)
 {
 	division->phase = division->own = division->around = 0;
 	division->plan.stale = true;
@@ -53,7 +53,7 @@ void dw_division_find_names(struct dw_division *division)
 #define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | BIT(BACKWARD) | BIT(FORWARD))
 
 /* The share of time without a well-known share, and the place of the frame that names it. */
-static enum dw_share division_own_share(const struct dw_division *division, uint32_t *frame)
+static enum dw_share division_own_share(const struct dw_shares_pass *division, uint32_t *frame)
 {
 	*frame = division->phase ? division->phase : division->own;
 	if (*frame)
@@ -84,7 +84,7 @@ int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t ne
 
 /* The share of time between steps, for dw_out_sums.outside_ticks. *row: the operator or the named
  * range that has it; DW_NO_INDEX: none. */
-static enum dw_share division_outside_share(const struct dw_division *division, uint32_t *row)
+static enum dw_share division_outside_share(const struct dw_shares_pass *division, uint32_t *row)
 {
 	const uint32_t first = BIT(EVALUATION) | BIT(CHECKPOINT);
 	const uint32_t waits = BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
@@ -125,7 +125,7 @@ static void division_give_row(struct dw_row_ticks *to, uint32_t row, uint64_t ti
 	to->ticks[row] += ticks;
 }
 
-static void division_give_self(struct dw_division *division, uint64_t ticks)
+static void division_give_self(struct dw_shares_pass *division, uint64_t ticks)
 {
 	uint32_t row;
 
@@ -160,7 +160,7 @@ static bool division_lies_in(const struct dw_interval **next, uint64_t at, uint6
 
 /* Backward without an operator in this thread: it may wait for another thread's operator. `share`
  * gets the time in which it does not. */
-static void division_give_backward(struct dw_division *division, uint64_t from, uint64_t to, enum dw_share share)
+static void division_give_backward(struct dw_shares_pass *division, uint64_t from, uint64_t to, enum dw_share share)
 {
 	uint64_t *shares = division->sums.share_ticks;
 
@@ -182,7 +182,7 @@ static void division_give_backward(struct dw_division *division, uint64_t from, 
 /* A closure runs forward and backward inside an optimizer's step, and a hook of a gradient runs an
  * optimizer step inside backward. The innermost of them gets the time: returns `set` without the
  * others. */
-static uint32_t division_keep_inner_phase(const struct dw_division *division, uint32_t set)
+static uint32_t division_keep_inner_phase(const struct dw_shares_pass *division, uint32_t set)
 {
 	const uint32_t passes = BIT(BACKWARD) | BIT(FORWARD);
 
@@ -200,7 +200,7 @@ static uint32_t division_keep_inner_phase(const struct dw_division *division, ui
 }
 
 /* What the worker counts of a row in this piece. */
-static struct dw_pace_row *division_row(const struct dw_division *division, uint32_t row)
+static struct dw_pace_row *division_row(const struct dw_shares_pass *division, uint32_t row)
 {
 	struct dw_shares_worker *worker = division->worker;
 	struct dw_pace_row *at = &worker->rows[row];
@@ -211,7 +211,7 @@ static struct dw_pace_row *division_row(const struct dw_division *division, uint
 }
 
 /* The innermost open operator gets the ticks as its self time. */
-static void division_give_operator(struct dw_division *division, uint64_t ticks)
+static void division_give_operator(struct dw_shares_pass *division, uint64_t ticks)
 {
 	for (uint32_t place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
@@ -224,7 +224,7 @@ static void division_give_operator(struct dw_division *division, uint64_t ticks)
 }
 
 /* An operator begins. */
-void dw_division_count_operator(struct dw_division *division, uint32_t row)
+void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
 {
 	const uint32_t others = BIT(EVALUATION) | BIT(CHECKPOINT) | BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
 	uint32_t set;
@@ -250,7 +250,7 @@ void dw_division_count_operator(struct dw_division *division, uint32_t row)
 
 /* Finds out where the time in the step is added from now on. Phases as a whole and operators are measured beside the
  * shares. */
-static __attribute__((noinline)) void division_make_plan(struct dw_division *division)
+static __attribute__((noinline)) void division_make_plan(struct dw_shares_pass *division)
 {
 	const struct dw_pace_step *step = &division->pace->steps[division->next];
 	const bool idle = !division->classes_open[DW_CLASS_OPERATOR];
@@ -274,7 +274,7 @@ static __attribute__((noinline)) void division_make_plan(struct dw_division *div
 	division->plan = plan;
 }
 
-static void division_give_step(struct dw_division *division, uint64_t from, uint64_t to)
+static void division_give_step(struct dw_shares_pass *division, uint64_t from, uint64_t to)
 {
 	const struct dw_division_plan *plan = &division->plan;
 	const uint64_t ticks = to - from;
@@ -300,7 +300,7 @@ static void division_give_step(struct dw_division *division, uint64_t from, uint
 }
 
 /* Assigns time outside steps, in both divisions of it. */
-static void division_give_outside(struct dw_division *division, uint64_t ticks)
+static void division_give_outside(struct dw_shares_pass *division, uint64_t ticks)
 {
 	int share = dw_division_beside_share(division->pace, division->set, division->next);
 	struct dw_out_sums *out = &division->out;
@@ -324,7 +324,7 @@ static void division_give_outside(struct dw_division *division, uint64_t ticks)
 		division_row(division, row)->outside_ticks += ticks;
 }
 
-static void division_given(struct dw_division *division, uint64_t to)
+static void division_given(struct dw_shares_pass *division, uint64_t to)
 {
 	division->last = division->seen = to;
 	if (division->first.beside == DW_OUT_NOTHING)
@@ -332,7 +332,7 @@ static void division_given(struct dw_division *division, uint64_t to)
 }
 
 /* Adds the time in a step for which the plan is valid. */
-static void division_catch_up(struct dw_division *division)
+static void division_catch_up(struct dw_shares_pass *division)
 {
 	if (division->seen <= division->last)
 		return;
@@ -342,7 +342,7 @@ static void division_catch_up(struct dw_division *division)
 }
 
 /* Assigns the time up to `to`, in which no step begins or ends; in a step it may be added later. */
-void dw_division_give(struct dw_division *division, uint64_t to)
+void dw_division_give(struct dw_shares_pass *division, uint64_t to)
 {
 	if (!division->inside) {
 		division_give_outside(division, to - division->last);
@@ -360,7 +360,7 @@ void dw_division_give(struct dw_division *division, uint64_t to)
 
 /* ---- what a step has had ------------------------------------------------------------------------ */
 
-static bool division_keep_selfs(const struct dw_division *division, struct dw_pace_step *step)
+static bool division_keep_selfs(const struct dw_shares_pass *division, struct dw_pace_step *step)
 {
 	const struct dw_row_ticks *from = &division->worker->self;
 	struct dw_self *selfs = realloc(step->selfs, (step->self_count + from->count + (size_t)1) * sizeof *selfs);
@@ -383,7 +383,7 @@ static bool division_keep_selfs(const struct dw_division *division, struct dw_pa
 	return true;
 }
 
-static bool division_keep_named(const struct dw_division *division)
+static bool division_keep_named(const struct dw_shares_pass *division)
 {
 	const struct dw_row_ticks *from = &division->worker->named;
 	struct dw_pace *pace = division->pace;
@@ -412,7 +412,7 @@ static void division_add_sums(struct dw_step_sums *to, const struct dw_step_sums
 }
 
 /* Adds what was collected for the current step to the step, which ends or is left. */
-static void division_leave_step(struct dw_division *division)
+static void division_leave_step(struct dw_shares_pass *division)
 {
 	struct dw_pace_step *step = &division->pace->steps[division->next];
 
@@ -428,7 +428,7 @@ static void division_leave_step(struct dw_division *division)
 }
 
 /* Assigns all time up to `ticks`, split where steps begin and end. */
-void dw_division_advance(struct dw_division *division, uint64_t ticks)
+void dw_division_advance(struct dw_shares_pass *division, uint64_t ticks)
 {
 	const struct dw_pace *pace = division->pace;
 
@@ -469,7 +469,7 @@ static const struct dw_interval *division_find_time(const struct dw_interval *li
 }
 
 /* Begins a piece of the thread that writes now. */
-static void division_begin_piece(struct dw_division *division, uint64_t ticks)
+static void division_begin_piece(struct dw_shares_pass *division, uint64_t ticks)
 {
 	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	const struct dw_pace *pace = division->pace;
@@ -490,7 +490,7 @@ static void division_begin_piece(struct dw_division *division, uint64_t ticks)
 }
 
 /* Adds what the piece has had outside steps, and of rows. */
-static void division_add_outs(struct dw_pace *pace, const struct dw_division *division)
+static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass *division)
 {
 	struct dw_shares_worker *worker = division->worker;
 	const struct dw_out_sums *from = &division->out;
@@ -517,7 +517,7 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_division *di
 	worker->touched_count = 0;
 }
 
-static void division_end_piece(struct dw_division *division)
+static void division_end_piece(struct dw_shares_pass *division)
 {
 	struct dw_pace *pace = division->pace;
 
@@ -536,7 +536,7 @@ static void division_end_piece(struct dw_division *division)
 }
 
 /* Selects the pace of the thread that writes now. */
-__attribute__((noinline)) void dw_division_choose_pace(struct dw_division *division, uint64_t ticks)
+__attribute__((noinline)) void dw_division_choose_pace(struct dw_shares_pass *division, uint64_t ticks)
 {
 	uint32_t pace;
 
@@ -551,7 +551,7 @@ __attribute__((noinline)) void dw_division_choose_pace(struct dw_division *divis
 
 /* A range from before the segment is on the stack. When all are, finds which of them began before
  * the step: those whose begin is before the step's. */
-void dw_division_resume(struct dw_division *division)
+void dw_division_resume(struct dw_shares_pass *division)
 {
 	uint32_t depth = division->pass->depth;
 
@@ -564,8 +564,10 @@ void dw_division_resume(struct dw_division *division)
 	dw_division_find_names(division);
 }
 
-void dw_shares_flushed(struct dw_division *division, uint64_t ticks, enum dw_flush why)
+void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why)
 {
+	struct dw_shares_pass *division = pass;
+
 	division->resumed = 0;
 	if (dw_division_has_pace(division, ticks)) {
 		dw_division_advance(division, ticks);
@@ -577,39 +579,45 @@ void dw_shares_flushed(struct dw_division *division, uint64_t ticks, enum dw_flu
 	division->border = 0; /* the next records may be of another thread */
 }
 
-void dw_shares_carry(struct dw_division *division)
+void dw_shares_carried(void *pass)
 {
+	struct dw_shares_pass *division = pass;
+
 	if (!division->pace)
 		return;
 	dw_division_advance(division, dw_time_now(&division->pass->walk.time));
 	division_end_piece(division);
 }
 
-void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
-                     struct dw_shares_worker *worker, struct dw_pass *pass,
-                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset, bool collects)
+bool dw_shares_begin(void *own, void *sums, void *worker, const struct dw_part_begin *from)
 {
+	struct dw_shares_pass *division = own;
+	struct dw_shares *shares = sums;
+	const struct dw_segment *segment = from->segment;
 	const struct dw_source *source = shares->model->source;
 	const struct dw_source_stream *stream = &source->streams[segment->stream];
 
 	division->all = shares;
 	division->worker = worker;
-	division->pass = pass;
+	division->pass = from->pass;
 	division->stream = segment->stream;
-	division->frame_bytes = frame_bytes;
-	division->frame_offset = frame_offset;
+	division->frame_bytes = from->frame_bytes;
+	division->frame_offset = from->frame_offset;
 	division->thread = DW_NO_INDEX;
 	division->python = source->processes[stream->process].flags & DW_PROCESS_PYTHON;
-	division->collects = collects;
+	division->collects = !shares->times && dw_others_wants(&shares->others, segment->stream);
 	division->others.sums = &shares->others;
 	if (segment->from) {
 		division->resumed = segment->open_count;
 		division->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
 	}
+	return true;
 }
 
-void dw_shares_end(struct dw_division *division)
+void dw_shares_end(void *pass)
 {
+	struct dw_shares_pass *division = pass;
+
 	if (division->collects)
 		dw_others_close(&division->others, division->pass->walk.stream->process);
 	if (division->failed || division->pass->walk.failed)

@@ -1,13 +1,10 @@
 /*
- * The hot part of the shares: what a pass does for each range of a thread with steps.
- *
- * For the pass of shares_walk.c and for passes that also compute other products. The passes need
- * `settle`, `unnest` and `flushed`, and for segments `carried`. Streams without steps may be walked
- * with the same pass: then it collects the times of other_threads.h.
+ * The hot part of the shares: what a part (part.h) does for each range of a thread with steps. Streams
+ * without steps are walked in a round before: then it collects the times of other_threads.h.
  */
 #pragma once
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/steps/shares.h"
 
 enum dw_share_class { DW_CLASS_NONE, DW_CLASS_PHASE, DW_CLASS_OWN, DW_CLASS_OPERATOR,
@@ -15,7 +12,6 @@ enum dw_share_class { DW_CLASS_NONE, DW_CLASS_PHASE, DW_CLASS_OWN, DW_CLASS_OPER
 
 #define DW_MOST_SELFS 4096u /* rows for each step; times of further rows are dropped */
 
-/* The part of a pass's frame that follows struct dw_frame. */
 struct dw_shares_frame {
 	uint32_t row;
 	uint8_t share;   /* DW_SHARE_COUNT: none */
@@ -51,7 +47,7 @@ struct dw_division_plan {
 };
 
 /* The state for a stream or a segment. */
-struct dw_division {
+struct dw_shares_pass {
 	struct dw_shares *all;
 	struct dw_shares_worker *worker;
 	struct dw_pass *pass;
@@ -86,40 +82,35 @@ struct dw_division {
 	bool failed;
 };
 
-bool dw_shares_worker_init(struct dw_shares_worker *worker, uint32_t row_count);
-void dw_shares_worker_reset(struct dw_shares_worker *worker);
-
-/* Prepares a zeroed state. `pass` must be initialised for the segment's stream. `frame_offset`:
- * offset of the dw_shares_frame in the pass's frame, which has frame_bytes. `collects`: the times
- * of threads without steps are to be collected; then those of others need not be known. */
-void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
-                     struct dw_shares_worker *worker, struct dw_pass *pass,
-                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset, bool collects);
-/* To be called when the stream or segment has been walked. */
-void dw_shares_end(struct dw_division *division);
-
-void dw_shares_carry(struct dw_division *division);
-void dw_shares_flushed(struct dw_division *division, uint64_t ticks, enum dw_flush why);
+/* The functions of the part. */
+bool dw_shares_worker_init(void *worker, const void *sums);
+void dw_shares_worker_reset(void *worker);
+bool dw_shares_begin_round(void *sums, unsigned round);
+bool dw_shares_wants(const void *sums, unsigned round, size_t stream);
+bool dw_shares_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+void dw_shares_end(void *pass);
+void dw_shares_carried(void *pass);
+void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why);
 
 /* Internal: see division.c. */
-void dw_division_count_operator(struct dw_division *division, uint32_t row);
+void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row);
 int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t next);
 /* Index of the first step that ends after `ticks`. */
 size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks);
-void dw_division_choose_pace(struct dw_division *division, uint64_t ticks);
-void dw_division_advance(struct dw_division *division, uint64_t ticks);
-void dw_division_give(struct dw_division *division, uint64_t to);
-void dw_division_resume(struct dw_division *division);
-void dw_division_find_names(struct dw_division *division);
+void dw_division_choose_pace(struct dw_shares_pass *division, uint64_t ticks);
+void dw_division_advance(struct dw_shares_pass *division, uint64_t ticks);
+void dw_division_give(struct dw_shares_pass *division, uint64_t to);
+void dw_division_resume(struct dw_shares_pass *division);
+void dw_division_find_names(struct dw_shares_pass *division);
 
-DW_INLINE bool dw_division_has_pace(struct dw_division *division, uint64_t ticks)
+DW_INLINE bool dw_division_has_pace(struct dw_shares_pass *division, uint64_t ticks)
 {
 	if (__builtin_expect(division->pass->walk.thread != division->thread, 0))
 		dw_division_choose_pace(division, ticks);
 	return division->pace != NULL;
 }
 
-DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_shares_frame *frame, uint32_t by)
+DW_INLINE void dw_division_count(struct dw_shares_pass *division, const struct dw_shares_frame *frame, uint32_t by)
 {
 	if (frame->share < DW_SHARE_COUNT) {
 		division->open[frame->share] += by;
@@ -138,8 +129,10 @@ DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
 }
 
 /* Before the stack changes, assigns the time up to now to the ranges that are open. */
-DW_INLINE void dw_shares_settle(struct dw_division *division, uint64_t ticks)
+DW_INLINE void dw_shares_settle(void *pass, uint64_t ticks)
 {
+	struct dw_shares_pass *division = pass;
+
 	if (__builtin_expect(ticks >= division->border, 0)) {
 		if (dw_division_has_pace(division, ticks) && !division->resumed)
 			dw_division_advance(division, ticks);
@@ -150,14 +143,16 @@ DW_INLINE void dw_shares_settle(struct dw_division *division, uint64_t ticks)
 	}
 }
 
-/* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_shares_enter(struct dw_division *division, struct dw_shares_frame *frame,
-                               uint64_t ticks, uint32_t row)
+DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *here)
 {
+	struct dw_shares_pass *division = pass;
+	struct dw_shares_frame *frame = place;
+	uint32_t row = here->row;
+
 	*frame = (struct dw_shares_frame){ row, DW_SHARE_COUNT, DW_CLASS_NONE, 0 };
 	if (!division->pace) {
 		if (division->collects)
-			frame->others = dw_others_enter(&division->others, division->pass, ticks, row);
+			frame->others = dw_others_enter(&division->others, here->pass, here->ticks, row);
 		return;
 	}
 	frame->share = division->all->shares[row];
@@ -168,20 +163,22 @@ DW_INLINE void dw_shares_enter(struct dw_division *division, struct dw_shares_fr
 	} else if (dw_division_is_named(frame)) {
 		uint32_t *at = frame->class == DW_CLASS_PHASE ? &division->phase : &division->own;
 
-		*at = *at ? *at : division->pass->depth;
+		*at = *at ? *at : here->pass->depth;
 		division->plan.stale = true;
 	} else if (frame->class == DW_CLASS_OPERATOR) {
 		dw_division_count_operator(division, row);
 	}
 }
 
-DW_INLINE void dw_shares_unnest(struct dw_division *division, uint32_t place)
+static inline void dw_shares_unnest(void *pass, uint32_t place)
 {
+	struct dw_shares_pass *division = pass;
+
 	division->unnested = place;
 }
 
 /* To be called when the frame that was at `place` has been removed from the stack. */
-DW_INLINE void dw_division_end_name(struct dw_division *division, uint32_t place)
+DW_INLINE void dw_division_end_name(struct dw_shares_pass *division, uint32_t place)
 {
 	bool before = place <= division->step_depth;
 
@@ -197,18 +194,26 @@ DW_INLINE void dw_division_end_name(struct dw_division *division, uint32_t place
 		division->own = 0;
 }
 
-DW_INLINE void dw_shares_leave(struct dw_division *division, const struct dw_shares_frame *frame,
-                               uint64_t ticks, enum dw_leave how)
+DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here)
 {
-	uint32_t place = division->unnested ? division->unnested : division->pass->depth + 1;
+	struct dw_shares_pass *division = pass;
+	const struct dw_shares_frame *frame = own;
+	uint32_t place = division->unnested ? division->unnested : here->pass->depth + 1;
 
 	division->unnested = 0;
 	if (!division->pace) {
 		if (division->collects)
-			dw_others_leave(&division->others, frame->others, ticks);
+			dw_others_leave(&division->others, frame->others, here->ticks);
 		return;
 	}
 	dw_division_count(division, frame, (uint32_t)-1);
-	if (how == DW_LEAVE_END)
+	if (here->how == DW_LEAVE_END)
 		dw_division_end_name(division, place);
 }
+
+static const struct dw_part dw_shares_part = {
+	.worker_init = dw_shares_worker_init, .worker_reset = dw_shares_worker_reset,
+	.rounds = 2, .begin_round = dw_shares_begin_round, .wants = dw_shares_wants,
+	.begin = dw_shares_begin, .end = dw_shares_end, .enter = dw_shares_enter, .leave = dw_shares_leave,
+	.settle = dw_shares_settle, .unnest = dw_shares_unnest, .flushed = dw_shares_flushed, .carried = dw_shares_carried,
+};

@@ -9,19 +9,16 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "format/device.h"
+#include "model/core/parallel.h"
 #include "model/core/pass.h"
 #include "model/steps/periods_build.h"
 
 /* ---- how busy threads are ------------------------------------------------------------------------ */
 
 struct busy {
-	const struct dw_model *model;
 	struct dw_period_names *names;
 	uint64_t *by_thread;
-	struct dw_frames *memory; /* by worker */
-	bool failed;
 };
 
 struct busy_state {
@@ -55,29 +52,28 @@ static const struct dw_pass_hooks busy_hooks = { .frame_bytes = sizeof(struct dw
 
 DW_PASS_DEFINE(busy, busy_hooks)
 
-static void collect_busy_stream(void *context, unsigned worker, size_t index)
+static bool collect_busy_stream(void *context, void *worker, struct dw_frames *frames, const struct dw_model *model,
+                                const struct dw_segment *segment)
 {
-	struct busy *busy = context;
-	struct busy_state state = { .busy = busy };
-	size_t stream = busy->model->stream_order[index];
+	struct busy_state state = { .busy = context };
 
-	if (busy->model->source->streams[stream].nested)
-		return;
-	dw_pass_init(&state.pass, busy->model, stream, &busy->memory[worker]);
+	dw_pass_init(&state.pass, model, segment->stream, frames);
 	busy_walk(&state.pass);
-	if (state.pass.walk.failed)
-		__atomic_store_n(&busy->failed, true, __ATOMIC_RELAXED);
+	return !state.pass.walk.failed;
+}
+
+static bool collect_busy_wants(const struct dw_model *model, size_t stream)
+{
+	return !model->source->streams[stream].nested;
 }
 
 bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names, uint64_t *by_thread)
 {
-	size_t count = model->source->stream_count;
-	unsigned workers = dw_pool_workers(count);
-	struct busy busy = { model, names, by_thread, calloc(workers, sizeof *busy.memory), false };
+	static const struct dw_walk_kind kind = { .walk = collect_busy_stream };
+	struct busy busy = { names, by_thread };
+	const struct dw_parallel walk = { .kind = &kind, .model = model, .context = &busy, .only = collect_busy_wants };
 
-	if (busy.memory)
-		dw_pool_run(count, workers, collect_busy_stream, &busy);
-	return dw_frames_free(busy.memory, workers) && !busy.failed;
+	return dw_walk_parallel(&walk);
 }
 
 /* ---- the events of a thread ---------------------------------------------------------------------- */

@@ -111,9 +111,12 @@ struct dw_shares {
 	size_t count;
 	uint32_t *by_thread;         /* index of the thread's pace; DW_NO_INDEX: it has no steps */
 	bool *steps;                 /* by thread: it has steps */
+	bool *stream_steps;          /* by stream: threads with steps write into it */
 	uint8_t *shares, *classes;   /* by row */
 	struct dw_others_sums others;
-	const struct dw_others *times; /* by process; to be set before a stream with steps is walked */
+	const struct dw_others *times; /* by process; NULL: the streams without steps are to be walked first */
+	bool alone;                  /* the walk is for the steps alone */
+	bool walked_mixed;           /* so are the streams that threads with and without steps hand on to each other */
 	pthread_mutex_t lock;        /* for the paces */
 	bool failed;
 };
@@ -121,8 +124,6 @@ struct dw_shares {
 /* False: out of memory. Call the reset function in any case; `paces` remains the caller's. */
 bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces, size_t count);
 void dw_shares_reset(struct dw_shares *shares);
-/* Whether threads with steps write into the stream. */
-bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream);
 /* Walks what is needed of all streams, for the steps alone. */
 bool dw_shares_walk(struct dw_shares *shares);
 /* Call it when all streams have been walked. False: out of memory. */

@@ -2,7 +2,6 @@
 
 #include "base/free.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "dwell/probe.h"
 #include "frameworks/frameworks.h"
 #include "model/steps/division.h"
@@ -16,16 +15,21 @@ static bool shares_make_rows(struct dw_row_ticks *rows, uint32_t count, uint32_t
 	return rows->ticks && rows->rows;
 }
 
-bool dw_shares_worker_init(struct dw_shares_worker *worker, uint32_t row_count)
+bool dw_shares_worker_init(void *memory, const void *sums)
 {
+	struct dw_shares_worker *worker = memory;
+	uint32_t row_count = ((const struct dw_shares *)sums)->model->row_count;
+
 	worker->rows = calloc(row_count + (size_t)1, sizeof *worker->rows);
 	worker->touched = calloc(row_count + (size_t)1, sizeof *worker->touched);
 	return shares_make_rows(&worker->self, row_count, DW_MOST_SELFS) &&
 	       shares_make_rows(&worker->named, row_count, row_count) && worker->rows && worker->touched;
 }
 
-void dw_shares_worker_reset(struct dw_shares_worker *worker)
+void dw_shares_worker_reset(void *memory)
 {
+	struct dw_shares_worker *worker = memory;
+
 	DW_FREE(worker->self.ticks, worker->self.rows, worker->named.ticks, worker->named.rows, worker->rows,
 	        worker->touched);
 	memset(worker, 0, sizeof *worker);
@@ -55,9 +59,10 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	*shares = (struct dw_shares){ .model = model, .paces = paces, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER };
 	shares->by_thread = malloc((threads + 1) * sizeof *shares->by_thread);
 	shares->steps = calloc(threads + 1, sizeof *shares->steps);
+	shares->stream_steps = calloc(model->source->stream_count + 1, sizeof *shares->stream_steps);
 	shares->shares = malloc(model->row_count + (size_t)1);
 	shares->classes = malloc(model->row_count + (size_t)1);
-	if (!shares->by_thread || !shares->steps || !shares->shares || !shares->classes)
+	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->shares || !shares->classes)
 		return false;
 	memset(shares->by_thread, 0xff, threads * sizeof *shares->by_thread);
 	for (size_t i = 0; i < count; i++) {
@@ -66,6 +71,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 			return false;
 		shares->by_thread[paces[i].thread] = (uint32_t)i;
 		shares->steps[paces[i].thread] = true;
+		shares->stream_steps[paces[i].stream] = true;
 	}
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];
@@ -79,100 +85,47 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	DW_FREE(shares->by_thread, shares->steps, shares->shares, shares->classes);
+	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->shares, shares->classes);
 }
 
-bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream)
+/* ---- the walk --------------------------------------------------------------------------------------- */
+
+/* What threads without steps did is to be known before the others are walked. */
+enum { ROUND_OTHERS, ROUND_STEPS };
+
+bool dw_shares_wants(const void *sums, unsigned round, size_t stream)
 {
-	for (size_t i = 0; i < shares->count; i++)
-		if (shares->paces[i].stream == stream)
-			return true;
-	return false;
+	const struct dw_shares *shares = sums;
+
+	if (round == ROUND_STEPS || shares->stream_steps[stream])
+		return round == ROUND_STEPS && shares->stream_steps[stream];
+	return !shares->alone || dw_others_wants(&shares->others, stream);
 }
 
-/* ---- a pass for the steps alone --------------------------------------------------------------------- */
-
-struct shares_frame {
-	struct dw_frame frame;
-	struct dw_shares_frame own;
-};
-
-struct shares_state {
-	struct dw_pass pass;
-	struct dw_division division;
-};
-
-DW_INLINE void shares_settle(void *state, uint64_t ticks)
+bool dw_shares_begin_round(void *sums, unsigned round)
 {
-	dw_shares_settle(&((struct shares_state *)state)->division, ticks);
+	struct dw_shares *shares = sums;
+
+	shares->times = round == ROUND_STEPS ? dw_others_finish(&shares->others) : NULL;
+	for (size_t i = 0; !shares->walked_mixed && i < shares->model->source->stream_count; i++)
+		if (shares->stream_steps[i] && dw_others_wants(&shares->others, i))
+			dw_others_walk(&shares->others, i);
+	shares->walked_mixed = true;
+	return shares->times || round == ROUND_OTHERS;
 }
 
-DW_INLINE void shares_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct shares_state *at = state;
-
-	dw_shares_enter(&at->division, &((struct shares_frame *)place)->own, ticks, dw_walk_op(&at->pass.walk, id).row);
-}
-
-static void shares_unnest(void *state, uint32_t place, uint64_t ticks)
-{
-	dw_shares_unnest(&((struct shares_state *)state)->division, place);
-}
-
-DW_INLINE void shares_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	dw_shares_leave(&((struct shares_state *)state)->division, &((const struct shares_frame *)place)->own, ticks, how);
-}
-
-static void shares_flushed(void *state, uint64_t ticks, enum dw_flush why)
-{
-	dw_shares_flushed(&((struct shares_state *)state)->division, ticks, why);
-}
-
-static const struct dw_pass_hooks shares_hooks = {
-	.frame_bytes = sizeof(struct shares_frame), .deepest = DW_DEEPEST,
-	.enter = shares_enter, .leave = shares_leave, .settle = shares_settle,
-	.unnest = shares_unnest, .flushed = shares_flushed,
-};
-DW_PASS_DEFINE(shares, shares_hooks)
-
-static void shares_walk_stream(void *context, unsigned worker, size_t at)
-{
-	struct dw_shares *shares = context;
-	size_t stream = shares->model->stream_order[at];
-	const struct dw_segment whole = { .stream = stream };
-	struct dw_shares_worker own = { .touched_count = 0 };
-	struct dw_frames frames = { 0 };
-	struct shares_state state;
-
-	if (!dw_shares_has_steps(shares, stream))
-		return;
-	memset(&state, 0, sizeof state);
-	if (dw_shares_worker_init(&own, shares->model->row_count)) {
-		dw_pass_init(&state.pass, shares->model, stream, &frames);
-		dw_shares_begin(&state.division, shares, &own, &state.pass, &whole,
-		                sizeof(struct shares_frame), offsetof(struct shares_frame, own), false);
-		shares_walk(&state.pass);
-		dw_shares_end(&state.division);
-	} else {
-		__atomic_store_n(&shares->failed, true, __ATOMIC_RELAXED);
-	}
-	dw_shares_worker_reset(&own);
-	dw_frames_reset(&frames);
-}
+#define LOOP shares_alone
+#define LOOP_HOOKS
+#define LOOP_PARTS(PART) PART(shares, ALWAYS)
+#define LOOP_DROPS_ROWS
+#include "model/core/loop.h"
 
 bool dw_shares_walk(struct dw_shares *shares)
 {
-	size_t count = shares->model->source->stream_count;
+	struct dw_part_sums sums = { .shares = shares };
 
-	for (size_t i = 0; i < count; i++)
-		if (dw_others_wants(&shares->others, i))
-			dw_others_walk(&shares->others, i);
-	shares->times = dw_others_finish(&shares->others);
-	if (!shares->times)
-		return false;
-	dw_pool_run(count, dw_pool_workers(shares->count), shares_walk_stream, shares);
-	return !shares->failed;
+	shares->alone = true;
+	return shares_alone_walk_all(shares->model, &sums, NULL, NULL) && !shares->failed;
 }
 
 /* ---- finishing -------------------------------------------------------------------------------------- */

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
 #include "base/whole.h"
+#include "model/core/parallel.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -44,16 +44,14 @@ struct frame {
 struct worker {
 	struct dw_call_sums sums;
 	struct dw_tally_pending pending; /* of the tallies of `sums` */
-	struct dw_frames frames;
 	bool has_stacks;
 };
 
 struct pass {
 	struct dw_model *model;
 	const struct dw_functions *functions; /* NULL: by calls, not by stacks */
-	const struct dw_segments *segments;
-	struct worker *workers;
-	uint32_t file;
+	struct dw_call_sums *whole;
+	bool has_stacks;
 };
 
 /* The outermost frames of the last stack, from a node on, and their nodes: the next stack has most of them too. */
@@ -351,20 +349,18 @@ static const struct dw_pass_hooks tree_stacks_hooks = {
 };
 DW_PASS_DEFINE(tree_stacks, tree_stacks_hooks)
 
-static void tree_walk_segment(void *pointer, unsigned index, size_t at)
+static bool tree_walk_segment(void *context, void *memory, struct dw_frames *frames, const struct dw_model *model,
+                              const struct dw_segment *segment)
 {
-	struct pass *pass = pointer;
-	struct worker *worker = &pass->workers[index];
-	const struct dw_segment *segment = &pass->segments->items[at];
-	const struct dw_source_stream *from = &pass->model->source->streams[segment->stream];
+	const struct pass *pass = context;
+	struct worker *worker = memory;
 	struct tree tree;
 
 	/* An operator's stack is known only where it begins; then streams must stay in one piece. */
-	if (from->file != pass->file || (pass->functions && segment->from) ||
-	    worker->sums.paths.failed)
-		return;
+	if (pass->functions && segment->from)
+		return true;
 	memset(&tree, 0, sizeof tree);
-	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames);
+	dw_pass_init(&tree.pass, model, segment->stream, frames);
 	tree.worker = worker;
 	tree.functions = pass->functions;
 	tree.root = DW_NO_INDEX;
@@ -373,6 +369,7 @@ static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 	else
 		tree_segment(&tree.pass, segment);
 	worker->sums.paths.failed |= tree.pass.walk.failed;
+	return !worker->sums.paths.failed;
 }
 
 /* A recorded frame only has the time of what it calls. Children come after their parents, so going
@@ -391,41 +388,47 @@ static void tree_sum_frames(struct dw_call_sums *sums, uint32_t first_function)
 	}
 }
 
+static bool tree_init_worker(const void *context, void *memory)
+{
+	const struct pass *pass = context;
+	struct worker *worker = memory;
+	bool detailed = pass->whole->detailed;
+
+	worker->sums = dw_call_sums_make(detailed ? DW_TREE_NODES : DW_TREE_PATHS, detailed);
+	dw_tally_pending_init(&worker->pending);
+	return true;
+}
+
+static void tree_reset_worker(void *memory)
+{
+	dw_call_sums_reset(&((struct worker *)memory)->sums);
+}
+
+static bool tree_merge_worker(void *context, void *memory, uint32_t file)
+{
+	struct pass *pass = context;
+	struct worker *worker = memory;
+
+	pass->has_stacks |= worker->has_stacks;
+	dw_tally_flush(&worker->pending);
+	if (pass->functions)
+		tree_sum_frames(&worker->sums, pass->model->symbol_count);
+	return dw_call_sums_merge(pass->whole, &worker->sums, dw_file_ratio(pass->model->source, file));
+}
+
 /* Adds the ranges of all streams to `whole`: by call path, or if `functions` is given by recorded
  * stack. False: out of memory. Reset `whole` afterwards in any case. */
 static bool tree_add_ranges(struct dw_model *model, const struct dw_functions *functions,
                             struct dw_call_sums *whole, bool *has_stacks)
 {
-	const struct dw_source *source = model->source;
-	const struct dw_segments *segments = dw_model_segments(model);
-	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
-	struct pass pass = { .model = model, .functions = functions, .segments = segments };
-	bool good;
+	static const struct dw_walk_kind kind = { sizeof(struct worker), tree_init_worker, tree_reset_worker,
+		tree_walk_segment, .merge = tree_merge_worker };
+	struct pass pass = { .model = model, .functions = functions, .whole = whole };
+	const struct dw_parallel walk = { .kind = &kind, .model = model, .context = &pass, .by_file = true,
+		.pieces = dw_model_segments(model) };
+	bool good = walk.pieces && dw_walk_parallel(&walk);
 
-	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
-	good = pass.workers != NULL;
-	for (unsigned i = 0; good && i < count; i++) {
-		pass.workers[i].sums = dw_call_sums_make(whole->detailed ? DW_TREE_NODES : DW_TREE_PATHS,
-		                                         whole->detailed);
-		dw_tally_pending_init(&pass.workers[i].pending);
-	}
-	for (uint32_t f = 0; good && f < source->file_count; f++) {
-		pass.file = f;
-		dw_pool_run(segments->count, count, tree_walk_segment, &pass);
-		for (unsigned i = 0; i < count; i++) {
-			*has_stacks |= pass.workers[i].has_stacks;
-			dw_tally_flush(&pass.workers[i].pending);
-			if (functions)
-				tree_sum_frames(&pass.workers[i].sums, model->symbol_count);
-			good = good &&
-			       dw_call_sums_merge(whole, &pass.workers[i].sums, dw_file_ratio(source, f));
-		}
-	}
-	for (unsigned i = 0; pass.workers && i < count; i++) {
-		dw_call_sums_reset(&pass.workers[i].sums);
-		dw_frames_reset(&pass.workers[i].frames);
-	}
-	free(pass.workers);
+	*has_stacks |= pass.has_stacks;
 	return good;
 }
 

@@ -5,8 +5,8 @@
  * so the formula is computed once for each symbol; the pass adds up calls and ticks.
  */
 
+#include "base/free.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "format/keys.h"
 #include "model/time/flops_pass.h"
 
@@ -26,35 +26,54 @@ static struct dw_flops_cost *flops_make_costs(const struct dw_model *model)
 	return costs;
 }
 
-bool dw_flops_sums_init(struct dw_flops_sums *sums, struct dw_model *model)
-{
-	*sums = (struct dw_flops_sums){ .model = model, .costs = flops_make_costs(model) };
-	sums->rows = dw_arena_alloc(&model->arena, (model->row_count + (size_t)1) * sizeof *sums->rows);
-	return sums->costs && sums->rows;
-}
-
-void dw_flops_sums_reset(struct dw_flops_sums *sums)
-{
-	free(sums->costs);
-	sums->costs = NULL;
-}
-
-struct dw_flops_tally *dw_flops_tallies_create(const struct dw_model *model)
+static struct dw_flops_tally *flops_tallies_create(const struct dw_model *model)
 {
 	return calloc(model->symbol_count + (size_t)1, sizeof(struct dw_flops_tally));
 }
 
+bool dw_flops_sums_init(struct dw_flops_sums *sums, struct dw_model *model)
+{
+	*sums = (struct dw_flops_sums){ .model = model, .costs = flops_make_costs(model),
+		                            .tallies = flops_tallies_create(model) };
+	sums->rows = dw_arena_alloc(&model->arena, (model->row_count + (size_t)1) * sizeof *sums->rows);
+	return sums->costs && sums->rows && sums->tallies;
+}
+
+void dw_flops_sums_reset(struct dw_flops_sums *sums)
+{
+	DW_FREE(sums->costs, sums->tallies);
+	sums->costs = NULL;
+	sums->tallies = NULL;
+}
+
+bool dw_flops_worker_init(void *memory, const void *sums)
+{
+	struct dw_flops_worker *worker = memory;
+
+	worker->tallies = flops_tallies_create(((const struct dw_flops_sums *)sums)->model);
+	return worker->tallies != NULL;
+}
+
+void dw_flops_worker_reset(void *memory)
+{
+	free(((struct dw_flops_worker *)memory)->tallies);
+}
+
 /* Ticks are added up before they are converted to ns, so that the sum is rounded once, whichever
  * worker had which stream. */
-void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into, struct dw_flops_tally *from)
+bool dw_flops_merge(void *sums, void *worker, uint32_t file)
 {
-	for (size_t i = 0; i < sums->model->symbol_count; i++) {
+	const struct dw_flops_sums *to = sums;
+	struct dw_flops_tally *into = to->tallies, *from = ((struct dw_flops_worker *)worker)->tallies;
+
+	for (size_t i = 0; i < to->model->symbol_count; i++) {
 		into[i].calls += from[i].calls;
 		into[i].ticks += from[i].ticks;
 		into[i].missed_calls += from[i].missed_calls;
 		into[i].missed_ticks += from[i].missed_ticks;
 		from[i] = (struct dw_flops_tally){ 0, 0, 0, 0 };
 	}
+	return true;
 }
 
 static uint64_t flops_of(uint64_t flops, uint64_t calls)
@@ -64,8 +83,10 @@ static uint64_t flops_of(uint64_t flops, uint64_t calls)
 	return __builtin_mul_overflow(flops, calls, &product) ? UINT64_MAX : product;
 }
 
-void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallies, uint32_t file)
+void dw_flops_end_file(void *into, uint32_t file)
 {
+	struct dw_flops_sums *sums = into;
+	struct dw_flops_tally *tallies = sums->tallies;
 	const struct dw_model *model = sums->model;
 	const struct dw_source_clock *clock = &model->source->files[file].clock;
 
@@ -88,123 +109,25 @@ void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallie
 	}
 }
 
-/* ---- a pass for FLOPs alone ---------------------------------------------------------------- */
+/* ---- a piece of a stream --------------------------------------------------------------------- */
 
-#define FLOPS_CHAIN 1u /* operators in scope */
-
-struct flops_frame {
-	struct dw_frame frame;
-	struct dw_flops_frame own;
-};
-
-struct flops_state {
-	struct dw_pass pass;
-	struct dw_flops_pass flops;
-};
-
-void dw_flops_begin(struct dw_flops_pass *flops, const struct dw_flops_sums *sums,
-                    struct dw_flops_tally *tallies, const struct dw_pass *pass)
+bool dw_flops_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from)
 {
-	*flops = (struct dw_flops_pass){ sums->costs, tallies, pass->walk.symbol_by_id, pass->walk.op_count };
+	const struct dw_flops_sums *all = sums;
+
+	*(struct dw_flops_pass *)pass = (struct dw_flops_pass){ all->costs, ((struct dw_flops_worker *)worker)->tallies,
+		from->pass->walk.symbol_by_id, from->pass->walk.op_count, (uint32_t)from->frame_bytes,
+		(uint32_t)from->frame_offset };
+	return true;
 }
 
-DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+void dw_flops_carry(void *pass, void *frame, const struct dw_here *here)
 {
-	struct flops_state *at = state;
-	struct flops_frame *frame = place;
-	uint32_t around;
+	const struct dw_flops_pass *flops = pass;
+	const struct dw_flops_frame *own = frame;
 
-	dw_flops_pass_by(&frame->own);
-	if (dw_walk_op(&at->pass.walk, id).kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) ||
-	    !dw_pass_in_scope(&at->pass, ticks))
-		return;
-	frame->frame.in_scope = true;
-	dw_pass_link(&at->pass, &frame->frame, FLOPS_CHAIN);
-	around = frame->frame.previous;
-	dw_flops_enter(&at->flops, &frame->own,
-	               around ? &((struct flops_frame *)(void *)at->pass.frames)[around].own : NULL, id);
-}
-
-DW_INLINE void flops_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	const struct flops_frame *frame = place;
-
-	dw_flops_leave(&((struct flops_state *)state)->flops, &frame->frame, &frame->own, ticks);
-}
-
-static void flops_carry(void *state, void *place)
-{
-	const struct flops_frame *frame = place;
-
-	dw_flops_carry(&((struct flops_state *)state)->flops, &frame->frame, &frame->own);
-}
-
-static const struct dw_pass_hooks flops_hooks = {
-	.frame_bytes = sizeof(struct flops_frame), .deepest = DW_DEEPEST, .chains = true,
-	.scoped = true, .enter = flops_enter, .leave = flops_leave, .carry = flops_carry,
-};
-DW_PASS_DEFINE(flops, flops_hooks)
-
-/* ---- parallel walk ------------------------------------------------------------------------- */
-
-struct flops_walk {
-	struct dw_flops_sums sums;
-	const struct dw_segments *segments;
-	uint32_t file;
-	struct flops_walker {
-		struct dw_flops_tally *tallies;
-		struct dw_frames frames;
-		bool failed;
-	} *walkers;
-};
-
-static void flops_walk_segment(void *pointer, unsigned index, size_t at)
-{
-	struct flops_walk *walk = pointer;
-	struct flops_walker *walker = &walk->walkers[index];
-	const struct dw_model *model = walk->sums.model;
-	const struct dw_segment *segment = &walk->segments->items[at];
-	struct flops_state state;
-
-	if (model->source->streams[segment->stream].file != walk->file)
-		return;
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
-	dw_flops_begin(&state.flops, &walk->sums, walker->tallies, &state.pass);
-	flops_segment(&state.pass, segment);
-	walker->failed |= state.pass.walk.failed;
-}
-
-static bool flops_walk_files(struct flops_walk *walk)
-{
-	const struct dw_source *source = walk->sums.model->source;
-	unsigned count;
-	bool good;
-
-	walk->segments = dw_model_segments(walk->sums.model);
-	if (!walk->segments)
-		return false;
-	count = dw_pool_workers(walk->segments->count);
-	walk->walkers = calloc(count, sizeof *walk->walkers);
-	good = walk->walkers != NULL;
-	for (unsigned i = 0; good && i < count; i++)
-		good = (walk->walkers[i].tallies = dw_flops_tallies_create(walk->sums.model)) != NULL;
-	for (uint32_t f = 0; good && f < source->file_count; f++) {
-		walk->file = f;
-		dw_pool_run(walk->segments->count, count, flops_walk_segment, walk);
-		for (unsigned i = 0; i < count; i++) {
-			good = good && !walk->walkers[i].failed;
-			if (i)
-				dw_flops_fold(&walk->sums, walk->walkers[0].tallies, walk->walkers[i].tallies);
-		}
-		dw_flops_end_file(&walk->sums, walk->walkers[0].tallies, f);
-	}
-	for (unsigned i = 0; walk->walkers && i < count; i++) {
-		dw_frames_reset(&walk->walkers[i].frames);
-		free(walk->walkers[i].tallies);
-	}
-	free(walk->walkers);
-	return good;
+	if (own->symbol != DW_NO_INDEX && !own->inner && !own->covered)
+		flops->tallies[own->symbol].missed_ticks -= here->range->child;
 }
 
 /* ---- the product --------------------------------------------------------------------------- */
@@ -244,14 +167,22 @@ void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 	DW_SORT(sum->rows, sum->count, flops_compare_rows);
 }
 
+#define LOOP flops_alone
+#define LOOP_HOOKS .chains = true, .scoped = true
+#define LOOP_PARTS(PART) PART(flops, ALWAYS)
+#define LOOP_DROPS_ROWS
+#include "model/core/loop.h"
+
 static bool flops_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct flops_walk walk = { .walkers = NULL };
-	bool good = dw_flops_sums_init(&walk.sums, model) && flops_walk_files(&walk);
+	struct dw_flops_sums own;
+	struct dw_part_sums sums = { .flops = &own };
+	const struct dw_segments *segments = dw_model_segments(model);
+	bool good = dw_flops_sums_init(&own, model) && segments && flops_alone_walk_all(model, &sums, segments, NULL);
 
 	if (good)
-		dw_flops_finish(&walk.sums, result);
-	dw_flops_sums_reset(&walk.sums);
+		dw_flops_finish(&own, result);
+	dw_flops_sums_reset(&own);
 	return good;
 }
 

@@ -1,16 +1,14 @@
 /*
- * The hot part of the FLOPs: what a pass does for each operator.
- *
- * For the pass of flops_pass.c and for passes that also compute other products. Such a pass links the
- * operators of the threads in scope in one chain (pass.h), and may walk segments.
+ * The hot part of the FLOPs: what a part (part.h) does for each operator. A loop with this part has
+ * `chains`. Another part may link the operators, all of them in one chain; otherwise this one links
+ * those in scope.
  */
 #pragma once
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/core/product.h"
 #include "model/time/flops.h"
 
-/* The part of a pass's frame that follows struct dw_frame. */
 struct dw_flops_frame {
 	uint32_t symbol; /* merged symbol; DW_NO_INDEX: no operator in scope */
 	bool covered;    /* it counts, or an operator around it does */
@@ -33,6 +31,11 @@ struct dw_flops_sums {
 	struct dw_model *model;
 	struct dw_flops_cost *costs; /* by merged symbol */
 	struct dw_flops_row *rows;   /* by row, in the model's arena */
+	struct dw_flops_tally *tallies; /* by merged symbol, of the current file */
+};
+
+struct dw_flops_worker {
+	struct dw_flops_tally *tallies; /* by merged symbol */
 };
 
 /* The state for a stream or a segment. */
@@ -40,7 +43,7 @@ struct dw_flops_pass {
 	const struct dw_flops_cost *costs;
 	struct dw_flops_tally *tallies; /* of the worker */
 	const uint32_t *symbol_by_id;
-	uint32_t op_count;
+	uint32_t op_count, frame_bytes, frame_offset;
 };
 
 /* False: out of memory. Call the reset function in any case. */
@@ -49,35 +52,44 @@ void dw_flops_sums_reset(struct dw_flops_sums *sums);
 /* Makes the product from the sums. */
 void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum);
 
-/* The tallies of a worker: all zero, for free(). NULL: out of memory. */
-struct dw_flops_tally *dw_flops_tallies_create(const struct dw_model *model);
-/* After each file: adds the tallies of a worker to those of the first one, and resets them. */
-void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into, struct dw_flops_tally *from);
-/* Adds the tallies to the sums, and resets them. */
-void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallies, uint32_t file);
+/* The functions of the part. */
+bool dw_flops_worker_init(void *worker, const void *sums);
+void dw_flops_worker_reset(void *worker);
+bool dw_flops_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+void dw_flops_carry(void *pass, void *frame, const struct dw_here *here);
+bool dw_flops_merge(void *sums, void *worker, uint32_t file);
+void dw_flops_end_file(void *sums, uint32_t file);
 
-void dw_flops_begin(struct dw_flops_pass *flops, const struct dw_flops_sums *sums,
-                    struct dw_flops_tally *tallies, const struct dw_pass *pass);
-
-/* An operator in scope has begun and is linked. `around`: the operator around it, or NULL. */
-DW_INLINE void dw_flops_enter(const struct dw_flops_pass *flops, struct dw_flops_frame *frame,
-                              const struct dw_flops_frame *around, uint32_t id)
+DW_INLINE const struct dw_flops_frame *dw_flops_around(const struct dw_flops_pass *flops, const struct dw_here *here)
 {
-	frame->symbol = flops->symbol_by_id[id < flops->op_count ? id : 0];
+	const void *around = dw_pass_at(here->pass, flops->frame_bytes, here->range->previous);
+
+	return here->range->previous ? (const void *)((const char *)around + flops->frame_offset) : NULL;
+}
+
+DW_INLINE void dw_flops_enter(void *pass, void *place, const struct dw_here *here)
+{
+	const struct dw_flops_pass *flops = pass;
+	struct dw_flops_frame *frame = place;
+	const struct dw_flops_frame *around;
+
+	*frame = (struct dw_flops_frame){ DW_NO_INDEX, false, false };
+	if (here->kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) || !dw_pass_in_scope(here->pass, here->ticks))
+		return;
+	if (!here->range->chain) {
+		here->range->in_scope = true;
+		dw_pass_link(here->pass, here->range, here->kind);
+	}
+	around = dw_flops_around(flops, here);
+	frame->symbol = flops->symbol_by_id[here->id < flops->op_count ? here->id : 0];
 	frame->inner = around && around->covered;
 	frame->covered = frame->inner || flops->costs[frame->symbol].why == DW_FLOPS_COUNTED;
 }
 
-/* Another range has begun. */
-DW_INLINE void dw_flops_pass_by(struct dw_flops_frame *frame)
+DW_INLINE void dw_flops_leave(void *pass, void *place, const struct dw_here *here)
 {
-	*frame = (struct dw_flops_frame){ DW_NO_INDEX, false, false };
-}
-
-DW_INLINE void dw_flops_leave(const struct dw_flops_pass *flops, const struct dw_frame *frame,
-                              const struct dw_flops_frame *own, uint64_t ticks)
-{
-	uint64_t duration = ticks - frame->start;
+	const struct dw_flops_pass *flops = pass;
+	const struct dw_flops_frame *own = place;
 	struct dw_flops_tally *tally;
 
 	if (own->symbol == DW_NO_INDEX || own->inner)
@@ -85,16 +97,15 @@ DW_INLINE void dw_flops_leave(const struct dw_flops_pass *flops, const struct dw
 	tally = &flops->tallies[own->symbol];
 	if (own->covered) {
 		tally->calls++;
-		tally->ticks += duration;
+		tally->ticks += here->duration;
 	} else {
 		tally->missed_calls++;
-		tally->missed_ticks += duration - frame->child;
+		tally->missed_ticks += here->duration - here->range->child;
 	}
 }
 
-DW_INLINE void dw_flops_carry(const struct dw_flops_pass *flops, const struct dw_frame *frame,
-                              const struct dw_flops_frame *own)
-{
-	if (own->symbol != DW_NO_INDEX && !own->inner && !own->covered)
-		flops->tallies[own->symbol].missed_ticks -= frame->child;
-}
+static const struct dw_part dw_flops_part = {
+	.worker_init = dw_flops_worker_init, .worker_reset = dw_flops_worker_reset, .begin = dw_flops_begin,
+	.enter = dw_flops_enter, .leave = dw_flops_leave, .carry = dw_flops_carry, .merge = dw_flops_merge,
+	.end_file = dw_flops_end_file,
+};

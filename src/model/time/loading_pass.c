@@ -10,7 +10,6 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "format/keys.h"
 #include "model/time/loading_pass.h"
 
@@ -22,16 +21,18 @@ struct dw_loading_lists {
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *sums,
-                      struct dw_loading_worker *worker, struct dw_pass *pass,
-                      const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset)
+bool dw_loading_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from)
 {
-	*loading = (struct dw_loading_pass){ .pass = pass, .sums = sums, .worker = worker,
-		.clock = &pass->walk.file->clock, .frame_bytes = frame_bytes, .frame_offset = frame_offset };
+	struct dw_loading_pass *loading = pass;
+	const struct dw_segment *segment = from->segment;
+
+	*loading = (struct dw_loading_pass){ .pass = from->pass, .sums = sums, .worker = worker,
+		.clock = &from->pass->walk.file->clock, .frame_bytes = from->frame_bytes };
 	if (segment->from) {
 		loading->resumed = segment->open_count;
 		loading->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
 	}
+	return true;
 }
 
 /* A range from before the segment is on the stack. An earlier segment has assigned the time before
@@ -64,12 +65,8 @@ void dw_loading_give(struct dw_loading_pass *loading, uint64_t ticks)
 {
 	const struct dw_pass *pass = loading->pass;
 
-	if (pass->depth && !pass->folded && ticks > loading->last_ticks) {
-		const char *frame = (const char *)dw_pass_at(pass, loading->frame_bytes, pass->depth);
-		const struct dw_loading_frame *own = (const void *)(frame + loading->frame_offset);
-
-		loading->worker->ticks[own->row] += ticks - loading->last_ticks;
-	}
+	if (pass->depth && !pass->folded && ticks > loading->last_ticks)
+		loading->worker->ticks[dw_part_row(pass, loading->frame_bytes, pass->depth)] += ticks - loading->last_ticks;
 	loading->last_ticks = ticks;
 }
 
@@ -142,8 +139,9 @@ void dw_loading_end_data(struct dw_loading_pass *loading, uint64_t ticks, enum d
 	}
 }
 
-void dw_loading_carry(struct dw_loading_pass *loading)
+void dw_loading_carried(void *pass)
 {
+	struct dw_loading_pass *loading = pass;
 	struct dw_loading_sums *sums = loading->sums;
 
 	dw_loading_settle(loading, dw_time_now(&loading->pass->walk.time));
@@ -156,8 +154,9 @@ void dw_loading_carry(struct dw_loading_pass *loading)
 	pthread_mutex_unlock(&sums->lock);
 }
 
-void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const struct dw_record *record)
+void dw_loading_note(void *pass, uint64_t ticks, const struct dw_record *record)
 {
+	struct dw_loading_pass *loading = pass;
 	struct dw_walk *walk = &loading->pass->walk;
 	struct dw_loading *to;
 	double value;
@@ -180,143 +179,46 @@ void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const stru
 
 /* ---- a worker -------------------------------------------------------------------------------- */
 
-bool dw_loading_worker_init(struct dw_loading_worker *worker, uint32_t row_count)
+bool dw_loading_worker_init(void *memory, const void *sums)
 {
-	worker->ticks = calloc(row_count + (size_t)1, sizeof *worker->ticks);
-	worker->counts = calloc(row_count + (size_t)1, sizeof *worker->counts);
+	struct dw_loading_worker *worker = memory;
+	size_t rows = ((const struct dw_loading_sums *)sums)->model->row_count + (size_t)1;
+
+	worker->ticks = calloc(rows, sizeof *worker->ticks);
+	worker->counts = calloc(rows, sizeof *worker->counts);
 	return worker->ticks && worker->counts;
 }
 
-void dw_loading_worker_reset(struct dw_loading_worker *worker)
+void dw_loading_worker_reset(void *memory)
 {
+	struct dw_loading_worker *worker = memory;
+
 	DW_FREE(worker->ticks, worker->counts);
 	*worker = (struct dw_loading_worker){ NULL, NULL };
 }
 
-void dw_loading_merge(struct dw_loading_sums *sums, struct dw_loading_worker *worker)
+bool dw_loading_merge(void *into, void *memory, uint32_t file)
 {
+	struct dw_loading_sums *sums = into;
+	struct dw_loading_worker *worker = memory;
+
 	for (uint32_t row = 0; row < sums->model->row_count; row++) {
 		sums->part_ticks[row] += worker->ticks[row];
 		sums->part_counts[row] += worker->counts[row];
 		worker->ticks[row] = worker->counts[row] = 0;
 	}
+	return true;
 }
 
-void dw_loading_end_file(struct dw_loading_sums *sums, uint32_t file)
+void dw_loading_end_file(void *into, uint32_t file)
 {
+	struct dw_loading_sums *sums = into;
 	const struct dw_source_clock *clock = &sums->model->source->files[file].clock;
 
 	for (uint32_t row = 0; row < sums->model->row_count; row++) {
 		sums->part_ns[row] += dw_source_span_ns(clock, sums->part_ticks[row]);
 		sums->part_ticks[row] = 0;
 	}
-}
-
-/* ---- a pass for data loading alone ---------------------------------------------------------- */
-
-struct loading_frame {
-	struct dw_frame frame;
-	struct dw_loading_frame own;
-};
-
-struct loading_state {
-	struct dw_pass pass;
-	struct dw_loading_pass loading;
-};
-
-DW_INLINE void loading_settle(void *state, uint64_t ticks)
-{
-	dw_loading_settle(&((struct loading_state *)state)->loading, ticks);
-}
-
-DW_INLINE void loading_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct loading_state *at = state;
-
-	dw_loading_enter(&at->loading, &((struct loading_frame *)place)->own, ticks,
-	                 dw_walk_op(&at->pass.walk, id).row, id);
-}
-
-DW_INLINE void loading_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	dw_loading_leave(&((struct loading_state *)state)->loading,
-	                 &((const struct loading_frame *)place)->own, ticks, how);
-}
-
-static void loading_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_loading_note(&((struct loading_state *)state)->loading, ticks, record);
-}
-
-static void loading_carried(void *state)
-{
-	dw_loading_carry(&((struct loading_state *)state)->loading);
-}
-
-static const struct dw_pass_hooks loading_hooks = {
-	.frame_bytes = sizeof(struct loading_frame), .deepest = DW_DEEPEST, .enter = loading_enter,
-	.leave = loading_leave, .note = loading_note, .settle = loading_settle, .carried = loading_carried,
-};
-DW_PASS_DEFINE(loading, loading_hooks)
-
-/* ---- parallel walk --------------------------------------------------------------------------- */
-
-struct loading_walk {
-	struct dw_loading_sums sums;
-	const struct dw_segments *segments;
-	uint32_t file;
-	struct loading_walker {
-		struct dw_loading_worker own;
-		struct dw_frames frames;
-	} *walkers;
-};
-
-static void loading_walk_segment(void *context, unsigned index, size_t at)
-{
-	struct loading_walk *walk = context;
-	struct loading_walker *walker = &walk->walkers[index];
-	const struct dw_segment *segment = &walk->segments->items[at];
-	const struct dw_model *model = walk->sums.model;
-	struct loading_state state;
-
-	if (model->source->streams[segment->stream].file != walk->file)
-		return;
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
-	dw_loading_begin(&state.loading, &walk->sums, &walker->own, &state.pass, segment,
-	                 sizeof(struct loading_frame), offsetof(struct loading_frame, own));
-	loading_segment(&state.pass, segment);
-	if (state.pass.walk.failed)
-		__atomic_store_n(&walk->sums.failed, true, __ATOMIC_RELAXED);
-}
-
-static bool loading_walk_all(struct loading_walk *walk)
-{
-	struct dw_model *model = walk->sums.model;
-	unsigned workers;
-	bool good;
-
-	walk->segments = dw_model_segments(model);
-	if (!walk->segments)
-		return false;
-	workers = dw_pool_workers(walk->segments->count);
-	walk->walkers = calloc(workers, sizeof *walk->walkers);
-	good = walk->walkers != NULL;
-	for (unsigned i = 0; good && i < workers; i++)
-		good = dw_loading_worker_init(&walk->walkers[i].own, model->row_count);
-	for (uint32_t f = 0; good && f < model->source->file_count; f++) {
-		walk->file = f;
-		dw_pool_run(walk->segments->count, workers, loading_walk_segment, walk);
-		for (unsigned i = 0; i < workers; i++)
-			dw_loading_merge(&walk->sums, &walk->walkers[i].own);
-		dw_loading_end_file(&walk->sums, f);
-	}
-	for (unsigned i = 0; walk->walkers && i < workers; i++) {
-		dw_frames_reset(&walk->walkers[i].frames);
-		dw_loading_worker_reset(&walk->walkers[i].own);
-	}
-	free(walk->walkers);
-	return good;
 }
 
 /* ---- the product ------------------------------------------------------------------------------- */
@@ -440,13 +342,26 @@ bool dw_loading_finish(struct dw_loading_sums *sums, struct dw_loading_all *to)
 	return !sums->failed;
 }
 
+#define LOOP loading_alone
+#define LOOP_HOOKS
+#define LOOP_PARTS(PART) PART(loading, ALWAYS)
+#include "model/core/loop.h"
+
+static bool loading_walk(struct dw_loading_sums *own)
+{
+	struct dw_part_sums sums = { .loading = own };
+	const struct dw_segments *segments = dw_model_segments(own->model);
+
+	return segments && loading_alone_walk_all(own->model, &sums, segments, NULL);
+}
+
 static bool loading_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct loading_walk walk = { .walkers = NULL };
-	bool good = dw_loading_sums_init(&walk.sums, model) && (!walk.sums.any || loading_walk_all(&walk)) &&
-	            dw_loading_finish(&walk.sums, result);
+	struct dw_loading_sums sums;
+	bool good = dw_loading_sums_init(&sums, model) && (!sums.any || loading_walk(&sums)) &&
+	            dw_loading_finish(&sums, result);
 
-	dw_loading_sums_reset(&walk.sums);
+	dw_loading_sums_reset(&sums);
 	return good;
 }
 

@@ -1,8 +1,5 @@
 /*
- * The hot part of data loading: what a pass does for each range and counter.
- *
- * For the pass of loading_pass.c and for passes that also compute other products. They need `settle` and
- * `carried`.
+ * The hot part of data loading: what a part (part.h) does for each range and counter.
  *
  * A stream may be walked in segments. The ranges that are open where a segment begins are pushed
  * again with their own begins: they restore which request is open and whether a batch is being
@@ -12,14 +9,12 @@
 
 #include <pthread.h>
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/core/product.h"
 #include "model/core/share_names.h"
 #include "model/time/loading.h"
 
-/* The part of a pass's frame that follows struct dw_frame. */
 struct dw_loading_frame {
-	uint32_t row;
 	uint8_t data, evaluation;
 };
 
@@ -57,7 +52,7 @@ struct dw_loading_pass {
 	struct dw_loading_sums *sums;
 	struct dw_loading_worker *worker;
 	const struct dw_source_clock *clock;
-	size_t frame_bytes, frame_offset;
+	size_t frame_bytes;
 	uint32_t data, evaluation;    /* open ranges */
 	uint32_t resumed;             /* number of ranges from before the segment that are still to be
 	                               * pushed */
@@ -74,21 +69,14 @@ void dw_loading_sums_reset(struct dw_loading_sums *sums);
 /* Makes the product from the sums. False: out of memory. */
 bool dw_loading_finish(struct dw_loading_sums *sums, struct dw_loading_all *all);
 
-bool dw_loading_worker_init(struct dw_loading_worker *worker, uint32_t row_count);
-void dw_loading_worker_reset(struct dw_loading_worker *worker);
-/* Adds what a worker has counted in the streams of a file to the sums. When all workers have been
- * added, the file ends: its ticks become ns. */
-void dw_loading_merge(struct dw_loading_sums *sums, struct dw_loading_worker *worker);
-void dw_loading_end_file(struct dw_loading_sums *sums, uint32_t file);
-
-/* Prepares the state. `pass` must be initialised for the segment's stream. `frame_offset`: offset
- * of the dw_loading_frame in the pass's frame, which has frame_bytes. */
-void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *sums,
-                      struct dw_loading_worker *worker, struct dw_pass *pass,
-                      const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset);
-void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const struct dw_record *record);
-/* A segment ends; its open ranges continue in the next one. */
-void dw_loading_carry(struct dw_loading_pass *loading);
+/* The functions of the part. */
+bool dw_loading_worker_init(void *worker, const void *sums);
+void dw_loading_worker_reset(void *worker);
+bool dw_loading_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+void dw_loading_note(void *pass, uint64_t ticks, const struct dw_record *record);
+void dw_loading_carried(void *pass);
+bool dw_loading_merge(void *sums, void *worker, uint32_t file);
+void dw_loading_end_file(void *sums, uint32_t file);
 
 /* Internal. */
 void dw_loading_begin_data(struct dw_loading_pass *loading, uint64_t ticks, uint32_t id);
@@ -96,26 +84,28 @@ void dw_loading_end_data(struct dw_loading_pass *loading, uint64_t ticks, enum d
 void dw_loading_give(struct dw_loading_pass *loading, uint64_t ticks);
 void dw_loading_resume(struct dw_loading_pass *loading);
 
-/* Before the stack changes: while a batch is made, the innermost range gets the time. */
-DW_INLINE void dw_loading_settle(struct dw_loading_pass *loading, uint64_t ticks)
+/* While a batch is made, the innermost range gets the time. */
+DW_INLINE void dw_loading_settle(void *pass, uint64_t ticks)
 {
+	struct dw_loading_pass *loading = pass;
+
 	if (__builtin_expect(loading->making && !loading->resumed, 0))
 		dw_loading_give(loading, ticks);
 }
 
-/* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_loading_enter(struct dw_loading_pass *loading, struct dw_loading_frame *frame,
-                                uint64_t ticks, uint32_t row, uint32_t id)
+DW_INLINE void dw_loading_enter(void *pass, void *place, const struct dw_here *here)
 {
-	uint8_t share = loading->sums->shares[row];
+	struct dw_loading_pass *loading = pass;
+	struct dw_loading_frame *frame = place;
+	uint8_t share = loading->sums->shares[here->row];
 
-	*frame = (struct dw_loading_frame){ row, 0, 0 };
+	*frame = (struct dw_loading_frame){ 0, 0 };
 	if (__builtin_expect(loading->making && !loading->resumed, 0))
-		loading->worker->counts[row]++;
-	if (__builtin_expect(share == DW_SHARE_DATA, 0) && id < loading->pass->walk.op_count &&
-	    dw_pass_in_scope(loading->pass, ticks)) {
+		loading->worker->counts[here->row]++;
+	if (__builtin_expect(share == DW_SHARE_DATA, 0) && here->id < here->pass->walk.op_count &&
+	    dw_pass_in_scope(here->pass, here->ticks)) {
 		frame->data = 1;
-		dw_loading_begin_data(loading, ticks, id);
+		dw_loading_begin_data(loading, here->ticks, here->id);
 	} else if (__builtin_expect(share == DW_SHARE_EVALUATION, 0)) {
 		frame->evaluation = 1;
 		loading->evaluation++;
@@ -124,10 +114,18 @@ DW_INLINE void dw_loading_enter(struct dw_loading_pass *loading, struct dw_loadi
 		dw_loading_resume(loading);
 }
 
-DW_INLINE void dw_loading_leave(struct dw_loading_pass *loading, const struct dw_loading_frame *frame, uint64_t ticks,
-                                enum dw_leave how)
+DW_INLINE void dw_loading_leave(void *pass, void *place, const struct dw_here *here)
 {
+	struct dw_loading_pass *loading = pass;
+	const struct dw_loading_frame *frame = place;
+
 	if (__builtin_expect(frame->data, 0))
-		dw_loading_end_data(loading, ticks, how);
+		dw_loading_end_data(loading, here->ticks, here->how);
 	loading->evaluation -= frame->evaluation;
 }
+
+static const struct dw_part dw_loading_part = {
+	.worker_init = dw_loading_worker_init, .worker_reset = dw_loading_worker_reset, .begin = dw_loading_begin,
+	.enter = dw_loading_enter, .leave = dw_loading_leave, .note = dw_loading_note, .settle = dw_loading_settle,
+	.carried = dw_loading_carried, .merge = dw_loading_merge, .end_file = dw_loading_end_file,
+};

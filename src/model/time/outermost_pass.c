@@ -6,22 +6,40 @@
 #include "base/order.h"
 #include "base/whole.h"
 
-bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_count)
+bool dw_outermost_worker_init(void *memory, const void *sums)
 {
-	worker->by_row = calloc(row_count + (size_t)1, sizeof *worker->by_row);
-	worker->rows = calloc(row_count + (size_t)1, sizeof *worker->rows);
+	struct dw_outermost_worker *worker = memory;
+	uint32_t rows = ((const struct dw_outermost_sums *)sums)->model->row_count;
+
+	worker->by_row = calloc(rows + (size_t)1, sizeof *worker->by_row);
+	worker->rows = calloc(rows + (size_t)1, sizeof *worker->rows);
 	return worker->by_row && worker->rows;
 }
 
-void dw_outermost_worker_reset(struct dw_outermost_worker *worker)
+void dw_outermost_worker_reset(void *memory)
 {
+	struct dw_outermost_worker *worker = memory;
+
 	DW_FREE(worker->by_row, worker->rows);
 	*worker = (struct dw_outermost_worker){ NULL, NULL, 0, 0 };
 }
 
-void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_sums *sums,
-                        uint32_t thread, double ratio)
+bool dw_outermost_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from)
 {
+	struct dw_outermost_pass *outermost = pass;
+
+	*outermost = (struct dw_outermost_pass){ from->pass, sums, worker, from->frame_bytes, 1 };
+	outermost->ratio = dw_file_ratio(outermost->sums->model->source, from->pass->walk.stream->file);
+	return true;
+}
+
+void dw_outermost_carried(void *pass)
+{
+	const struct dw_outermost_pass *outermost = pass;
+	struct dw_outermost_worker *worker = outermost->worker;
+	struct dw_outermost_sums *sums = outermost->sums;
+	uint32_t thread = outermost->pass->walk.thread;
+
 	if (!worker->row_count)
 		return;
 	pthread_mutex_lock(&sums->lock);
@@ -30,11 +48,17 @@ void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_
 
 		sums->failed |= !DW_APPEND(&sums->items, &sums->capacity, &sums->count,
 		                           (struct dw_outermost_sum){ thread, worker->rows[i], from->count,
-		                               dw_file_scale(from->ticks, ratio) });
+		                               dw_file_scale(from->ticks, outermost->ratio) });
 		*from = (struct dw_outermost_sum){ 0, 0, 0, 0 };
 	}
 	worker->row_count = 0;
 	pthread_mutex_unlock(&sums->lock);
+}
+
+void dw_outermost_flushed(void *pass, uint64_t ticks, enum dw_flush why)
+{
+	if (why != DW_FLUSH_GAP)
+		dw_outermost_carried(pass);
 }
 
 /* ---- the product ------------------------------------------------------------------------ */

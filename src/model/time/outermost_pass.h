@@ -1,5 +1,5 @@
 /*
- * The hot part of the outermost ranges, for passes that also compute other products.
+ * The hot part of the outermost ranges: a part (part.h) of loops that keep rows.
  *
  * At each moment the open range that began first is the outermost one. If ranges overlap, the next one becomes it when
  * it ends: so the times of the outermost ranges add up to the time in which a range is open. The pass stores whether a
@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/core/product.h"
 #include "model/time/outermost.h"
 
@@ -18,6 +18,8 @@ struct dw_outermost_sum {
 	uint32_t thread, row;
 	uint64_t count, ticks;
 };
+
+struct dw_outermost_frame { };
 
 /* What one worker has counted of the current thread. All zero is empty. */
 struct dw_outermost_worker {
@@ -29,47 +31,67 @@ struct dw_outermost_worker {
 
 /* The sums over all streams. */
 struct dw_outermost_sums {
+	const struct dw_model *model;
 	pthread_mutex_t lock;
 	struct dw_outermost_sum *items;
 	size_t count, capacity;
 	bool failed;
 };
 
-/* False: out of memory. */
-bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_count);
-void dw_outermost_worker_reset(struct dw_outermost_worker *worker);
-/* To be called when the thread changes and where a stream or segment ends: adds what the worker has
- * counted to the sums. Times are multiplied by `ratio`. */
-void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_sums *sums,
-                        uint32_t thread, double ratio);
+/* The state for a piece of a stream. */
+struct dw_outermost_pass {
+	const struct dw_pass *pass;
+	struct dw_outermost_sums *sums;
+	struct dw_outermost_worker *worker;
+	size_t frame_bytes;
+	double ratio; /* what times of the file are multiplied by */
+};
+
 /* Makes the product from the sums, and frees them. False: out of memory. */
 bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums, struct dw_tree *result);
 
-/* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_outermost_enter(struct dw_outermost_worker *worker, const struct dw_pass *pass,
-                                  struct dw_frame *frame)
+/* The functions of the part. */
+bool dw_outermost_worker_init(void *worker, const void *sums);
+void dw_outermost_worker_reset(void *worker);
+bool dw_outermost_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+/* The next records may be of another thread, or of another piece: adds what the worker has counted to the sums. */
+void dw_outermost_flushed(void *pass, uint64_t ticks, enum dw_flush why);
+void dw_outermost_carried(void *pass);
+
+DW_INLINE void dw_outermost_enter(void *pass, void *frame, const struct dw_here *here)
 {
-	frame->in_scope = pass->depth == 1 && pass->walk.wanted;
-	if (pass->depth == 1)
-		worker->since = frame->start;
+	struct dw_outermost_pass *outermost = pass;
+
+	here->range->in_scope = here->pass->depth == 1 && here->pass->walk.wanted;
+	if (here->pass->depth == 1)
+		outermost->worker->since = here->ticks;
 }
 
-/* To be called before the range at `place` is removed, which is not the innermost. */
-DW_INLINE void dw_outermost_unnest(const struct dw_pass *pass, uint32_t place, size_t frame_bytes)
+static inline void dw_outermost_unnest(void *pass, uint32_t place)
 {
+	const struct dw_outermost_pass *outermost = pass;
+	size_t bytes = outermost->frame_bytes;
+
 	if (place == 1)
-		dw_pass_at(pass, frame_bytes, 2)->in_scope = dw_pass_at(pass, frame_bytes, 1)->in_scope;
+		dw_pass_at(outermost->pass, bytes, 2)->in_scope = dw_pass_at(outermost->pass, bytes, 1)->in_scope;
 }
 
-DW_INLINE void dw_outermost_leave(struct dw_outermost_worker *worker, const struct dw_frame *frame,
-                                  uint32_t row, uint64_t ticks)
+DW_INLINE void dw_outermost_leave(void *pass, void *frame, const struct dw_here *here)
 {
-	struct dw_outermost_sum *sum = &worker->by_row[row];
+	struct dw_outermost_worker *worker = ((struct dw_outermost_pass *)pass)->worker;
+	struct dw_outermost_sum *sum;
 
-	if (!frame->in_scope)
+	if (!here->range->in_scope)
 		return;
+	sum = &worker->by_row[here->row];
 	if (!sum->count++)
-		worker->rows[worker->row_count++] = row;
-	sum->ticks += ticks - worker->since;
-	worker->since = ticks;
+		worker->rows[worker->row_count++] = here->row;
+	sum->ticks += here->ticks - worker->since;
+	worker->since = here->ticks;
 }
+
+static const struct dw_part dw_outermost_part = {
+	.worker_init = dw_outermost_worker_init, .worker_reset = dw_outermost_worker_reset, .begin = dw_outermost_begin,
+	.enter = dw_outermost_enter, .leave = dw_outermost_leave, .unnest = dw_outermost_unnest,
+	.flushed = dw_outermost_flushed, .carried = dw_outermost_carried,
+};

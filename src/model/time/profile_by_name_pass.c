@@ -10,7 +10,6 @@
 
 #include "base/free.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/time/profile_by_name_pass.h"
@@ -41,7 +40,7 @@ static bool profile_grow_tallies(struct dw_profile_worker *worker, size_t used, 
 	return ready;
 }
 
-bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count)
+static bool profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count)
 {
 	if (worker->failed || worker->tallies)
 		return !worker->failed;
@@ -51,8 +50,9 @@ bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count
 	return !worker->failed;
 }
 
-void dw_profile_worker_reset(struct dw_profile_worker *worker)
+void dw_profile_worker_reset(void *memory)
 {
+	struct dw_profile_worker *worker = memory;
 	bool failed = worker->failed;
 
 	DW_FREE(worker->tallies, worker->calls, worker->nested, worker->row_calls, worker->shared);
@@ -76,26 +76,38 @@ static uint32_t profile_find_combination(struct dw_profile_worker *worker, uint3
 	return (uint32_t)used;
 }
 
-static void profile_take_arrays(struct dw_profile *profile)
+static void profile_take_arrays(struct dw_profile_pass *profile)
 {
 	profile->tallies = profile->worker->tallies;
 	profile->calls = profile->worker->calls;
 	profile->nested = profile->worker->nested;
 }
 
-void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
-                             const struct dw_model *const *models, unsigned count, uint32_t process)
+bool dw_profile_begin(void *own, void *all, void *memory, const struct dw_part_begin *from)
 {
-	*profile = (struct dw_profile){ .worker = worker, .row_calls = worker->row_calls };
+	struct dw_profile_pass *profile = own;
+	const struct dw_profile_sums *sums = all;
+	struct dw_profile_worker *worker = memory;
+	const struct dw_source_stream *stream = from->pass->walk.stream;
+
+	if (!profile_worker_init(worker, sums->row_count))
+		return false;
+	*profile = (struct dw_profile_pass){ .worker = worker, .pass = from->pass, .frame_bytes = from->frame_bytes,
+		                                 .frame_offset = from->frame_offset, .row_calls = worker->row_calls };
+	from->pass->walk.ops = sums->ops[stream->file];
 	dw_tally_pending_init(&profile->pending);
-	dw_scope_set_init(&profile->scopes, models, count, process);
-	if (count == 1 && dw_scope_is_all(models[0]))
+	dw_scope_set_init(&profile->scopes, (const struct dw_model *const *)sums->models, sums->count, stream->process);
+	if (sums->count == 1 && dw_scope_is_all(sums->models[0]))
 		profile_find_combination(worker, 1); /* dw_profile_enter() assumes its first tally is 1 */
 	profile_take_arrays(profile);
+	return !worker->failed;
 }
 
-void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pass)
+/* Adds what the walk itself counted to the worker. */
+void dw_profile_end(void *own)
 {
+	struct dw_profile_pass *profile = own;
+	const struct dw_pass *pass = profile->pass;
 	struct dw_profile_worker *worker = profile->worker;
 	uint64_t last_ns = dw_source_ns(&pass->walk.file->clock, dw_time_now(&pass->walk.time));
 
@@ -108,7 +120,7 @@ void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pas
 	worker->last_ns = last_ns > worker->last_ns ? last_ns : worker->last_ns;
 }
 
-__attribute__((noinline)) void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread, uint64_t ticks)
+__attribute__((noinline)) void dw_profile_renew_scopes(struct dw_profile_pass *profile, uint32_t thread, uint64_t ticks)
 {
 	dw_scope_set_renew(&profile->scopes, thread, ticks);
 	if (!profile->scopes.bits)
@@ -158,19 +170,24 @@ static uint64_t *profile_shared_of(struct dw_profile_worker *worker, uint32_t ro
 	return worker->shared ? &worker->shared[(size_t)scope * worker->row_count + row] : NULL;
 }
 
-__attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame,
+__attribute__((noinline)) void dw_profile_end_shared(struct dw_profile_pass *profile, uint32_t tally, uint32_t row,
                                                      uint64_t duration)
 {
 	struct dw_profile_worker *worker = profile->worker;
-	uint32_t bits = profile_bits_of(worker, frame->tally);
+	uint32_t bits = profile_bits_of(worker, tally);
 
 	for (unsigned scope = 0; scope < DW_SCOPES; scope++) {
-		bool others = bits >> scope & 1 && profile_others_open(worker, frame->row, frame->tally, scope);
-		uint64_t *shared = others ? profile_shared_of(worker, frame->row, scope) : NULL;
+		bool others = bits >> scope & 1 && profile_others_open(worker, row, tally, scope);
+		uint64_t *shared = others ? profile_shared_of(worker, row, scope) : NULL;
 
 		if (shared)
 			*shared += duration;
 	}
+}
+
+static const struct dw_profile_frame *profile_own(const struct dw_profile_pass *profile, const struct dw_frame *frame)
+{
+	return (const void *)((const char *)frame + profile->frame_offset);
 }
 
 /*
@@ -178,18 +195,19 @@ __attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile,
  * all of these began later, the time from its begin to the first of theirs is in none of them and
  * must not count as nested. So that time is subtracted here.
  */
-__attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile, const struct dw_pass *pass, uint32_t place,
-                                                 size_t frame_bytes, size_t offset)
+void dw_profile_unnest(void *state, uint32_t place)
 {
+	const struct dw_profile_pass *profile = state;
+	const struct dw_pass *pass = profile->pass;
 	struct dw_profile_worker *worker = profile->worker;
-	const struct dw_frame *frame = dw_pass_at(pass, frame_bytes, place);
-	const struct dw_profile_frame *own = (const void *)((const char *)frame + offset);
+	const struct dw_frame *frame = dw_pass_at(pass, profile->frame_bytes, place);
+	const struct dw_profile_frame *own = profile_own(profile, frame);
 	uint32_t missing = profile_bits_of(worker, own->tally);
 	uint32_t row = missing ? profile_row_of(worker, own->tally) : 0;
 
 	for (uint32_t at = 1; at <= pass->depth && missing; at++) {
-		const struct dw_frame *other = dw_pass_at(pass, frame_bytes, at);
-		const struct dw_profile_frame *theirs = (const void *)((const char *)other + offset);
+		const struct dw_frame *other = dw_pass_at(pass, profile->frame_bytes, at);
+		const struct dw_profile_frame *theirs = profile_own(profile, other);
 		uint32_t both = at != place && theirs->tally && profile_row_of(worker, theirs->tally) == row
 		                    ? profile_bits_of(worker, theirs->tally) & missing : 0;
 
@@ -203,12 +221,15 @@ __attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile, con
 	}
 }
 
-void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t child, bool all)
+void dw_profile_carry(void *pass, void *frame, const struct dw_here *here)
 {
-	profile->tallies[frame->tally].self -= child;
-	profile->calls[frame->tally] = 0;
-	if (!all)
-		profile->row_calls[frame->row] = 0;
+	struct dw_profile_pass *profile = pass;
+	const struct dw_profile_frame *own = frame;
+
+	profile->tallies[own->tally].self -= here->range->child;
+	profile->calls[own->tally] = 0;
+	if (!here->everything)
+		profile->row_calls[here->row] = 0;
 }
 
 /* ---- other records ------------------------------------------------------------------------ */
@@ -228,136 +249,14 @@ static uint32_t profile_category_of(const struct dw_record *record)
 	}
 }
 
-void dw_profile_note(struct dw_profile *profile, const struct dw_record *record)
+void dw_profile_note(void *pass, uint64_t ticks, const struct dw_record *record)
 {
+	struct dw_profile_pass *profile = pass;
+
 	profile->worker->other_categories |= profile_category_of(record);
 }
 
-/* ---- the pass ----------------------------------------------------------------------------- */
-
-struct profile_frame {
-	struct dw_frame frame;
-	struct dw_profile_frame own;
-};
-
-struct profile_state {
-	struct dw_pass pass;
-	struct dw_profile profile;
-};
-
-DW_INLINE void profile_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct profile_state *at = state;
-	struct profile_frame *frame = place;
-
-	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks, dw_walk_op(&at->pass.walk, id), true);
-}
-
-DW_INLINE void profile_enter_scoped(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct profile_state *at = state;
-	struct profile_frame *frame = place;
-
-	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks, dw_walk_op(&at->pass.walk, id), false);
-	frame->frame.in_scope = frame->own.tally != 0;
-}
-
-DW_INLINE void profile_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	const struct profile_frame *frame = place;
-
-	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks, how, true);
-}
-
-DW_INLINE void profile_leave_scoped(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	const struct profile_frame *frame = place;
-
-	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks, how, false);
-}
-
-static void profile_unnest(void *state, uint32_t place, uint64_t ticks)
-{
-	struct profile_state *at = state;
-
-	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct profile_frame),
-	                  offsetof(struct profile_frame, own));
-}
-
-DW_INLINE void profile_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_profile_note(&((struct profile_state *)state)->profile, record);
-}
-
-static void profile_carry(void *state, void *place)
-{
-	const struct profile_frame *frame = place;
-
-	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child, true);
-}
-
-static void profile_carry_scoped(void *state, void *place)
-{
-	const struct profile_frame *frame = place;
-
-	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child, false);
-}
-
-static void profile_flushed(void *state, uint64_t ticks, enum dw_flush why)
-{
-	dw_profile_flushed(&((struct profile_state *)state)->profile);
-}
-
-/* Two loops, so that a pass over everything has no cost for scopes. */
-static const struct dw_pass_hooks profile_hooks = {
-	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true, .all_linked = true,
-	.enter = profile_enter, .leave = profile_leave, .note = profile_note, .carry = profile_carry,
-	.unnest = profile_unnest,
-};
-static const struct dw_pass_hooks profile_hooks_scoped = {
-	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true, .all_linked = true,
-	.scoped = true, .enter = profile_enter_scoped, .leave = profile_leave_scoped,
-	.note = profile_note, .carry = profile_carry_scoped, .unnest = profile_unnest, .flushed = profile_flushed,
-};
-DW_PASS_DEFINE(profile_all, profile_hooks)
-DW_PASS_DEFINE(profile_scoped, profile_hooks_scoped)
-
-/* ---- parallel walk ------------------------------------------------------------------------ */
-
-struct profile_pass {
-	struct dw_model *model;
-	const struct dw_op **ops;
-	uint32_t row_count, file;
-	const struct dw_segments *segments;
-	struct profile_walker {
-		struct dw_profile_worker worker;
-		struct dw_frames frames;
-	} *walkers;
-};
-
-static void profile_walk_segment(void *context, unsigned index, size_t at)
-{
-	struct profile_pass *pass = context;
-	struct profile_walker *walker = &pass->walkers[index];
-	const struct dw_model *model = pass->model;
-	const struct dw_segment *segment = &pass->segments->items[at];
-	const struct dw_source_stream *stream = &model->source->streams[segment->stream];
-	struct profile_state state;
-
-	if (stream->file != pass->file || !dw_profile_worker_init(&walker->worker, pass->row_count))
-		return;
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
-	state.pass.walk.ops = pass->ops[pass->file];
-	dw_profile_begin_stream(&state.profile, &walker->worker, &model, 1, stream->process);
-	if (walker->worker.failed)
-		return;
-	if (dw_scope_is_all(model))
-		profile_all_segment(&state.pass, segment);
-	else
-		profile_scoped_segment(&state.pass, segment);
-	dw_profile_end_stream(&state.profile, &state.pass);
-}
+/* ---- the sums of the workers -------------------------------------------------------------- */
 
 /* Also for negative values, which result from subtractions. */
 static uint64_t profile_scale_ticks(uint64_t ticks, double ratio)
@@ -365,16 +264,19 @@ static uint64_t profile_scale_ticks(uint64_t ticks, double ratio)
 	return ratio == 1 ? ticks : (uint64_t)(int64_t)((double)(int64_t)ticks * ratio);
 }
 
-void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *const *models,
-                      unsigned count, struct dw_profile_worker *worker, double ratio)
+bool dw_profile_merge(void *into, void *memory, uint32_t file)
 {
-	for (unsigned scope = 0; scope < count; scope++) {
-		struct dw_flat_all *all = profiles[scope];
+	const struct dw_profile_sums *sums = into;
+	struct dw_profile_worker *worker = memory;
+	double ratio = dw_file_ratio(sums->models[0]->source, file);
+
+	for (unsigned scope = 0; scope < sums->count; scope++) {
+		struct dw_flat_all *all = sums->profiles[scope];
 
 		for (uint32_t bits = 1; bits < 1u << DW_SCOPES; bits++)
 			for (uint32_t row = 0, first = worker->combinations[bits];
 			     first && bits >> scope & 1 && row < all->row_count; row++) {
-				dw_tally_merge(&all->tallies[row], &models[scope]->arena, &worker->tallies[first + row], ratio);
+				dw_tally_merge(&all->tallies[row], &sums->models[scope]->arena, &worker->tallies[first + row], ratio);
 				all->nested[row] += profile_scale_ticks(worker->nested[first + row], ratio);
 				all->open += worker->tallies[first + row].open;
 			}
@@ -387,34 +289,23 @@ void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *cons
 			all->last_ns = worker->last_ns;
 	}
 	dw_profile_worker_reset(worker);
+	return !worker->failed;
 }
 
-/* Adds all streams to `all`, whose tallies must exist and be empty. `ops`: by file, then id. Call
- * dw_profile_finish() afterwards. -1: out of memory. */
-static int profile_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all)
-{
-	const struct dw_source *source = model->source;
-	const struct dw_segments *segments = dw_model_segments(model);
-	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
-	struct profile_pass pass = { .model = model, .ops = ops, .row_count = all->row_count, .segments = segments };
-	bool failed = false;
+/* ---- the walk ----------------------------------------------------------------------------- */
 
-	pass.walkers = segments ? calloc(count, sizeof *pass.walkers) : NULL;
-	if (!pass.walkers)
-		return -1;
-	for (uint32_t f = 0; f < source->file_count; f++) {
-		pass.file = f;
-		dw_pool_run(segments->count, count, profile_walk_segment, &pass);
-		for (unsigned i = 0; i < count; i++) {
-			failed |= pass.walkers[i].worker.failed;
-			dw_profile_merge(&all, &model, 1, &pass.walkers[i].worker, dw_file_ratio(source, f));
-		}
-	}
-	for (unsigned i = 0; i < count; i++)
-		dw_frames_reset(&pass.walkers[i].frames);
-	free(pass.walkers);
-	return failed ? -1 : 0;
-}
+/* Two loops, so that a walk over everything has no cost for scopes. */
+#define LOOP profile_everything
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS)
+#define LOOP_DROPS_ROWS
+#define LOOP_EVERYTHING
+#include "model/core/loop.h"
+
+#define LOOP profile_scoped
+#define LOOP_HOOKS .chains = true, .all_linked = true, .scoped = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS)
+#include "model/core/loop.h"
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
@@ -482,11 +373,16 @@ void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all)
 static bool profile_compute_all(struct dw_model *model, const void *request, void *result)
 {
 	const enum dw_by *by = request;
-	const struct dw_op **ops = dw_profile_prepare(model, result, *by);
+	struct dw_flat_all *all = result;
+	struct dw_profile_sums own = { &model, &all, 1, 0, dw_profile_prepare(model, all, *by) };
+	struct dw_part_sums sums = { .profile = &own };
+	const struct dw_segments *segments = own.ops ? dw_model_segments(model) : NULL;
 
-	if (!ops || profile_walk(model, ops, result))
+	own.row_count = all->row_count;
+	if (!segments || !(dw_scope_is_all(model) ? profile_everything_walk_all(model, &sums, segments, NULL)
+	                                          : profile_scoped_walk_all(model, &sums, segments, NULL)))
 		return false;
-	dw_profile_finish(model, result);
+	dw_profile_finish(model, all);
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * The hot part of the profile by name: what a pass does when a range begins and ends.
  *
- * For the pass of profile_by_name_pass.c and for passes that also compute other products. The chain
- * of a range is its kind, because self time excludes ranges of the same kind.
+ * A part (part.h). The chain of a range is its kind, because self time excludes ranges of the same
+ * kind: a loop with this part has `chains` and `all_linked`.
  *
  * Scopes. A pass can count for up to DW_SCOPES models of one source at once. Each combination of
  * scopes has tallies of its own, and a range is added to one tally; the profile of a scope is the
@@ -14,14 +14,21 @@
  */
 #pragma once
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/core/scope_set.h"
 #include "model/time/profile_by_name.h"
 
-/* The part of a pass's frame that follows struct dw_frame. */
 struct dw_profile_frame {
 	uint32_t tally; /* index into the worker's tallies; 0: the range is in no scope */
-	uint32_t row;   /* not set if everything is in scope */
+};
+
+/* The profiles of `count` models of one source, at most DW_SCOPES. */
+struct dw_profile_sums {
+	struct dw_model *const *models;
+	struct dw_flat_all *const *profiles; /* of dw_profile_prepare() */
+	unsigned count;
+	uint32_t row_count;
+	const struct dw_op **ops;            /* of dw_profile_prepare() */
 };
 
 /* What one worker adds up over all streams of a file. */
@@ -45,8 +52,10 @@ struct dw_profile_worker {
 };
 
 /* The state for a stream. */
-struct dw_profile {
+struct dw_profile_pass {
 	struct dw_profile_worker *worker;
+	const struct dw_pass *pass;
+	size_t frame_bytes, frame_offset;
 	struct dw_tally *tallies;      /* this and the next three: copies of the worker's pointers,
 	                                * for speed */
 	uint32_t *calls, *row_calls;
@@ -56,55 +65,50 @@ struct dw_profile {
 	struct dw_tally_pending pending;
 };
 
-/* False: out of memory; the worker's `failed` is set and stays set. */
-bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count);
-void dw_profile_worker_reset(struct dw_profile_worker *worker);
-void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
-                             const struct dw_model *const *models, unsigned count, uint32_t process);
-/* Adds what the walk itself counted to the worker. */
-void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pass);
-
 /* The rare cases, not inlined. */
-void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread, uint64_t ticks);
+void dw_profile_renew_scopes(struct dw_profile_pass *profile, uint32_t thread, uint64_t ticks);
 /* A call ended while calls of its row with other scopes are open. */
-void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t duration);
-/* The range at `place` is about to end, but it is not the innermost. `offset`: offset of the
- * dw_profile_frame in the pass's frame, which has frame_bytes. */
-void dw_profile_unnest(struct dw_profile *profile, const struct dw_pass *pass, uint32_t place,
-                       size_t frame_bytes, size_t offset);
-void dw_profile_note(struct dw_profile *profile, const struct dw_record *record);
-void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t child, bool all);
+void dw_profile_end_shared(struct dw_profile_pass *profile, uint32_t tally, uint32_t row, uint64_t duration);
 
-/* Adds the worker of a file to the profiles of the models, which are in the order of the scope set,
- * and resets the worker. */
-void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *const *models,
-                      unsigned count, struct dw_profile_worker *worker, double ratio);
+/* The functions of the part. */
+bool dw_profile_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+void dw_profile_end(void *pass);
+/* The range at `place` is about to end, but it is not the innermost. */
+void dw_profile_unnest(void *pass, uint32_t place);
+void dw_profile_note(void *pass, uint64_t ticks, const struct dw_record *record);
+void dw_profile_carry(void *pass, void *frame, const struct dw_here *here);
+void dw_profile_worker_reset(void *worker);
+bool dw_profile_merge(void *sums, void *worker, uint32_t file);
 
-DW_INLINE void dw_profile_flushed(struct dw_profile *profile)
+static inline void dw_profile_flushed(void *pass, uint64_t ticks, enum dw_flush why)
 {
+	struct dw_profile_pass *profile = pass;
+
 	dw_scope_set_expire(&profile->scopes); /* the next records may be of another thread */
 }
 
-/* A range of `op` begins. `all`: there is one scope, which includes everything. */
-DW_INLINE void dw_profile_enter(struct dw_profile *profile, struct dw_pass *pass,
-                                struct dw_frame *frame, struct dw_profile_frame *own,
-                                uint64_t ticks, struct dw_op op, const bool all)
+DW_INLINE void dw_profile_enter(void *pass, void *frame, const struct dw_here *here)
 {
-	if (!all && __builtin_expect(ticks >= profile->scopes.until, 0))
-		dw_profile_renew_scopes(profile, pass->walk.thread, ticks);
+	struct dw_profile_pass *profile = pass;
+	struct dw_profile_frame *own = frame;
+	const bool all = here->everything;
+
+	if (!all && __builtin_expect(here->ticks >= profile->scopes.until, 0))
+		dw_profile_renew_scopes(profile, here->pass->walk.thread, here->ticks);
+	own->tally = all ? here->row + 1 : profile->scopes.bits ? profile->first_tally + here->row : 0;
 	if (!all)
-		own->row = op.row;
-	own->tally = all ? op.row + 1 : profile->scopes.bits ? profile->first_tally + op.row : 0;
-	dw_pass_link(pass, frame, op.kind);
+		here->range->in_scope = own->tally != 0;
+	dw_pass_link(here->pass, here->range, here->kind);
 	profile->calls[own->tally]++;
 	if (!all)
-		profile->row_calls[op.row]++;
+		profile->row_calls[here->row]++;
 }
 
-DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_frame *frame,
-                                const struct dw_profile_frame *own, uint64_t ticks, enum dw_leave how, const bool all)
+DW_INLINE void dw_profile_leave(void *pass, void *frame, const struct dw_here *here)
 {
-	uint64_t duration = ticks - frame->start;
+	struct dw_profile_pass *profile = pass;
+	const struct dw_profile_frame *own = frame;
+	uint64_t duration = here->duration;
 	struct dw_tally *tally = &profile->tallies[own->tally];
 	uint32_t calls = --profile->calls[own->tally];
 
@@ -113,11 +117,17 @@ DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_fram
 	__asm__("" : "+r"(within)); /* keeps the compiler from making a branch, which would often be
 	                             * mispredicted */
 	profile->nested[own->tally & within] += duration;
-	if (!all && __builtin_expect(!calls & (--profile->row_calls[own->row] != 0), 0))
-		dw_profile_end_shared(profile, own, duration);
-	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration, duration - frame->child);
-	if (how != DW_LEAVE_END) {
-		tally->open += how == DW_LEAVE_OPEN;
-		tally->cut += how == DW_LEAVE_CUT;
+	if (!here->everything && __builtin_expect(!calls & (--profile->row_calls[here->row] != 0), 0))
+		dw_profile_end_shared(profile, own->tally, here->row, duration);
+	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration, duration - here->range->child);
+	if (here->how != DW_LEAVE_END) {
+		tally->open += here->how == DW_LEAVE_OPEN;
+		tally->cut += here->how == DW_LEAVE_CUT;
 	}
 }
+
+static const struct dw_part dw_profile_part = {
+	.worker_reset = dw_profile_worker_reset, .begin = dw_profile_begin, .end = dw_profile_end,
+	.enter = dw_profile_enter, .leave = dw_profile_leave, .note = dw_profile_note, .unnest = dw_profile_unnest,
+	.flushed = dw_profile_flushed, .carry = dw_profile_carry, .merge = dw_profile_merge,
+};

@@ -13,13 +13,12 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
-#include "base/pool.h"
 #include "model/core/scope.h"
 #include "model/time/threads_pass.h"
 
 /* ---- missing records -------------------------------------------------------------------- */
 
-static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks, uint64_t end_ticks)
+static void threads_add_hole(struct dw_threads_pass *count, uint64_t start_ticks, uint64_t end_ticks)
 {
 	struct dw_threads_sums *sums = count->sums;
 	const struct dw_walk *walk = &count->pass->walk;
@@ -55,15 +54,18 @@ bool dw_threads_are_whole(const struct dw_model *model)
 
 /* ---- a stream --------------------------------------------------------------------------- */
 
-void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *sums,
-                      struct dw_pass *pass, const struct dw_segment *segment)
+bool dw_threads_begin(void *own, void *all, void *worker, const struct dw_part_begin *from)
 {
+	struct dw_threads_pass *count = own;
+	struct dw_threads_sums *sums = all;
+	struct dw_pass *pass = from->pass;
+	const struct dw_segment *segment = from->segment;
 	const struct dw_source *source = sums->model->source;
-	const struct dw_source_stream *from = pass->walk.stream;
-	const struct dw_source_chunk *first = &from->chunks[0];
+	const struct dw_source_stream *stream = pass->walk.stream;
+	const struct dw_source_chunk *first = &stream->chunks[0];
 
-	*count = (struct dw_threads_count){ .pass = pass, .sums = sums, .unusual = true,
-		.rows = sums->rows + (from->nested ? source->thread_count : 0) };
+	*count = (struct dw_threads_pass){ .pass = pass, .sums = sums, .unusual = true,
+		.rows = sums->rows + (stream->nested ? source->thread_count : 0) };
 	if (segment->from) {
 		count->resumed = segment->open_count;
 		count->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
@@ -76,9 +78,10 @@ void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *su
 			count->in_hole = true;
 		}
 	}
+	return true;
 }
 
-__attribute__((noinline)) void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks)
+__attribute__((noinline)) void dw_threads_unusual(struct dw_threads_pass *count, uint64_t ticks)
 {
 	if (count->resumed) { /* this is no record of the piece: its range began before */
 		count->resumed--;
@@ -97,7 +100,7 @@ __attribute__((noinline)) void dw_threads_unusual(struct dw_threads_count *count
 }
 
 /* Adds what was counted to the row of the thread that wrote until now. */
-static void threads_close_row(struct dw_threads_count *count)
+static void threads_close_row(struct dw_threads_pass *count)
 {
 	const struct dw_walk *walk = &count->pass->walk;
 	const struct dw_source_clock *clock = &walk->file->clock;
@@ -124,8 +127,9 @@ static void threads_close_row(struct dw_threads_count *count)
 	count->unusual = true;
 }
 
-void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_flush why)
+void dw_threads_flushed(void *pass, uint64_t ticks, enum dw_flush why)
 {
+	struct dw_threads_pass *count = pass;
 	bool cut = count->cut;
 
 	count->cut = false;
@@ -149,8 +153,9 @@ void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_
 }
 
 /* A piece ends; its open ranges continue in the next piece. */
-void dw_threads_carry(struct dw_threads_count *count)
+void dw_threads_carried(void *pass)
 {
+	struct dw_threads_pass *count = pass;
 	uint64_t now = dw_time_now(&count->pass->walk.time);
 
 	if (count->pass->depth && now > count->busy_since)
@@ -159,8 +164,9 @@ void dw_threads_carry(struct dw_threads_count *count)
 }
 
 /* The record that hands the stream on is the first one of the next thread. */
-void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks, const struct dw_record *record)
+void dw_threads_after_break(void *pass, uint64_t ticks, const struct dw_record *record)
 {
+	struct dw_threads_pass *count = pass;
 	uint32_t thread = count->pass->walk.thread;
 
 	if (record->kind == DW_LOSS && thread != DW_NO_INDEX) {
@@ -168,86 +174,10 @@ void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks, cons
 		count->sums->losses[thread] += dw_record_u64(record, 0);
 		pthread_mutex_unlock(&count->sums->lock);
 	}
-	dw_threads_note(count, ticks);
+	dw_threads_record(count, ticks);
 }
 
-/* ---- the pass --------------------------------------------------------------------------- */
-
-struct threads_state {
-	struct dw_pass pass;
-	struct dw_threads_count count;
-};
-
-DW_INLINE void threads_enter(void *state, void *frame, uint64_t ticks, uint32_t id)
-{
-	dw_threads_enter(&((struct threads_state *)state)->count, ticks);
-}
-
-DW_INLINE void threads_leave(void *state, void *frame, uint64_t ticks, enum dw_leave how)
-{
-	dw_threads_leave(&((struct threads_state *)state)->count, ticks, how);
-}
-
-static void threads_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_threads_note(&((struct threads_state *)state)->count, ticks);
-}
-
-static void threads_orphan(void *state, uint64_t ticks, uint32_t n)
-{
-	dw_threads_note(&((struct threads_state *)state)->count, ticks);
-}
-
-static void threads_flushed(void *state, uint64_t ticks, enum dw_flush why)
-{
-	dw_threads_flushed(&((struct threads_state *)state)->count, ticks, why);
-}
-
-static void threads_after_break(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_threads_after_break(&((struct threads_state *)state)->count, ticks, record);
-}
-
-static void threads_carried(void *state)
-{
-	dw_threads_carry(&((struct threads_state *)state)->count);
-}
-
-static const struct dw_pass_hooks threads_hooks = {
-	.frame_bytes = sizeof(struct dw_frame), .deepest = DW_DEEPEST,
-	.enter = threads_enter, .leave = threads_leave, .note = threads_note,
-	.orphan = threads_orphan, .flushed = threads_flushed, .after_break = threads_after_break,
-	.carried = threads_carried,
-};
-DW_PASS_DEFINE(threads, threads_hooks)
-
-/* ---- parallel walk ---------------------------------------------------------------------- */
-
-struct threads_pass {
-	struct dw_threads_sums sums;
-	const struct dw_segments *segments; /* NULL: streams are walked whole */
-	struct dw_frames *frames;           /* by worker */
-};
-
-static void threads_walk_piece(void *pointer, unsigned worker, size_t at)
-{
-	struct threads_pass *pass = pointer;
-	struct dw_model *model = pass->sums.model;
-	size_t stream = pass->segments ? pass->segments->items[at].stream : model->stream_order[at];
-	const struct dw_source_stream *from = &model->source->streams[stream];
-	const struct dw_segment whole = { .stream = stream, .to = from->chunk_count };
-	const struct dw_segment *segment = pass->segments ? &pass->segments->items[at] : &whole;
-	struct threads_state state;
-
-	if (!dw_scope_has_stream(model, from))
-		return;
-	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, stream, &pass->frames[worker]);
-	dw_threads_begin(&state.count, &pass->sums, &state.pass, segment);
-	threads_segment(&state.pass, segment);
-	if (state.pass.walk.failed)
-		__atomic_store_n(&pass->sums.failed, true, __ATOMIC_RELAXED);
-}
+/* ---- the end of the walk ---------------------------------------------------------------- */
 
 /* Whether the thread lost records after its last record, until its end. Earlier losses are counted
  * in its LOSS records. Only the causes below are compared: they mean that there was no space. */
@@ -389,28 +319,29 @@ bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads)
 	       threads_fill(sums->model, threads, sums) == 0;
 }
 
+#define LOOP threads_alone
+#define LOOP_HOOKS
+#define LOOP_PARTS(PART) PART(threads, ALWAYS)
+#define LOOP_DROPS_ROWS
+#include "model/core/loop.h"
+
+static bool threads_wants_stream(const struct dw_model *model, size_t stream)
+{
+	return dw_scope_has_stream(model, &model->source->streams[stream]);
+}
+
 static bool threads_compute(struct dw_model *model, const void *request, void *result)
 {
-	const struct dw_source *source = model->source;
-	struct threads_pass pass = { .segments = NULL };
-	bool ready = dw_threads_sums_init(&pass.sums, model), whole = dw_threads_are_whole(model);
-	size_t count;
-	unsigned workers;
-
+	struct dw_threads_sums own;
+	struct dw_part_sums sums = { .threads = &own };
 	/* Only a trace without missing records is split: a hole may begin in one segment and end in
 	 * another. */
-	if (whole)
-		pass.segments = dw_model_segments(model);
-	count = whole && pass.segments ? pass.segments->count : source->stream_count;
-	workers = dw_pool_workers(count);
-	pass.frames = calloc(workers, sizeof *pass.frames);
-	ready = ready && pass.frames && (!whole || pass.segments);
-	if (ready) {
-		dw_pool_run(count, workers, threads_walk_piece, &pass);
-		ready = dw_threads_finish(&pass.sums, result);
-	}
-	dw_frames_free(pass.frames, workers);
-	dw_threads_sums_reset(&pass.sums);
+	bool ready = dw_threads_sums_init(&own, model), whole = dw_threads_are_whole(model);
+	const struct dw_segments *segments = whole ? dw_model_segments(model) : NULL;
+
+	ready = ready && (segments || !whole) && threads_alone_walk_all(model, &sums, segments, threads_wants_stream) &&
+	        dw_threads_finish(&own, result);
+	dw_threads_sums_reset(&own);
 	return ready;
 }
 

@@ -1,15 +1,14 @@
 /*
- * The hot part of the threads: what a pass does for each record.
+ * The hot part of the threads: what a part (part.h) does for each record.
  *
- * For the pass of threads_pass.c and for passes that also compute other products. If no records are
- * missing (dw_threads_are_whole()), segments of a stream may be walked in parallel: the sums of a
- * thread are then the sums of its segments.
+ * If no records are missing (dw_threads_are_whole()), segments of a stream may be walked in parallel:
+ * the sums of a thread are then the sums of its segments.
  */
 #pragma once
 
 #include <pthread.h>
 
-#include "model/core/pass.h"
+#include "model/core/part.h"
 #include "model/core/product.h"
 #include "model/time/threads.h"
 
@@ -32,8 +31,11 @@ struct dw_threads_sums {
 	bool failed;
 };
 
+struct dw_threads_frame { };
+struct dw_threads_worker { };
+
 /* The state for a stream or a segment. */
-struct dw_threads_count {
+struct dw_threads_pass {
 	struct dw_pass *pass;
 	struct dw_threads_sums *sums;
 	struct dw_thread_row *rows; /* by thread, for this kind of stream */
@@ -54,38 +56,54 @@ void dw_threads_sums_reset(struct dw_threads_sums *sums);
 /* Makes the product from the sums. False: out of memory. */
 bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads);
 
-/* `pass` must be initialised for the segment's stream. */
-void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *sums,
-                      struct dw_pass *pass, const struct dw_segment *segment);
-void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks);
-void dw_threads_carry(struct dw_threads_count *count);
-void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_flush why);
-void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks, const struct dw_record *record);
+/* The functions of the part. */
+bool dw_threads_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from);
+void dw_threads_flushed(void *pass, uint64_t ticks, enum dw_flush why);
+void dw_threads_after_break(void *pass, uint64_t ticks, const struct dw_record *record);
+void dw_threads_carried(void *pass);
 
-DW_INLINE void dw_threads_note(struct dw_threads_count *count, uint64_t ticks)
+/* Internal. */
+void dw_threads_unusual(struct dw_threads_pass *count, uint64_t ticks);
+
+DW_INLINE void dw_threads_record(void *pass, uint64_t ticks)
 {
+	struct dw_threads_pass *count = pass;
+
 	count->records++;
 	if (__builtin_expect(count->unusual, 0))
 		dw_threads_unusual(count, ticks);
 	count->last_ticks = ticks;
 }
 
-/* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_threads_enter(struct dw_threads_count *count, uint64_t ticks)
+static inline void dw_threads_note(void *pass, uint64_t ticks, const struct dw_record *record)
 {
-	count->ranges++;
-	if (count->pass->depth == 1)
-		count->busy_since = ticks;
-	dw_threads_note(count, ticks);
+	dw_threads_record(pass, ticks);
 }
 
-/* To be called when a range is no longer on the stack. */
-DW_INLINE void dw_threads_leave(struct dw_threads_count *count, uint64_t ticks, enum dw_leave how)
+DW_INLINE void dw_threads_enter(void *pass, void *frame, const struct dw_here *here)
 {
-	if (!count->pass->depth)
-		count->busy_ticks += ticks - count->busy_since;
-	if (how == DW_LEAVE_END)
-		dw_threads_note(count, ticks);
+	struct dw_threads_pass *count = pass;
+
+	count->ranges++;
+	if (here->pass->depth == 1)
+		count->busy_since = here->ticks;
+	dw_threads_record(count, here->ticks);
+}
+
+DW_INLINE void dw_threads_leave(void *pass, void *frame, const struct dw_here *here)
+{
+	struct dw_threads_pass *count = pass;
+
+	if (!here->pass->depth)
+		count->busy_ticks += here->ticks - count->busy_since;
+	if (here->how == DW_LEAVE_END)
+		dw_threads_record(count, here->ticks);
 	else
 		count->cut = true;
 }
+
+static const struct dw_part dw_threads_part = {
+	.begin = dw_threads_begin, .enter = dw_threads_enter, .leave = dw_threads_leave, .note = dw_threads_note,
+	.flushed = dw_threads_flushed, .orphan = dw_threads_record, .after_break = dw_threads_after_break,
+	.carried = dw_threads_carried,
+};

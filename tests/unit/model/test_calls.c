@@ -229,7 +229,7 @@ TEST(steps_are_a_row_as_torch_profiler_has_it)
 	dw_encode_step(&made.process, made.thread, 1, 300, 400, 0, DW_STEP_RECORDED);
 	end(410);
 	REQUIRE(made_open(&made, NULL) == 0);
-	const struct dw_calls *calls = calls_of((struct dw_calls_ask){ .named = true });
+	const struct dw_calls *calls = calls_of((struct dw_calls_ask){ .named = true, .steps = true });
 	const struct dw_call_row *steps = row(calls, "ProfilerStep*");
 
 	REQUIRE(steps && row(calls, "epoch") && row(calls, "mm"));

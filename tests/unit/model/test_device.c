@@ -448,7 +448,7 @@ TEST(device_time_belongs_to_layers_calls_and_positions)
 {
 	struct gpu gpu;
 	struct dw_encode_stream autograd;
-	struct dw_calls_ask ask = { .named = true };
+	struct dw_calls_ask ask = { .named = true, .steps = true };
 	struct dw_layers_ask with = { .operators = true };
 	struct dw_sequence_ask none = { 0 };
 	const struct dw_sequence *sequence;
