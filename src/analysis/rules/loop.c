@@ -5,7 +5,6 @@
 
 #include "rules/case.h"
 
-#define LOOP_SHARED 0.15 /* of the CPUs for others, or of a step without a CPU */
 #define LOOP_VARIES 0.7  /* of the spread of steps */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
@@ -122,14 +121,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 
-#define LOOP_SLOW_OWN 0.25   /* of the excess; if all parts are slower alike, the machine was */
-#define LOOP_SLOW_SHARED 0.8 /* the same while other programs compete for CPUs and caches */
-
-static double loop_slow_own(const struct dw_rule_case *at)
-{
-	return fmax(dw_case_part(at, DW_FACT_CPU_OTHERS), dw_case_part(at, DW_FACT_CPU_DELAY)) >= LOOP_SHARED
-	           ? LOOP_SLOW_SHARED : LOOP_SLOW_OWN;
-}
+#define LOOP_SLOW_OWN 0.5 /* of the excess, in one part; if all parts are slower alike, the machine was */
 
 /* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
  * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
@@ -139,7 +131,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 && !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
 	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)) && !dw_case_sizes_vary(at) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN) && !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
@@ -373,8 +365,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.08,
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
-		          "steps were slower alike: the machine was slower then, and more so if other programs "
-		          "run. Not if a rule about the part with the excess, or about waits, reports half of it.",
+		          "steps were slower alike, and half of the excess lies in no one part: the machine was slower then. Not if a rule about the part with the excess, or about waits, reports half of it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:part}]"

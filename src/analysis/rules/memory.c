@@ -4,7 +4,6 @@
 #include "rules/case.h"
 
 #define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
-#define MEMORY_LARGE_BYTES (16 << 20) /* gradients of less are no concern on any machine */
 #define MEMORY_PEAK_BYTES (64 << 20)  /* any machine that trains has more than that to spare */
 
 /* What makes the steps slower as it grows is reported by its time. */
@@ -35,11 +34,6 @@ static struct dw_amount memory_room(const struct dw_rule_case *at)
 	double room = 1 - dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE);
 
 	return (struct dw_amount){ room, room, room };
-}
-
-static bool memory_is_large(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_LARGE_BYTES;
 }
 
 static bool memory_peak_counts(const struct dw_rule_case *at)
@@ -95,7 +89,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.threshold = 0.15,
 		.reason = "Gradients that stay in memory in all phases of all steps, at a peak of 16 MiB or "
 		          "more. Freed before the forward, they leave their place to activations.",
-		.applies = memory_is_large,
+		.applies = memory_peak_counts,
 		.no_gain = true,
 		.statement = "Gradients are never freed and hold {share} {of}.",
 		.remedy = {
