@@ -181,6 +181,12 @@ part("samples_asked", "Call stacks: how right they are, and what they disturb", 
          ("`dwell attach`: a look stops a thread of C for", "{c} us in the mean, {c_most} us at most", "200 us"),
          ("the same for a thread of Python", "{py} us in the mean, {py_most} us at most", "200 us")], heads=("", "measured", "asked"))
 
+part("interposed", "Calls of libc that the sampler is in front of", ["python3 bench/interposed.py {build}"], ["probes/sampler/**"], [
+    "a call that libc answers without the kernel: {libc} ns more at most",
+    "a call that libc passes to the kernel, without waiting: {kernel} ns more at most",
+], [("libc answers without the kernel: added at most", "{libc} ns", "5 ns"),
+    ("the kernel answers at once: added at most", "{kernel} ns", "25 ns")], heads=("", "measured", "asked"))
+
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**", "src/**/launch/**", "src/**/program/**"], [
          "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",

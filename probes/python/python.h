@@ -5,6 +5,7 @@
  *   interpreter  what the parts ask of the interpreter
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
+ *   threads    the names of threads
  *   functions  Python and C functions (--functions)
  *   profile_slot  the profile function of each thread, which other profilers take too
  *   frames     Python functions alone, at a lower cost (--functions=python)
@@ -152,3 +153,6 @@ struct dwp_code_field {
 /* Reserves a field. Python calls `release`, if it is not NULL, with the pointer of a code object
  * that ends. False: this Python has no such fields. */
 bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer));
+
+/* Names of Python's threads (threads.c). Called when the program has imported threading, as known.def says. */
+void dwp_threads_attach(PyObject *module);

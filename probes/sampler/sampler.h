@@ -183,6 +183,9 @@ void dws_signals_begin(void);
 void dws_signals_end(void);
 /* Before another program begins, the kernel gets the program's stack for signals; if that fails, this library's again. */
 void dws_signals_show(bool show);
+/* In work of a handler that runs apart: a fault in the trace's file begins its handler there, and not on the thread's stack for
+ * signals, over the frames of the tick. The kernel takes that stack back when the tick's handler returns. */
+void dws_signals_end_stack(void);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 

@@ -125,6 +125,13 @@ void dws_signals_end(void)
 	mine.innermost = NULL;
 }
 
+void dws_signals_end_stack(void)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+
+	signals_set_stack(&none, NULL);
+}
+
 void dws_signals_show(bool show)
 {
 	if (!mine.stack)

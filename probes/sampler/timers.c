@@ -339,6 +339,7 @@ static void timers_take(void *given)
 	uint32_t periods;
 
 	kernel.count = 0;
+	dws_signals_end_stack();
 	if (dws_recorder->hurry)
 		dws_recorder->hurry(true);
 	if (!mine.perf.ring)

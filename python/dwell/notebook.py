@@ -9,6 +9,7 @@ profiles the cell and shows where its time went. `--view calls --view tree` show
 _dwell.view("tree").
 """
 import argparse
+import re
 import shlex
 
 from . import _native as native
@@ -16,6 +17,29 @@ from .profiler import profile
 
 _ASKED_WRONGLY = {-7, -8}  # DWELL_E_ARGUMENT, DWELL_E_NAME
 _OPTIONS = {"memory": "--memory", "flops": "--flops"}  # what a view needs
+
+
+_REPORT, _RUN = re.compile(r"\bdwell report (?=--)"), re.compile(r"\bdwell run (?=--(?:shapes|memory|stacks|flops)\b)")
+
+
+def _limit(text):
+    return None if text == "all" else int(text)
+
+
+class _Shown:
+    """A view whose hints are calls of the magic in place of the command."""
+
+    def __init__(self, view):
+        self._view = view
+
+    def _said(self, form):
+        return _RUN.sub("%%dwell ", _REPORT.sub("%%dwell ", self._view.format(form)))
+
+    def __repr__(self):
+        return self._said("text")
+
+    def _repr_html_(self):
+        return self._said("html")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,7 +61,7 @@ def _parser():
     parser.add_argument("--view", action="append", metavar="NAME",
                         help="which view; may be given several times (overview; calls with --sort or --group-by)")
     parser.add_argument("--sort", metavar="COLUMN", help="a column of the view")
-    parser.add_argument("--limit", metavar="N", type=int, default=20, help="rows (20)")
+    parser.add_argument("--limit", metavar="N", type=_limit, default=20, help="rows, or all (20)")
     parser.add_argument("--group-by", metavar="WHAT", help="shape, overload, stack:N")
     parser.add_argument("--shapes", action="store_true", help="record shapes")
     parser.add_argument("--memory", action="store_true", help="record allocations")
@@ -53,7 +77,7 @@ def _show(prof, asked, names):
 
     for name in names:
         try:
-            display(prof.view(name, sort=asked.sort, limit=asked.limit, group_by=asked.group_by))
+            display(_Shown(prof.view(name, sort=asked.sort, limit=asked.limit, group_by=asked.group_by)))
         except native.Error as error:
             if error.code in _ASKED_WRONGLY:
                 raise UsageError(f"%%dwell: {error}") from None

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Whether a sentence has the share of its cells, and the account's rows sum to it, for every golden trace.
+"""Whether every printed share is a sum, and equal things have equal numbers, for every golden trace.
+
+A sentence has the share of its cells, the account's rows sum to it, parts sum to the loop by its steps, the overview has
+the parts of the summary, operators are at most all of the loop, and what the account and the parts both have is the same.
 
 usage: sums_test.py DWELL MKTRACE
 """
@@ -14,6 +17,39 @@ TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/vie
 LEAST = 2  # traces that have such a sentence
 
 
+def overview_of(dwell, trace):
+    """The tables of the overview by part, with rows as dicts."""
+    done = subprocess.run([dwell, "report", "--format", "json", "--limit", "all", trace], capture_output=True, text=True, check=True)
+    return {view.get("part"): [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
+            for view in json.loads(done.stdout)["views"]}
+
+
+def wrong_parts(summary, overview):
+    """What does not sum, or differs between two places that say the same."""
+    parts, steps, run = {part["name"]: part for part in summary["parts"]}, summary["steps"], overview["run"][0]
+    least = 1 + len(parts)  # ns: each is rounded
+    if parts and abs(sum(part["share"] or 0 for part in parts.values()) - 1) > 1e-6:
+        yield "shares of the parts do not sum to 1"
+    if parts and steps and abs(sum(part["ns"] for part in parts.values()) - steps["mean_ns"]) > least:
+        yield "parts do not sum to a step"
+    if steps and abs(steps["loops_ns"] - steps["mean_ns"] * (steps["ended"] + steps["summarised"])) > steps["count"] + steps["summarised"]:
+        yield "steps times their mean are not the loops"
+    for key in ("loops_ns", "mean_ns", "p50_ns", "p95_ns", "p99_ns"):
+        if steps and steps[key] != run[key]:
+            yield f"{key} is {steps[key]} and {run[key]}"
+    for row in overview.get("breakdown", []):
+        if row["name"] in parts and (abs(row["per_step_ns"] - parts[row["name"]]["ns"]) > 1 or row["share"] != parts[row["name"]]["share"]):
+            yield f"{row['name']} is {row['share']} in the overview and {parts[row['name']]['share']} in the summary"
+    for table in ("operators", "actions", "layers", "functions"):
+        if sum(row.get("share") or 0 for row in overview.get(table, [])) > 1 + 1e-6:
+            yield f"self times of {table} are more than all"
+    if not steps or steps["loops"] > 1 or run["steps_recorded"] < steps["count"]:
+        return  # the account is of one loop, and has steps without records as such
+    for row in summary["account"]["rows"]:
+        if row["name"] in parts and row["share"] is not None and abs(row["share"] - (parts[row["name"]]["share"] or 0)) > 1e-6:
+            yield f"{row['name']} is {row['share']} in the account and {parts[row['name']]['share']} in the parts"
+
+
 def main():
     dwell, mktrace = map(os.path.abspath, sys.argv[1:])
     passed = failed = found = 0
@@ -23,7 +59,12 @@ def main():
             if subprocess.run([mktrace, source, trace], capture_output=True, check=False).returncode:
                 continue  # made in another way
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
+            overview = overview_of(dwell, trace)
         summary = json.loads(done.stdout)
+        wrong = list(wrong_parts(summary, overview))
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        for text in wrong:
+            print(f"FAILED {os.path.basename(source)}: {text}")
         account = summary["account"]
         parts = {row["name"]: row["share"] for row in account["ranges"] + account["rows"]}
         whole = abs(sum(row["ns"] for row in account["rows"]) - (account["wall_ns"] or 0)) <= 1e-6 * (account["wall_ns"] or 0) + len(account["rows"])

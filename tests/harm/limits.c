@@ -317,6 +317,14 @@ static void count_say(long value UNUSED)
 	}
 }
 
+/* Computes until a file appears, 5 s at most. */
+static void busy_say(long value UNUSED)
+{
+	for (double end = harm_now() + 5; harm_now() < end && access("stop.tmp", F_OK);)
+		harm_compute(.02);
+	harm_say("computed\n");
+}
+
 #define LIMITED(name, resource, limit) \
 	{ \
 		"limits", name, exec_main, (resource) + 100L * (limit) \
@@ -362,6 +370,7 @@ const struct harm_program harm_limits[] = {
 	{ "state", ".environment", environment_say, 0 },
 	{ "state", ".stack", stack_say, 0 },
 	{ "around", ".counts", count_say, 0 },
+	{ "around", ".computes", busy_say, 0 },
 	{ "state", ".exit 7", exit_with, 7 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -109,7 +109,8 @@ AROUND = {
     **{f"kill -{name}": f"exec 2>/dev/null; RUN HARM around '.counts' & p=$!; sleep .6; kill -{name} $p; wait $p; echo $?; sleep .3; a=$(cat count.tmp); sleep .3; b=$(cat count.tmp);"
                         " test \"$a\" = \"$b\" && echo ended || echo runs; touch stop.tmp" for name in ("TERM", "HUP", "USR1", "USR2", "ALRM", "KILL", "RTMIN+2")},
     "kill -STOP and -CONT": "RUN HARM around '.counts' & p=$!; sleep .4; kill -STOP $p; kill -CONT $p; sleep .1; touch stop.tmp; wait $p; echo $?",
-    **{f"the trace {what}": f"RUN HARM around .counts & p=$!; sleep .5; {{ {text}; }} 2>/dev/null; sleep .4; touch stop.tmp; wait $p; echo $?; cat count.tmp | wc -l" for what, text in (
+    **{f"the trace {what}{while_it}": f"RUN HARM around {name} & p=$!; sleep .5; {{ {text}; }} 2>/dev/null; sleep .4; touch stop.tmp; wait $p; echo $?; cat count.tmp 2>/dev/null | wc -l"
+       for name, while_it in ((".counts", ""), (".computes", " while the program computes")) for what, text in (
         ("is truncated", ": > TRACE"), ("is overwritten", "head -c 100000 /dev/zero > TRACE"), ("is removed", "rm -f TRACE"),
         ("is moved", "mv TRACE TRACE.old"), ("is copied", "cp TRACE TRACE.old"))},
     "nice": "nice -n 5 RUN nice",

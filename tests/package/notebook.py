@@ -25,6 +25,8 @@ CELLS = {
     "wrong view": "%%dwell --view cals\nwork()",
     "overview": "%%dwell\nwork()",
     "sorted": "%%dwell --sort calls\nwork()",
+    "many": "%%dwell --view calls --limit 2\nfor i in range(5):\n    with dwell.record_function(f'part {i}'): pass",
+    "all of them": "%%dwell --view calls --limit all\nfor i in range(30):\n    with dwell.record_function(f'part {i}'): pass",
     "two views": "%%dwell --view calls --view tree\nwork()",
     "nothing": "%%dwell --view calls\n1 + 1",
     "nothing at all": "%%dwell\npass",
@@ -74,6 +76,9 @@ def main():
         "%%dwell shows a table": "<table>" in html(cells["calls"]) and ">work<" in html(cells["calls"]),
         "of the cell, by its name": "Only profile cell." in html(cells["calls"]),
         "and runs its cell in the notebook": "42" in values,
+        "hints are calls of the magic": "dwell report" not in "".join(map(html, cells.values()))
+                                        and "%%dwell --view" in html(cells["overview"]),
+        "--limit all, as a hint says": "--limit all" in html(cells["many"]) and ">part 29<" in html(cells["all of them"]),
         "a profile shows itself": not errors(cells["profile"]) and "dwell" in html(cells["profile"]),
         "a view shows itself": ">work<" in html(cells["view"]),
         "the profile is at hand": "2" in values,

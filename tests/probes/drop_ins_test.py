@@ -309,6 +309,10 @@ def lightning_pairs():
                 torch.ones(2)
             one.summary()
         yield f"lightning.pytorch.profilers.{name}: used", *pair
+    pair[1].teardown("fit")
+    rows = sums(pair[1].function_events.key_averages())
+    check("key_averages() of Lightning's stage has its actions", rows.get("[pl][profile]training_step") == [1] and
+          not {"training_step", "ProfilerStep*"} & set(rows), sorted(rows))
 
 
 def torchprof_pairs():

@@ -34,7 +34,20 @@ LETTERS = {".": ProfilerAction.NONE, "w": ProfilerAction.WARMUP, "R": ProfilerAc
 
 
 def names(prof):
-    return [event.name for event in prof.events()]
+    return [event.trace_name for event in prof.events()]
+
+
+def run_script(script):
+    """Under dwell run, to NAME.dwell."""
+    subprocess.run([os.path.join(os.environ["LD_LIBRARY_PATH"], "dwell"), "run", "-o", script[:-3] + ".dwell", "--",
+                    sys.executable, script], check=True, capture_output=True)
+
+
+def rows(trace, view):
+    done = subprocess.run([os.path.join(os.environ["LD_LIBRARY_PATH"], "dwell"), "report", "-f", "json", "-n", "all",
+                           "--view", view, trace], check=True, capture_output=True)
+    table = json.loads(done.stdout)["views"][0]
+    return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
 
 
 class Schedules(unittest.TestCase):
@@ -69,22 +82,41 @@ class Values(unittest.TestCase):
                          "    dwell.counter('loss', 8 / (i + 1), 'nats')\n"
                          "    if i % 5 == 4:\n"
                          "        dwell.mark('better')\n")
-        command = os.path.join(os.environ["LD_LIBRARY_PATH"], "dwell")
-        subprocess.run([command, "run", "-o", "values.dwell", "--", sys.executable, "values.py"], check=True,
-                       capture_output=True)
-
-        def rows(view):
-            done = subprocess.run([command, "report", "-f", "json", "--view", view, "values.dwell"], check=True,
-                                  capture_output=True)
-            table = json.loads(done.stdout)["views"][0]
-            return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
-
-        loss = [row for row in rows("counters") if row["counter"] == "loss"]
+        run_script("values.py")
+        loss = [row for row in rows("values.dwell", "counters") if row["counter"] == "loss"]
         self.assertEqual(("nats", 20, 8.0, 0.4), tuple(loss[0][name] for name in ("unit", "samples", "first", "last")))
         self.assertEqual(11, len(loss))
         self.assertEqual("steps 0..1", loss[1]["row"])
         self.assertAlmostEqual(6.0, loss[1]["mean"])
-        self.assertEqual([("better", 4)], [(row["mark"], row["count"]) for row in rows("marks")])
+        self.assertEqual([("better", 4)], [(row["mark"], row["count"]) for row in rows("values.dwell", "marks")])
+
+
+class Collector(unittest.TestCase):
+    def test_collections_have_no_place_of_dwells_own(self):
+        with open("collect.py", "w", encoding="utf-8") as script:
+            script.write("import gc\nfor i in range(5): gc.collect()\n")
+        run_script("collect.py")
+        found = [row for row in rows("collect.dwell", "tree") if "gc generation" in str(row)]
+        self.assertTrue(found)
+        self.assertNotIn("collector.c", str(found))
+
+
+class Threads(unittest.TestCase):
+    def test_names_that_python_gives_its_threads(self):
+        with open("threads.py", "w", encoding="utf-8") as script:
+            script.write("import concurrent.futures, threading, time\n"
+                         "class Own(threading.Thread):\n"
+                         "    def run(self): time.sleep(.05)\n"
+                         "def target(): raise ValueError('is no trouble')\n"
+                         "threading.excepthook = lambda args: print(args.exc_type)\n"
+                         "threads = [Own(name='own \u03b1'), threading.Thread(target=target, name='decoder'), Own()]\n"
+                         "for thread in threads: thread.start()\n"
+                         "for thread in threads: thread.join()\n"
+                         "with concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix='pool') as pool:\n"
+                         "    pool.submit(time.sleep, .05).result()\n")
+        run_script("threads.py")
+        found = {row["thread"] for row in rows("threads.dwell", "threads")}
+        self.assertLessEqual({"own \u03b1", "decoder", "Thread-1", "pool_0"}, found)
 
 
 class Profiles(unittest.TestCase):

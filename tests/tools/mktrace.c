@@ -31,7 +31,8 @@
  *   heap-free N                      the N-th of these is freed, counted from the last one = 0
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
- *   step-begin | step-end [cpu=TIME] [unrecorded] [reduced]   counts steps by process
+ *   step-begin | step-end [cpu=TIME] [delay=TIME] [unrecorded] [reduced]   counts steps by process; with a delay, the
+ *                                    kernel's account says that the thread had no CPU for that long
  *
  * Entries and the shape of the file.
  *   step NUMBER START END CPU [thread=N] [unrecorded] [reduced]   END "-": still open
@@ -488,9 +489,16 @@ static void put_memory(const struct line *line, enum dw_kind kind)
 static void put_step_end(const struct line *line)
 {
 	unsigned thread = streams[current].thread;
+	uint64_t cpu = time_option(line, "cpu", 0), delay = time_option(line, "delay", UINT64_MAX);
+	struct dw_entry_usage *usage;
 
+	if (delay != UINT64_MAX &&
+	    (usage = dw_encode_usage(here(), thread_at(thread), streams[current].step_start, streams[current].now))) {
+		usage->cpu_ns = usage->process_cpu_ns = cpu;
+		usage->delay_ns = delay;
+	}
 	dw_encode_step(here(), thread_at(thread), next_step[threads[thread].process]++,
-	               streams[current].step_start, streams[current].now, time_option(line, "cpu", 0),
+	               streams[current].step_start, streams[current].now, cpu,
 	               step_flags(line));
 }
 

@@ -2,19 +2,23 @@
 
 The cache is a folder: programs/COMMIT/ has tests/verdicts of a commit; traces/SCRIPT-N.dwell is a run's trace, and
 traces/SCRIPT-N.json says what the script measured of itself ("truth"), or why there is no trace ("error"), and when and on what it was
-recorded. A run whose .json is there is not recorded again, so a recording that was stopped goes on where it was. When the form of
-accounts changes, they are made again from the traces in seconds.
+recorded, and how much of the processors others took meanwhile. A run whose .json is there is not recorded again, so a recording that was
+stopped goes on where it was. Several may record into one cache: each takes what no other is at. When the form of accounts changes, they
+are made again from the traces in seconds.
 """
 import contextlib
 import datetime
+import fcntl
 import itertools
 import json
 import os
 import platform
 import re
+import resource
 import signal
 import subprocess
 import tempfile
+import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 LIMIT = 120  # seconds of one script
@@ -113,13 +117,15 @@ class Recorder:
             except (FileNotFoundError, ValueError):
                 return found
 
-    def is_done(self, case, number, retry=False):
-        """Whether there is nothing to record. `retry`: a failure is recorded again."""
+    def is_done(self, case, number, retry=False, most_others=float("inf")):
+        """Whether there is nothing to record. `retry`: a failure is recorded again; `most_others`: so is a run beside which other programs
+        had more of the processors."""
         try:
             with open(self.path(case, number, "json"), encoding="utf-8") as file:
-                return not (retry and "error" in json.load(file))
+                said = json.load(file)
         except (FileNotFoundError, ValueError):
             return False
+        return not (retry and "error" in said) and others(said["recorded"]) <= most_others
 
     def attempt(self, case, trace, folder):
         source = extract(case, self.cache)
@@ -131,10 +137,21 @@ class Recorder:
         dwell = os.path.join(self.build, "dwell")
         return find_truth(run([dwell, "run", *case.options, "-o", trace, "--", *command], folder, self.build, self.limit))
 
+    @contextlib.contextmanager
+    def claim(self, case, number):
+        """Yields whether no other process is at this run. A process that ends leaves what it had."""
+        with open(self.path(case, number, "lock"), "w", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+            os.remove(file.name)
+
     def record(self, case, number):
         """Records one run, and returns what its .json says."""
-        load = round(os.getloadavg()[0], 1)
-        said = {"recorded": f"{datetime.date.today().isoformat()}; {processor()}, {len(os.sched_getaffinity(0))} cores; load {load}"}
+        said, begin = {}, processor_times()
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.cache, ignore_cleanup_errors=True) as folder:
             trace = os.path.join(folder, "run.dwell")
             try:
@@ -142,8 +159,35 @@ class Recorder:
                 os.replace(trace, self.path(case, number, "dwell"))
             except (Failed, OSError, subprocess.SubprocessError, ValueError) as failed:
                 said["error"] = " ".join(str(failed).split())
+        said["recorded"] = describe(begin, processor_times())
         keep_json(self.path(case, number, "json"), said)
         return said
+
+
+# ---- the machine -----------------------------------------------------------------------------------
+
+def processor_times():
+    """(now, seconds that all programs ran, seconds that programs that this process started ran)."""
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open("/proc/stat", encoding="utf-8") as file:
+        user, nice, system, _, _, interrupt, soft, stolen = map(int, file.readline().split()[1:9])
+    return time.monotonic(), (user + nice + system + interrupt + soft + stolen) / os.sysconf("SC_CLK_TCK"), own.ru_utime + own.ru_stime
+
+
+def describe(begin, end):
+    """When and on what a run was recorded. "others 30%": of the processors' time, other programs had so much."""
+    wall, ran, own = (after - before for before, after in zip(begin, end))
+    others = max(0, ran - own) / (wall * os.cpu_count())
+    return f"{datetime.date.today().isoformat()}; {processor()}, {len(os.sched_getaffinity(0))} cores; others {others:.0%}"
+
+
+def others(recorded):
+    """The share of the processors that other programs had, from what describe() says. Where only the machine's load is known, all of it."""
+    share = re.search(r"others (\d+)%", recorded)
+    if share:
+        return int(share.group(1)) / 100
+    load = re.search(r"load ([\d.]+)", recorded)
+    return min(1, float(load.group(1))) if load else 0
 
 
 def processor():

@@ -45,6 +45,8 @@ enum dw_facts_framework {
 	DW_FACTS_FRAMEWORK_COUNT
 };
 
+#define DW_FACTS_SMALL_NS 20e3 /* an operator that takes no longer is small: about what calling one from Python costs */
+
 /* Of the machine's CPUs, used by other programs: from here on they decide when a thread runs. */
 #define DW_FACTS_OTHERS 0.25
 

@@ -19,8 +19,8 @@ struct loop_sums {
 };
 
 /* Parts whose time is known of every step whose records are in the trace, however it was recorded. */
-#define EXACT (1u << DW_PART_COLLECTOR | 1u << DW_PART_DATA | 1u << DW_PART_COMMUNICATION | 1u << DW_PART_DEVICE | \
-	           1u << DW_PART_CHECKPOINT | 1u << DW_PART_EVALUATION | 1u << DW_PART_PROFILER)
+static const uint32_t loop_exact = 1u << DW_PART_COLLECTOR | 1u << DW_PART_DATA | 1u << DW_PART_COMMUNICATION | 1u << DW_PART_DEVICE |
+                                   1u << DW_PART_CHECKPOINT | 1u << DW_PART_EVALUATION | 1u << DW_PART_PROFILER;
 
 /* ---- in steps ----------------------------------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static void loop_divide_steps(const struct dw_facts_work *work, struct loop_step
 static void loop_add_steps(const struct dw_facts_work *work, struct loop_sums *sums)
 {
 	struct loop_steps steps = { .ns = 0 };
-	uint32_t exact = loop_knows_all(work) ? EXACT : 0;
+	uint32_t exact = loop_knows_all(work) ? loop_exact : 0;
 	double left_ns, counted_ns, scale;
 
 	loop_divide_steps(work, &steps);

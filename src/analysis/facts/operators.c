@@ -16,7 +16,6 @@
 #include "format/keys.h"
 #include "model/core/product.h"
 
-#define SMALL_NS 20e3 /* about what calling an operator from Python costs */
 #define SMALL_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
 
 enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
@@ -122,7 +121,7 @@ static double operators_small_ns(const struct dw_facts_work *work)
 {
 	const struct dw_fact *facts = work->facts->at;
 	double lost = facts[DW_FACT_CPU_SWITCHES_FORCED].value, all = lost + facts[DW_FACT_CPU_SWITCHES_WAIT].value;
-	double ns = work->facts->framework == DW_FACTS_C ? SMALL_IN_C_NS : SMALL_NS;
+	double ns = work->facts->framework == DW_FACTS_C ? SMALL_IN_C_NS : DW_FACTS_SMALL_NS;
 
 	if (!facts[DW_FACT_CPU_DELAY].measured || !(all > 0))
 		return ns;

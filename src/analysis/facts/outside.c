@@ -68,17 +68,6 @@ static enum outside_calls outside_calls_of(const struct dw_symbol *symbol)
 	return strcmp(symbol->name, DW_NAME_INFERENCE) == 0 ? OUTSIDE_INFERENCE : OUTSIDE_TRAINED;
 }
 
-/* Sets the median duration of calls that may act, or make targets. */
-static void outside_put_call(struct dw_facts_work *work)
-{
-	const struct dw_flat *flat = dw_model_flat(work->model, DW_FACTS_CATEGORY(EVALUATION), NULL);
-
-	work->failed |= !flat;
-	for (size_t i = 0; flat && i < flat->count; i++)
-		if (outside_calls_of(&work->symbols[flat->rows[i].symbol]) == OUTSIDE_INFERENCE)
-			dw_fact_set(work, DW_FACT_EVALUATION_CALL, (double)flat->rows[i].stat.p50_ns, flat->rows[i].stat.count);
-}
-
 /* How much of the evaluation each kind of call takes. PyTorch's probe gives each kind a name; if only one
  * occurs, it takes all, and the records need not be walked. */
 static void outside_put_calls(struct dw_facts_work *work)
@@ -98,7 +87,6 @@ static void outside_put_calls(struct dw_facts_work *work)
 	if (others) {
 		tree = dw_model_outermost(work->model, NULL);
 		work->failed |= !tree;
-		outside_put_call(work);
 	} else if (is_there) {
 		ns[OUTSIDE_TRAINED] = all_ns = 1;
 	}

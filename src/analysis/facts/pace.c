@@ -15,8 +15,6 @@
 
 #define LEAST_STEPS 30u
 #define MOST_OWN 0.5         /* of a change: the rest is the pace of all parts */
-#define LEAST_OTHERS 0.1     /* of a step: less than this has no pace of its own */
-#define MOST_PACE 1.75       /* times as slow: no processor's clock changes more */
 
 /* The lengths whose change is looked for. */
 struct pace {
@@ -82,7 +80,7 @@ static double pace_residue(const double before[DW_PART_COUNT], const double afte
 		others_before += p == part ? 0 : before[p];
 		others_after += p == part ? 0 : after[p];
 	}
-	*rate = others_before >= LEAST_OTHERS * (others_before + before[part]) ? others_after / others_before : 1;
+	*rate = others_before >= DW_PACE_LEAST * (others_before + before[part]) ? others_after / others_before : 1;
 	for (unsigned p = 0; p < DW_PART_COUNT; p++)
 		residue += p == part ? 0 : fabs(after[p] - before[p] * *rate);
 	return residue;
@@ -103,7 +101,7 @@ static struct pace pace_choose(struct dw_facts_work *work)
 	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
 		double residue = pace_residue(before, after, p, &rate);
 
-		if (rate > MOST_PACE || rate < 1 / MOST_PACE)
+		if (rate > DW_PACE_MOST || rate < 1 / DW_PACE_MOST)
 			continue; /* the others do not change alike because of a clock: one of them is the part */
 		if (residue < least_ns) {
 			least_ns = residue;
@@ -196,7 +194,7 @@ static struct pace_range pace_of_ranges(struct dw_facts_work *work, size_t at)
 		double others = all_before - before[i], rate = others > 0 ? (all_after - after[i]) / others : 1;
 		double own = after[i] - before[i] * rate;
 
-		if (others < LEAST_OTHERS * all_before || (own > 0) != (all_after > all_before))
+		if (others < DW_PACE_LEAST * all_before || (own > 0) != (all_after > all_before))
 			continue;
 		own = fabs(own) / fmax(fabs(own), fabs(all_after - all_before));
 		if (own > largest.own)
@@ -238,8 +236,6 @@ static struct dw_pace_fit pace_fit_range(struct pace pace, uint32_t symbol, stru
 	return fit.trend != 0 || fit.change != 0 ? fit : all;
 }
 
-#define TEAM 0.1        /* CPUs that other threads of the process use in the steps */
-
 /* Threads that share a step's work wait for the one that other programs took the CPU from. Many spin meanwhile, so that the
  * kernel counts it as their work. */
 static bool pace_team_is_disturbed(const struct dw_facts_work *work)
@@ -251,7 +247,7 @@ static bool pace_team_is_disturbed(const struct dw_facts_work *work)
 		wall_ns += work->usages[i].wall_ns;
 		team_ns += work->usages[i].process_cpu_ns - work->usages[i].cpu_ns;
 	}
-	return others->measured && others->value >= DW_FACTS_OTHERS && team_ns >= TEAM * wall_ns;
+	return others->measured && others->value >= DW_FACTS_OTHERS && team_ns >= DW_FACTS_TEAM * wall_ns;
 }
 
 static void pace_put(const struct pace *pace)

@@ -10,6 +10,9 @@
 
 #include <stddef.h>
 
+#define DW_PACE_MOST 1.75 /* times as slow: no processor's clock changes more */
+#define DW_PACE_LEAST 0.1 /* of a step, or of its CPU time: less has no pace of its own */
+
 /* One of `trend` and `change` is not 0, or neither. */
 struct dw_pace_fit {
 	double trend;  /* from the first to the last, divided by the median */

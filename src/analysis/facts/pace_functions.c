@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "facts/pace_fit.h"
 #include "facts/work.h"
 #include "model/samples/hot.h"
 
 #define LEAST 60u          /* samples in a half */
-#define LEAST_OTHERS 0.1   /* of a step's CPU time: less has no pace of its own */
 
 /* The functions in the steps of a part of the loop. */
 struct half {
@@ -57,7 +57,7 @@ static double functions_own(const struct half *first, const struct half *second,
 		double here = functions_self(first, rows->rows[i].name), then = functions_self(second, rows->rows[i].name);
 		double others = before - here, own = then - here * (others > 0 ? (after - then) / others : 1);
 
-		if (others < LEAST_OTHERS * before || (own > 0) != (after > before))
+		if (others < DW_PACE_LEAST * before || (own > 0) != (after > before))
 			continue;
 		own = fabs(own) / fmax(fabs(own), fabs(after - before));
 		if (own > most) {

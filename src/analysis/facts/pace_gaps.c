@@ -8,7 +8,6 @@
 #include "facts/pace_fit.h"
 #include "facts/work.h"
 
-#define LEAST_GAPS 0.75  /* of the median time between steps: no processor's clock changes so much */
 #define LEAST_GROWTH 0.1 /* of the loop: what the time between steps takes beyond its length at the begin */
 
 /* The lengths of the gaps, in work->values, and the step after the first one. */
@@ -31,7 +30,7 @@ static bool gaps_count(const struct dw_facts_work *work, double more_ns, double 
 {
 	double waits_ns = (double)(work->loop->outside_ns[DW_SHARE_DATA] + work->loop->outside_ns[DW_SHARE_COMMUNICATION]);
 
-	return more_ns >= LEAST_GROWTH * work->loop_ns && times >= LEAST_GAPS && waits_ns <= more_ns / 2;
+	return more_ns >= LEAST_GROWTH * work->loop_ns && times >= DW_PACE_MOST - 1 && waits_ns <= more_ns / 2;
 }
 
 void dw_facts_of_gaps(struct dw_facts_work *work)

@@ -32,15 +32,13 @@ static const struct {
 	{ DW_SHARE_NAMED, DW_PART_NAMED },
 };
 
-#define MANY_THREADS 0.05 /* of the wall time: CPU time of other threads of the process */
-
 /* Whether the other threads of the process used almost no CPU in a step whose usage is known. */
 static bool parts_is_alone(const struct dw_facts_work *work, const struct dw_step *step)
 {
 	const struct dw_usage_of *usage = &work->usages[step - work->all];
 
 	return usage->known > 0.5 && usage->wall_ns > 0 &&
-	       usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
+	       usage->process_cpu_ns - usage->cpu_ns < DW_FACTS_TEAM * usage->wall_ns;
 }
 
 /* Moves CPU time to or from a step's waits for a CPU. */

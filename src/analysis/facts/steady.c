@@ -282,7 +282,6 @@ static double steady_own_of_names(struct dw_facts_work *work, const struct exces
 
 #define MOST_USUAL 0.9  /* of a usual step in one part: then parts do not tell a slow step from a slow machine */
 #define LEAST_SLOWER 2.5 /* times the CPU time of a usual step: no machine is so much slower */
-#define MOST_BUSY 1.2   /* CPUs */
 
 bool dw_facts_one_thread_works(const struct dw_facts_work *work)
 {
@@ -292,7 +291,7 @@ bool dw_facts_one_thread_works(const struct dw_facts_work *work)
 		cpu += (double)work->all[i].cpu_ns;
 		wall += steady_length(&work->all[i]);
 	}
-	return cpu > 0 && cpu <= MOST_BUSY * wall;
+	return cpu > 0 && cpu <= (1 + DW_FACTS_TEAM) * wall;
 }
 
 /* 1 if slow steps use so much more CPU time in one thread that no slow machine explains it. */
@@ -458,16 +457,12 @@ static void steady_put_wholes(struct dw_facts_work *work)
 	static const enum dw_fact_id ids[DW_WHOLE_COUNT] = {
 		DW_FACT_STEP_OPTIMIZER_ALL, DW_FACT_STEP_BACKWARD_ALL, DW_FACT_STEP_FORWARD_ALL,
 	};
-	size_t closures = 0;
 
 	for (unsigned w = 0; w < DW_WHOLE_COUNT; w++) {
 		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = (double)work->steady[i]->whole_ns[w];
 		dw_fact_set_steps(work, ids[w]);
 	}
-	for (size_t i = 0; i < work->steady_count; i++)
-		closures += work->steady[i]->closure;
-	dw_fact_set(work, DW_FACT_OPTIMIZER_CLOSURE, 2 * closures > work->steady_count, work->steady_count);
 }
 
 #define LEAST_READINGS 5u /* a wait at the begin of a short loop is none of its short steps */

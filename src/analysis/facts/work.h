@@ -11,6 +11,8 @@
 /* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
 enum { DW_ROLE_WARM_UP = 1, DW_ROLE_OUTLIER = 2, DW_ROLE_STEADY = 4 };
 
+#define DW_FACTS_TEAM 0.1 /* CPUs: if the other threads of the process use so much, they work, too */
+
 struct dw_facts_work {
 	struct dw_model *model;
 	const struct dw_source *source;

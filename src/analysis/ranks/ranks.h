@@ -23,6 +23,7 @@
 #include "table/table.h"
 
 /* Beyond the parts of a step. */
+#define DW_RANKS_NONE SIZE_MAX
 enum { DW_RANKS_BETWEEN = DW_PART_COUNT, DW_RANKS_NO_PART };
 #define DW_RANKS_PARTS (DW_PART_COUNT + 1u)
 
@@ -86,6 +87,10 @@ struct dw_hang {
 	const char *group;       /* of the collective that they wait in; NULL: it is not known */
 	const char *operation;
 	uint64_t sequence;
+	size_t unknown;          /* of the missing ones: their recording ends before the others began to wait */
+	/* Ranks called different collectives under one number: that number, and the two operations. */
+	uint64_t differ;         /* 0: they did not, as far as it is known */
+	const char *operations[2];
 };
 
 /* The host of most slow ranks, or a pattern of the names of their hosts, as gpu-r03-n* (place.c). */
@@ -121,6 +126,7 @@ struct dw_ranks {
 	size_t clock_collectives;  /* by which the clocks of hosts were aligned */
 	double wait_ns, transfer_ns; /* of the mean step and rank, where both are known */
 	struct dw_hang hang;
+	size_t failed;       /* the rank that failed first: index of a result; DW_RANKS_NONE: none failed, as far as it is known */
 	const char *unrecorded[DW_UNRECORDED_MOST]; /* sentences: by what ranks communicate that was not recorded */
 	size_t unrecorded_count;
 	const char **notes; /* sentences: what was not compared, or restricts the comparison */
@@ -181,13 +187,19 @@ bool dw_ranks_add_collectives(struct dw_ranks *ranks);
 struct dwell_table *dw_ranks_table_of_collectives(const struct dw_ranks *ranks);
 /* The number of the last collective of the group that the rank entered; 0: none. */
 uint64_t dw_ranks_last_sequence(const struct dw_summary_rank *rank, const char *group);
-/* Sets ranks->hang. For dw_ranks_compare(). */
+/* Sets ranks->hang and ranks->failed. For dw_ranks_compare(). */
 void dw_ranks_find_hang(struct dw_ranks *ranks);
 /* For how long something lasts, of which `ns` were before the end of this rank's recording. */
 uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank, uint64_t ns);
 /* Whether the rank waits in what the job hangs in: it has entered that collective, or, where
  * collectives are not known, is inside communication. */
 bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_rank *rank);
+/* Whether the recording of a rank ends before the others began to wait: where it is now is not known. */
+bool dw_ranks_is_older(const struct dw_ranks *ranks, const struct dw_summary_rank *rank);
+/* The operation that the rank called as this number of the group; NULL: it is not known. */
+const char *dw_ranks_operation(const struct dw_summary_rank *rank, const char *group, uint64_t sequence);
+/* Puts the sentences about a job that hangs, or of which a rank failed, above a table (table_hang.c). */
+void dw_ranks_put_hang(struct dwell_table *table, const struct dw_ranks *ranks);
 /* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
  */
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);

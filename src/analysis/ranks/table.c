@@ -136,75 +136,6 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	dw_table_head(table, "Rank %d is slow%s: it works %s the median rank%s.", dw_ranks_number(ranks, i), since, excess, where);
 }
 
-/* The numbers of the ranks that wait, or of those that do not: "0, 1, 3". */
-static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *text, size_t size)
-{
-	size_t listed = 0, length = 0;
-
-	*text = '\0';
-	for (size_t i = 0; i < ranks->count; i++) {
-		if (dw_ranks_is_waiting(ranks, ranks->results[i].rank) != waiting)
-			continue;
-		if (listed++ == 8) {
-			snprintf(text + length, size - length, ", ...");
-			return;
-		}
-		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "", dw_ranks_number(ranks, i));
-	}
-}
-
-/* A rank that is inside a collective of its own waits for ranks that will not come. */
-static void table_head_of_other_operation(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
-{
-	const struct dw_summary_rank *rank = ranks->results[i].rank;
-
-	for (size_t c = 0; c < rank->collective_count; c++)
-		if (rank->collectives[c].open && rank->collectives[c].last_sequence)
-			dw_table_head(table,
-			              "It is in %s number %llu of group %s: ranks must call the same collectives in "
-			              "the same order.",
-			              rank->collectives[c].operation, (unsigned long long)rank->collectives[c].last_sequence,
-			              rank->collectives[c].group);
-}
-
-static void table_head_of_missing_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
-{
-	const struct dw_summary_rank *rank = ranks->results[i].rank;
-	const struct dw_summary_open *open = rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
-
-	dw_table_head(table, "Rank %d did not enter it: %s%s%s, %s %llu, without a record for %s.",
-	              dw_ranks_number(ranks, i), open ? "it is in " : "it is outside all recorded ranges",
-	              open ? open->name : "", open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
-	              rank->last_open ? "in step" : "after step", (unsigned long long)rank->last_step,
-	              dw_text_ns((double)dw_ranks_since(ranks, rank, rank->silent_ns), " ").at);
-	table_head_of_other_operation(table, ranks, i);
-}
-
-static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ranks)
-{
-	char list[160], which[400] = "";
-
-	table_list_ranks(ranks, true, list, sizeof list);
-	if (ranks->hang.group)
-		snprintf(which, sizeof which, ",%s%.100s number %llu of group %.100s",
-		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : " ",
-		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : ranks->hang.operation,
-		         (unsigned long long)ranks->hang.sequence, *ranks->hang.group ? ranks->hang.group : "(unknown)");
-	dw_table_head(table, "The job hangs: rank%s %s wait%s in %s%s, for %s.",
-	              ranks->hang.waiting == 1 ? "" : "s", list, ranks->hang.waiting == 1 ? "s" : "",
-	              ranks->hang.name, which, dw_text_ns((double)ranks->hang.ns, " ").at);
-	if (!ranks->hang.missing)
-		dw_table_head(table,
-		              "No rank is elsewhere: look at the network, and at whether all ranks call the same collective.");
-	for (size_t i = 0, shown = 0; i < ranks->count && shown < 4; i++)
-		if (!dw_ranks_is_waiting(ranks, ranks->results[i].rank)) {
-			table_head_of_missing_rank(table, ranks, i);
-			shown++;
-		}
-	if (ranks->hang.missing > 4)
-		dw_table_head(table, "%zu more ranks did not enter it.", ranks->hang.missing - 4);
-}
-
 /* How ranks are compared where it is not known how long they wait for each other. */
 static void table_head_of_waits(struct dwell_table *table, const struct dw_ranks *ranks)
 {
@@ -289,8 +220,7 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 {
 	size_t slow = ranks->place.slow;
 
-	if (ranks->hang.found)
-		table_add_hang(table, ranks);
+	dw_ranks_put_hang(table, ranks);
 	table_add_host(table, ranks);
 	table_add_slow(table, ranks);
 	if (!slow && !ranks->slow_host && !ranks->hang.found && ranks->slow_step_count) {

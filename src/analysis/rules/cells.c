@@ -29,15 +29,11 @@ static bool cells_rests(const struct dw_rule_case *at)
 	return at->facts->account->known && at->verdict->share.value >= RESTS;
 }
 
-#define CELLS_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
-
 /* Threads that share work wait for each other at its end. Where there are more of them than CPUs, this says nothing of their work. */
 static bool cells_have_cpus(const struct dw_rule_case *at)
 {
-	double waits = at->verdict->share.value;
-
 	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
-		return waits > CELLS_OF_CROWD * dw_case_crowded(at);
+		return !(dw_case_crowded(at) > 0);
 	return !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
 	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
 }

@@ -7,13 +7,11 @@
 
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
-#define HOST_SMALL_NS 20e3 /* between the steps, as facts/operators.c has it in them: about what calling an operator from Python costs */
-
 /* Whether the operators between the steps are small. */
 static bool host_between_are_small(const struct dw_rule_case *at)
 {
 	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) * dw_case_whole_ns(at, DW_RULE_OF_LOOP) <
-	       dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_SMALL_NS;
+	       dw_case_part(at, DW_FACT_LOOP_CALLS) * DW_FACTS_SMALL_NS;
 }
 
 static double host_number_of_calls(const struct dw_rule_case *at)
@@ -77,12 +75,10 @@ static bool host_synchronises(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 && !dw_case_has(at, DW_FACT_DEVICE_BUSY);
 }
 
-#define HOST_SIZES 0.9 /* of the spread of steps */
-
 /* Inputs of many sizes have many shapes: then the size makes a step long, and not that the shape is new. */
 bool dw_case_shapes_are_new(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= HOST_SIZES);
+	return !dw_case_sizes_vary(at);
 }
 
 const struct dw_rule dw_rules_host[] = {

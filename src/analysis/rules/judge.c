@@ -142,12 +142,10 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 	return rule->part == DW_RULE_PART_NONE ? verdict->share.value > idle : idle < least;
 }
 
-#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_SAMPLED 0.4  /* of a threshold: the low end of a share that few samples show */
-#define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
-#define JUDGE_FEW 10        /* steady steps: their shares are chance, */
-#define JUDGE_SHORT 0.67    /* if the thread has a CPU for no more of its time */
+#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
+#define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
  * longer, and so the shares of a sleep and of a wait for data smaller. */
@@ -206,11 +204,6 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
 	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;
-	if (rule->kind <= DW_RULE_WORK && steady < JUDGE_FEW && judge_with_cpu(at) <= JUDGE_SHORT) {
-		verdict->state = DW_RULE_NOT_MEASURED;
-		verdict->missing = "too few steps while other programs had the CPUs";
-		return;
-	}
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);
 	verdict->before_form = rule->before_form && rule->before_form(at);

@@ -65,15 +65,10 @@ static bool loader_has_workers(const struct dw_rule_case *at)
 	return dw_case_has(at, DW_FACT_LOADER_WORKERS);
 }
 
-#define LOADER_THREADS 0.5 /* of the wait for data: for a lock or another thread */
-
 /* Threads of the program make the batches, without ranges of their own. */
 static bool loader_waits_for_threads(const struct dw_rule_case *at)
 {
-	double threads = dw_case_part(at, DW_FACT_LOADER_THREADS);
-
-	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && threads > 0 &&
-	       threads >= LOADER_THREADS * dw_case_part(at, DW_FACT_LOOP_DATA_ALL);
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && dw_case_has(at, DW_FACT_LOADER_THREADS);
 }
 
 static bool loader_has_none(const struct dw_rule_case *at)

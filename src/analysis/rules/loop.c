@@ -5,9 +5,7 @@
 
 #include "rules/case.h"
 
-#define LOOP_SHARED 0.15 /* of the CPUs for others, or of a step without a CPU */
 #define LOOP_VARIES 0.7  /* of the spread of steps */
-#define LOOP_SPREAD 0.3  /* of the median step: this spread */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
 {
@@ -22,14 +20,7 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
-#define LOOP_EACH 0.3 /* of the evaluation: the time after a usual step has so much of its share */
-
-#define LOOP_ACTS 5        /* calls a step */
-#define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
-#define LOOP_ACT_OF 0.5    /* of a step's forward: the same of larger models; a batch to train on is what has been acted on */
-
 #define LOOP_TRAINED 0.5 /* of the evaluation */
-#define LOOP_SELDOM 0.75 /* evaluations by steps: with one after each second step, the median time after a step may have it */
 
 /* Only some steps evaluate: those that take longer than the others because of that. */
 static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
@@ -40,39 +31,17 @@ static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
 	       excess->value >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2;
 }
 
-/* The program calls a model several times a step, each time for less than a batch of training takes, and does something
- * else in between for longer: it acts. `call_ns` is a median, so that it does not become longer next to other programs. */
-static bool loop_acts(const struct dw_rule_case *at, double calls, double call_ns)
-{
-	double forward_ns = dw_case_value(at, DW_FACT_STEP_FORWARD_ALL) * dw_case_whole_ns(at, DW_RULE_OF_STEP);
-
-	return calls >= 1 && call_ns < LOOP_ACT_OF * forward_ns &&
-	       dw_case_part(at, DW_FACT_LOOP_PYTHON) * dw_case_whole_ns(at, DW_RULE_OF_LOOP) >= calls * call_ns;
-}
-
-/* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
- * An evaluation is of the model that is trained, in evaluation mode. Where this is not known, it comes after many
- * steps, so that the time after a usual step has none of it. */
+/* In or after each step the model is called without gradients: to act, to make targets. That is part of training. An evaluation is of
+ * the model that is trained, in evaluation mode; where this is not known, it comes after many steps. */
 static bool loop_evaluates(const struct dw_rule_case *at)
 {
-	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
-	double each_ns = dw_case_part(at, DW_FACT_LOOP_EVALUATION) * loop_ns;
-	double other_ns = (1 - dw_case_part(at, DW_FACT_LOOP_STEPS)) * loop_ns - each_ns;
 	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
-	double call_ns = dw_case_fact(at, DW_FACT_EVALUATION_CALL)->measured ? dw_case_value(at, DW_FACT_EVALUATION_CALL) : each_ns / calls;
 
-	if (calls >= LOOP_ACTS && call_ns < LOOP_ACT_NS)
-		return false;
 	if (!loop_some_steps_evaluate(at) &&
 	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
-	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || (calls > 0 && calls <= LOOP_SELDOM))
-		return true;
-	if (loop_acts(at, calls, call_ns))
-		return false;
-	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
-	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
+	return dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || 2 * calls < 1;
 }
 
 #define LOOP_BACKWARD 3.0  /* times the forward: what a backward takes at most */
@@ -108,27 +77,6 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
-/* Time between the steps that the rule about Python names too, because most of both lies in one function: then it is one
- * cause, and no longer ranked as work. */
-static double loop_between_of_python(const struct dw_rule_case *at)
-{
-	const char *between = dw_case_fact(at, DW_FACT_SAMPLES_BETWEEN)->name;
-	const char *python = dw_case_fact(at, DW_FACT_SAMPLES_PYTHON)->name;
-
-	return between && python && strcmp(between, python) == 0
-	           ? loop_share_between(at).value * dw_case_whole_ns(at, DW_RULE_OF_LOOP) / 2 : 0;
-}
-
-#define LOOP_INFERENCE 0.25 /* of the loop: what takes 10% beside a forward and a backward twice as long */
-
-/* Steps without a backward are calls of a model: what makes their input takes a larger part of the loop, and the
- * model may be a part of what the loop computes. */
-static bool loop_is_beyond_input(const struct dw_rule_case *at)
-{
-	return !dw_case_has(at, DW_FACT_TRACE_TORCH) || dw_case_value(at, DW_FACT_STEP_BACKWARD_ALL) != 0 ||
-	       loop_share_between(at).value >= LOOP_INFERENCE;
-}
-
 /* A rule about the loader reports waits for data: it says why they are long. */
 static bool loop_waits_for_data(const struct dw_rule_case *at)
 {
@@ -138,9 +86,7 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) && dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
-#define LOOP_NEARLY 0.75 /* both are measured */
-
-/* The slow steps wait, in a range or in none, for as long as rules about waits report. */
+/* The slow steps wait, in a range or in none, for half as long as rules about waits report. */
 static bool loop_wait_is_reported(const struct dw_rule_case *at)
 {
 	double waits = 0;
@@ -150,7 +96,7 @@ static bool loop_wait_is_reported(const struct dw_rule_case *at)
 
 		waits += share >= rule->threshold ? share : 0;
 	}
-	return waits > 0 && waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	return waits > 0 && waits >= dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS) / 2;
 }
 
 /* Whether a rule about the part reports most of what slow steps take beyond others. */
@@ -175,27 +121,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 
-#define LOOP_SLOW_OWN 0.25   /* of the excess; if all parts are slower alike, the machine was */
-#define LOOP_SLOW_SHARED 0.8 /* the same while other programs compete for CPUs and caches */
-
-static double loop_slow_own(const struct dw_rule_case *at)
-{
-	return fmax(dw_case_part(at, DW_FACT_CPU_OTHERS), dw_case_part(at, DW_FACT_CPU_DELAY)) >= LOOP_SHARED
-	           ? LOOP_SLOW_SHARED : LOOP_SLOW_OWN;
-}
-
-#define LOOP_SLOW_LARGE 2 /* times the usual step: on a machine of its own a step is not so much longer by chance */
-
-/* The main thread of JAX waits while XLA computes: all of a step is this wait, in which no part has a pace of its own. */
-static bool loop_slow_in_xla(const struct dw_rule_case *at)
-{
-	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
-
-	return at->facts->framework == DW_FACTS_JAX && excess->note && strcmp(excess->note, "idle") == 0 &&
-	       !(dw_case_part(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED) &&
-	       excess->value * dw_case_value(at, DW_FACT_LOOP_WALL) >=
-	           LOOP_SLOW_LARGE * dw_case_value(at, DW_FACT_STEP_OUTLIERS) * dw_case_value(at, DW_FACT_STEP_WALL);
-}
+#define LOOP_SLOW_OWN 0.5 /* of the excess, in one part; if all parts are slower alike, the machine was */
 
 /* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
  * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
@@ -204,18 +130,14 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 && !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
-	       (loop_slow_in_xla(at) || (!(excess->note && loop_part_is_reported(at, excess->note)) &&
-	                                 !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)))) && !dw_case_sizes_vary(at) &&
+	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN) && !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
 
 #define LOOP_CHANGE 0.22     /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
-#define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
-#define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
-#define LOOP_PACE_DELAY 0.5  /* of the time without a CPU, which is subtracted: what is left of it may change */
-#define LOOP_WAITS 0.25      /* of the CPUs for others: what the program waits for has to wait too */
 #define LOOP_GROWS 0.10      /* of the size of the input over the run */
 
 /* The input grows from step to step, and no machine's clock does that. */
@@ -226,14 +148,10 @@ static bool loop_input_grows(const struct dw_rule_case *at)
 
 /* Other programs that use the CPU also change the durations of steps, and so does the processor's
  * clock: then all parts of a step change alike. */
-static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
+static bool loop_pace_is_own(const struct dw_rule_case *at)
 {
-	double loop_ns = dw_case_value(at, DW_FACT_STEP_STEADY) * dw_case_value(at, DW_FACT_STEP_WALL);
-
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
-	       !(loop_ns < LOOP_PACE_NS) && !(change < LOOP_PACE_DELAY * dw_case_value(at, DW_FACT_CPU_DELAY)) &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN && !loop_input_grows(at) &&
-	         !(change >= LOOP_PACE_LARGE && !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED)));
+	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN && !loop_input_grows(at));
 }
 
 /* At the begin of a loop batches are ready; workers that are too slow are noticed later. Rules about
@@ -242,7 +160,7 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 {
 	const char *note = dw_case_fact(at, change)->note;
 
-	return note && ((strcmp(note, "idle") == 0 && dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_WAITS) ||
+	return note && ((strcmp(note, "idle") == 0 && dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS) ||
 	                (strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS)) ||
 	                (strcmp(note, "communication") == 0 && dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
 }
@@ -250,7 +168,7 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 static bool loop_steps_change(const struct dw_rule_case *at)
 {
 	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) && !loop_input_grows(at) &&
-	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_CHANGE));
+	       loop_pace_is_own(at);
 }
 
 static bool loop_changes(const struct dw_rule_case *at)
@@ -287,7 +205,7 @@ static struct dw_amount loop_share_drift(const struct dw_rule_case *at)
 
 static bool loop_steps_drift(const struct dw_rule_case *at)
 {
-	return !loop_pace_is_reported(at, loop_trend(at)) && loop_pace_is_own(at, dw_case_value(at, loop_trend(at)));
+	return !loop_pace_is_reported(at, loop_trend(at)) && loop_pace_is_own(at);
 }
 
 static bool loop_drifts(const struct dw_rule_case *at)
@@ -319,7 +237,6 @@ static double loop_less_for_inputs(const struct dw_rule_case *at)
 static bool loop_varies(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES &&
-	       dw_case_value(at, DW_FACT_STEP_SPREAD) >= LOOP_SPREAD &&
 	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_steps_change(at)) && !dw_case_drifts(at);
 }
 
@@ -398,10 +315,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
 		.threshold = 0.07,
-		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
-		          "a model is called without gradients in each step, or often and for less than 0.5 ms, or for less than half of a "
-		          "step's forward with longer Python between the calls: then it acts, or makes targets. Nor if this is after more than three quarters of the steps, and it is not the trained "
-		          "model in evaluation mode.",
+		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if a model is called without gradients in each "
+		          "step, or after more than half of the steps and not in evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {
@@ -424,12 +339,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.10,
 		.reason = "Evaluation, checkpoints, logging, data, Python, page faults and waits between the "
 		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
-		          "the input takes nearly a tenth of the loop of a small model. Not operators that spend a third of "
-		          "their time on page faults; nor, if backward takes three times what forward takes, those "
-		          "that it must have differentiated. From 25% on if steps have no backward: then they are calls of a "
-		          "model, and the input takes a larger part. It is ranked as work, unless the rule about Python names the same function.",
-		.applies = loop_is_beyond_input,
-		.follows_ns = loop_between_of_python,
+		          "the input takes nearly a tenth of the loop of a small model. Not operators that a backward must have differentiated, if it "
+		          "takes three times what forward takes. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named} "
 		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
@@ -454,9 +365,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.08,
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
-		          "steps were slower alike: the machine was slower then, and more so if other programs "
-		          "run. Where steps have only one part, slow steps must use 2.5 times the CPU time of usual ones, and only one thread "
-		          "may work. Not if a rule about the part with the excess reports it.",
+		          "steps were slower alike, and half of the excess lies in no one part: the machine was slower then. Not if a rule about the part with the excess, or about waits, reports half of it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:part}]"
@@ -475,10 +384,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
 		.share = loop_share_change,
 		.threshold = 0.22,
-		.reason = "At least 40 steady steps and half a second, and a difference of at least half the share "
-		          "of the time in which the steps' thread waits for a CPU: that time is subtracted, but "
-		          "other programs change the pace too. One part of the step must change more than the others: the processor's "
-		          "clock changes all of them alike, and never by 75%. Or the time between the steps is longer by 75% or more "
+		.reason = "At least 40 steady steps. One part of the step must change more than the others: the processor's "
+		          "clock and other programs change all of them alike. Or the time between the steps is longer by 75% or more "
 		          "from some step on.",
 		.applies = loop_changes,
 		.no_gain = true,
@@ -505,10 +412,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.share = loop_share_drift,
 		.threshold = 0.22,
-		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
-		          "explain, of at least half the share of the time in which the steps' thread waits for a "
-		          "CPU: that time is subtracted, but other programs change the pace too. One part of the step must change more "
-		          "than the others: the processor's clock changes all of them alike, and never by 75%. Or "
+		.reason = "A trend over at least 40 steady steps that chance does not explain. One part of the step must change more than the others: the "
+		          "processor's clock and other programs change all of them alike. Or "
 		          "the largest activation of a step grows from step to step. Or the time between the steps grows, by "
 		          "75% of its median or more.",
 		.applies = loop_drifts,
@@ -535,8 +440,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_EXCESS, DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
 		.threshold = 0.05,
 		.reason = "The size of the input, as the largest activation of a step shows it, explains at "
-		          "least 70% of the spread of the steps' durations, and the spread is at least 30% of the "
-		          "median. What a step computes beyond others makes more activations and no larger "
+		          "least 70% of the spread of the steps' durations. What a step computes beyond others makes more activations and no larger "
 		          "ones. Not if steps change from one step on, or with time. It is ranked as work.",
 		.applies = loop_varies,
 		.no_gain = true,

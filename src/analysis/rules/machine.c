@@ -9,24 +9,6 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 	return isnan(delay.value) ? dw_case_amount(at, DW_FACT_RUN_DELAY) : delay;
 }
 
-#define MACHINE_BUSY 1.05 /* CPUs: other threads of the process run too */
-#define MACHINE_WITHOUT 0.03 /* of a step without a CPU; threads that have one each wait less */
-
-/* The time in which the step's thread waits for other threads of its process that run. If they have not got a CPU each, it is part
- * of the same cause. */
-static double machine_waits_for_own(const struct dw_rule_case *at)
-{
-	const struct dw_account *account = at->facts->account;
-	double waits = account && account->wall_ns > 0 ? account->state_ns[DW_ACCOUNT_OTHERS] / account->wall_ns : 0;
-
-	return dw_case_value(at, DW_FACT_CPU_DELAY) >= MACHINE_WITHOUT &&
-	       dw_case_value(at, DW_FACT_CPU_BUSY) >= MACHINE_BUSY ? waits : 0;
-}
-
-#define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
-#define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
-
-#define MACHINE_NEVER 0.01    /* of the loop: the program's threads are not too many */
 #define MACHINE_CROWDED 0.025 /* of the loop, by the low end of the interval: less may be a burst */
 
 /* More threads are known than there are CPUs. */
@@ -49,11 +31,10 @@ double dw_case_crowded(const struct dw_rule_case *at)
  * without the others. */
 static struct dw_amount machine_share_delay(const struct dw_rule_case *at)
 {
-	double own = machine_waits_for_own(at);
-	struct dw_amount share = dw_amount_plus(machine_delay(at), (struct dw_amount){ own, own, own });
+	struct dw_amount share = machine_delay(at);
 	struct dw_amount crowded = dw_case_amount(at, DW_FACT_CPU_CROWDED);
 
-	return dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS && crowded.value < share.value ? crowded : share;
+	return dw_case_value(at, DW_FACT_CPU_OTHERS) > DW_FACTS_OTHERS && crowded.value < share.value ? crowded : share;
 }
 
 /* Ranks that have a CPU each exchange for longer than they wait for one. The threads that carry messages run then, too:
@@ -65,20 +46,13 @@ static bool machine_ranks_exchange(const struct dw_rule_case *at)
 	       dw_case_part(at, DW_FACT_LOOP_COMMUNICATION_ALL) >= machine_share_delay(at).value;
 }
 
-/* The program's own threads were counted, and are more than the CPUs. Or they were seldom so, or not counted: then
- * the step's thread waits for a CPU in most steps, so that it is no burst of other programs, and these use few CPUs.
- * Not every thread is known (threads of C programs, threads of loader workers); but if no other program uses
- * the CPUs, what the step's thread waits for is the program's own. */
+/* The program's own threads were counted, and are more than the CPUs; or they were not counted, and are known to be more. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
-	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
-
 	if (machine_ranks_exchange(at))
 		return false;
-	if (dw_case_crowded(at) > 0 || dw_case_value(at, DW_FACT_CPU_CROWDED) < MACHINE_NEVER)
-		return dw_case_crowded(at) > 0;
-	return machine_delay(at).low >= MACHINE_WITHOUT && !(others > MACHINE_OTHERS) &&
-	       (machine_threads_are_more(at) || (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE));
+	return dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured ? dw_case_crowded(at) > 0
+	                                                            : machine_threads_are_more(at) && !(dw_case_value(at, DW_FACT_CPU_OTHERS) > DW_FACTS_OTHERS);
 }
 
 /* The known threads, if they are more than the CPUs. */
@@ -96,9 +70,6 @@ static bool machine_threads_rest(const struct dw_rule_case *at)
 }
 
 #define MACHINE_LARGEST 0.4      /* of a step in one operator */
-#define MACHINE_LARGE_NS 1e6     /* a call of it: long enough to be divided among threads */
-
-#define MACHINE_KEPT 1.1 /* CPUs a thread: with more, others work too */
 
 /* The program has fewer threads than CPUs. Or operators may use fewer, and no other threads work: neither of this
  * process nor of others that belong to the program. */
@@ -107,19 +78,14 @@ static bool machine_uses_fewer(const struct dw_rule_case *at)
 	double cpus = dw_case_value(at, DW_FACT_CPU_CPUS), may = dw_case_value(at, DW_FACT_CPU_OPERATOR_THREADS);
 
 	return dw_case_value(at, DW_FACT_CPU_THREADS) < cpus ||
-	       (may >= 1 && may < cpus && dw_case_value(at, DW_FACT_CPU_BUSY) < MACHINE_KEPT * may &&
-	        !(dw_case_value(at, DW_FACT_RUN_RANKS) > 1) && !(dw_case_value(at, DW_FACT_LOADER_WORKERS) >= 1));
+	       (may >= 1 && may < cpus && !(dw_case_value(at, DW_FACT_RUN_RANKS) > 1) && !(dw_case_value(at, DW_FACT_LOADER_WORKERS) >= 1));
 }
 
 /* One large operator takes much of a step, and CPUs are free that it may not use. */
 static bool machine_cpus_rest(const struct dw_rule_case *at)
 {
-	double largest = dw_case_value(at, DW_FACT_OPERATORS_LARGEST);
-	double each_ns = largest * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
-	                 dw_case_value(at, DW_FACT_OPERATORS_LARGEST_COUNT);
-
-	return machine_uses_fewer(at) && largest >= MACHINE_LARGEST && each_ns >= MACHINE_LARGE_NS &&
-	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS);
+	return machine_uses_fewer(at) && dw_case_value(at, DW_FACT_OPERATORS_LARGEST) >= MACHINE_LARGEST &&
+	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > DW_FACTS_OTHERS);
 }
 
 static bool machine_threads_do_not_fit(const struct dw_rule_case *at)
@@ -137,14 +103,10 @@ const struct dw_rule dw_rules_machine[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_CPUS),
 		.share = machine_share_delay,
 		.threshold = 0.08,
-		.reason = "The time in which the step's thread could run and had no CPU; if that is 3% or more, also the time "
-		          "in which it waits for other threads of its process that run. More threads of the program and its "
+		.reason = "The time in which the step's thread could run and had no CPU. More threads of the program and its "
 		          "child processes want a CPU than there are CPUs: dwell run counts them, and they make each other "
 		          "wait for 2.5% of the loop or more by the low end of the interval, or for 5% if so many threads are "
-		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. If "
-		          "the threads were not counted, or it is less: other programs use less than a quarter of the CPUs, "
-		          "and the program is known to have more threads than there are CPUs; or they use less than a tenth, "
-		          "so that nothing but the program's own threads can have the CPU. Not if ranks have no more threads "
+		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. Not if ranks have no more threads "
 		          "than there are CPUs, and exchange for longer: the threads that carry messages run meanwhile.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
@@ -167,7 +129,7 @@ const struct dw_rule dw_rules_machine[] = {
 		                       DW_FACT_CPU_BUSY, DW_FACT_CPU_CPUS),
 		.threshold = 0.50,
 		.reason = "Operators take at least half of a step, and may use four threads or more and keep "
-		          "less than 40% of them busy; or one operator whose calls take 1 ms or more takes 40% "
+		          "less than 40% of them busy; or one operator takes 40% "
 		          "of a step, and the program has fewer threads than there are CPUs, or its operators may use fewer, "
 		          "and other programs do not use these CPUs. Then it precedes what only names the operator.",
 		.applies = machine_threads_do_not_fit,

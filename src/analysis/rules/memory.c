@@ -4,7 +4,6 @@
 #include "rules/case.h"
 
 #define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
-#define MEMORY_LARGE_BYTES (16 << 20) /* gradients of less are no concern on any machine */
 #define MEMORY_PEAK_BYTES (64 << 20)  /* any machine that trains has more than that to spare */
 
 /* What makes the steps slower as it grows is reported by its time. */
@@ -14,9 +13,6 @@ static bool memory_grows(const struct dw_rule_case *at)
 	       MEMORY_GROWTH_BYTES;
 }
 
-#define MEMORY_CALLS 0.3      /* of a step */
-#define MEMORY_CALL_NS 10e3   /* Python's time for an operator's call, at most */
-
 /* On a host, what memory is free is no reason for what a step takes: it comes after the answer. */
 static bool memory_is_the_hosts(const struct dw_rule_case *at)
 {
@@ -25,17 +21,12 @@ static bool memory_is_the_hosts(const struct dw_rule_case *at)
 	return note && strncmp(note, "cpu", 3) == 0;
 }
 
-/* Memory of a device belongs to the program. A host always has memory; larger batches help there if
- * calls of small operators, whose number does not depend on the batch, take much of a step. */
+/* Memory of a device belongs to the program. A host always has memory. */
 static bool memory_has_room(const struct dw_rule_case *at)
 {
 	const struct dw_fact *peak = dw_case_fact(at, DW_FACT_MEMORY_PEAK);
-	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double calls = dw_case_part(at, DW_FACT_OPERATORS_SMALL) +
-	               fmin(dw_case_part(at, DW_FACT_STEP_PYTHON),
-	                    count * MEMORY_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP));
 
-	return peak->note && (!memory_is_the_hosts(at) || (count >= 100 && calls >= MEMORY_CALLS));
+	return peak->note && !memory_is_the_hosts(at);
 }
 
 static struct dw_amount memory_room(const struct dw_rule_case *at)
@@ -43,11 +34,6 @@ static struct dw_amount memory_room(const struct dw_rule_case *at)
 	double room = 1 - dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE);
 
 	return (struct dw_amount){ room, room, room };
-}
-
-static bool memory_is_large(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_LARGE_BYTES;
 }
 
 static bool memory_peak_counts(const struct dw_rule_case *at)
@@ -103,7 +89,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.threshold = 0.15,
 		.reason = "Gradients that stay in memory in all phases of all steps, at a peak of 16 MiB or "
 		          "more. Freed before the forward, they leave their place to activations.",
-		.applies = memory_is_large,
+		.applies = memory_peak_counts,
 		.no_gain = true,
 		.statement = "Gradients are never freed and hold {share} {of}.",
 		.remedy = {
@@ -120,11 +106,9 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK, DW_FACT_MEMORY_CAPACITY),
 		.share = memory_room,
 		.threshold = 0.50,
-		.reason = "Of a device, whose memory the program has for itself. Of a host only if the calls of "
-		          "100 small operators or more and Python take 30% of a step: a larger batch does not "
-		          "need more of them. Whether larger batches are faster is not known from one size.",
+		.reason = "Of a device, whose memory the program has for itself. Whether "
+		          "larger batches are faster is not known from one size.",
 		.applies = memory_has_room,
-		.is_form = memory_is_the_hosts,
 		.no_gain = true,
 		.statement = "The peak of {memory.peak} leaves {share} {of} on {memory.peak:note} free.",
 		.remedy = { [DW_WORDS_ANY] = "try larger batches: the calls of operators take as long for them" },

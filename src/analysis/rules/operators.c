@@ -6,53 +6,41 @@
 #include "base/activity.h"
 #include "rules/case.h"
 
-/* An optimizer that calls forward and backward itself, as LBFGS does, has no time of its own. */
-static bool operators_optimizer_alone(const struct dw_rule_case *at)
-{
-	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
+#define UNCLAIMED (~(DW_ACTIVITY_SET(FAULT) | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_FILES)) /* by other rules */
 
-	return all < 0.9 && all + dw_case_part(at, DW_FACT_STEP_FORWARD_ALL) +
-	                            dw_case_part(at, DW_FACT_STEP_BACKWARD_ALL) < 1.05 &&
-	       dw_case_part(at, DW_FACT_STEP_OPTIMIZER) < 0.9;
+/* The part of the optimizer that computes. */
+static double operators_optimizer_computes(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	double all_ns = 0, computes_ns = 0;
+
+	for (size_t i = 0; account && i < account->count; i++) {
+		const struct dw_account_cell *cell = &account->cells[i];
+
+		if (cell->share != DW_SHARE_OPTIMIZER || cell->state == DW_ACCOUNT_NO_CPU)
+			continue;
+		all_ns += cell->ns;
+		computes_ns += cell->state <= DW_ACCOUNT_OTHERS && cell->state != DW_ACCOUNT_SPINS && dw_activity_in(cell->activity, UNCLAIMED) ? cell->ns : 0;
+	}
+	return all_ns > 0 ? computes_ns / all_ns : 1;
+}
+
+/* Its operators. One that calls forward and backward itself, as LBFGS does, has no more than what lies in none of these. */
+static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
+{
+	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER);
+
+	if (dw_case_value(at, DW_FACT_STEP_OPTIMIZER_ALL) < share.value)
+		share = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
+	return dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS) * operators_optimizer_computes(at));
 }
 
 #define OPERATORS_OF_MANY 400 /* of an optimizer: Adam's for some thirty tensors */
 
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 {
-	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) &&
-	       !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	return !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= OPERATORS_OF_MANY;
-}
-
-/* The optimizer including the interpreter's time in it, if its ranges are recorded. In a closure, as Lightning has
- * one, the program may do more than the passes: then only operators are certainly the optimizer's. */
-static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
-{
-	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
-
-	return isnan(all.value) || dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
-}
-
-#define OPERATORS_MOSTLY 0.5 /* of a step */
-
-/* An optimizer that writes new memory for each parameter takes its page faults in it, which have a rule of their
- * own. If it takes half of a step, they are a part of what it costs. */
-static struct dw_amount operators_share_update(const struct dw_rule_case *at)
-{
-	struct dw_amount all = operators_share_optimizer(at);
-
-	return all.value >= OPERATORS_MOSTLY ? all : dw_amount_less(all, dw_case_runs(at, DW_ACTIVITY_SET(FAULT)));
-}
-
-#define OPERATORS_DOMINATE 0.20
-
-/* Where the loop does much besides its steps, the optimizer's part of the loop counts. */
-static bool operators_optimizer_dominates(const struct dw_rule_case *at)
-{
-	double steps = dw_case_has(at, DW_FACT_LOOP_STEPS) ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
-
-	return operators_optimizer_alone(at) && operators_share_update(at).value * steps >= OPERATORS_DOMINATE - 0.01;
 }
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
@@ -146,18 +134,6 @@ static bool operators_find_named(const struct dw_rule_case *at, struct dw_accoun
 }
 
 #define OPERATORS_WHOLE 0.98 /* of the loop */
-#define OPERATORS_PYTHON 0.5 /* of a range: the interpreter computes no numbers */
-
-/* The range is code of Python, and not of libraries that compute. */
-static bool operators_named_is_python(const struct dw_rule_case *at)
-{
-	struct dw_account_select cells = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITY_SET(INTERPRETER));
-
-	cells.by_name = true;
-	cells.named = at->verdict->cells.named;
-	return dw_account_sum(at->facts->account, &cells).ns >=
-	       OPERATORS_PYTHON * dw_account_sum(at->facts->account, &at->verdict->cells).ns;
-}
 
 /* The rule about logging reports a range of that name. */
 static bool operators_named_is_else(const struct dw_rule_case *at)
@@ -167,7 +143,7 @@ static bool operators_named_is_else(const struct dw_rule_case *at)
 	/* Another profiler's trace has no samples: the largest range is all that is known, unless it is around everything. */
 	bool is_known = at->facts->foreign && at->verdict->share.value < OPERATORS_WHOLE;
 
-	return (operators_training_is_named(at) || operators_named_is_python(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
+	return (operators_training_is_named(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
 }
 
 /* Percent of a step in the largest range, if no pass or operator takes more. */
@@ -180,8 +156,6 @@ static double operators_named_percent(const struct dw_rule_case *at)
 	return largest >= OPERATORS_KNOWN && largest > known ? round(largest * 100) : NAN;
 }
 
-#define OPERATORS_XLA 0.8 /* CPUs busy in a step */
-
 /* The time of a step in ranges that may be work. What waits in them is none. */
 static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 {
@@ -189,13 +163,16 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 		DW_FACT_STEP_OPTIMIZER, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS,
 		DW_FACT_STEP_FUNCTIONS, DW_FACT_STEP_NAMED };
 	struct dw_amount sum = dw_case_amount(at, DW_FACT_STEP_OPERATORS);
+	const struct dw_account *account = at->facts->account;
+	double others = 0;
 
 	sum.value = sum.low = sum.high = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		sum = dw_amount_plus(sum, dw_case_amount(at, parts[i]));
-	/* The main thread of JAX waits while XLA computes. */
-	if (at->facts->framework == DW_FACTS_JAX && dw_case_value(at, DW_FACT_CPU_BUSY) >= OPERATORS_XLA)
-		sum = dw_amount_plus(sum, dw_case_amount(at, DW_FACT_STEP_IDLE));
+	/* Other threads of the program compute while this one waits, as those of XLA. */
+	if (account && account->own_ns > 0)
+		others = fmin(dw_case_part(at, DW_FACT_STEP_IDLE), account->state_ns[DW_ACCOUNT_OTHERS] / account->own_ns);
+	sum = dw_amount_plus(sum, (struct dw_amount){ others, others, others });
 	/* A library that Python calls computes, too. */
 	sum = dw_amount_plus(sum, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), dw_case_part(at, DW_FACT_SAMPLES_ENGINE)));
 	return dw_amount_less(sum, fmax(0, dw_case_waits(at, DW_ACCOUNT_ALL) - dw_case_part(at, DW_FACT_STEP_IDLE)));
@@ -238,7 +215,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.kind = DW_RULE_WORK,
 		.group = DW_RULE_OPTIMIZER,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT, DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
@@ -261,15 +238,14 @@ const struct dw_rule dw_rules_operators[] = {
 		.kind = DW_RULE_WORK,
 		.group = DW_RULE_OPTIMIZER,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole = DW_RULE_OF_LOOP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
-		.share = operators_share_update,
+		.share = operators_share_optimizer,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
-		          "of a step and of the loop, the batch is small for the number of parameters. Without the time of "
-		          "page faults, if it is a twentieth of a step and the optimizer takes less than half of one, and without what a closure runs in it.",
-		.applies = operators_optimizer_dominates,
+		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page faults, memory and files in it "
+		          "have rules of their own.",
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
 		.remedy = {
@@ -364,10 +340,10 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.share = operators_share_one,
 		.threshold = 0.25,
-		.applies = operators_one_is_much,
 		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
 		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
 		          "so do a C program's operators, whose names do not say what they are.",
+		.applies = operators_one_is_much,
 		.gain_ns = operators_half,
 		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} {of}{operators.uncommon:where}: "
 		             "{operators.uncommon_count} call{operators.uncommon_count:s}]"

@@ -386,7 +386,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) && !summary->failed;
 }
 
-/* Whether the job may have been killed or may hang: a step or the recording did not end. */
+/* Whether the job may have been killed or may hang: a step or the recording did not end, or dwell run says so. */
 static bool build_is_cut(const struct dw_source *source)
 {
 	bool cut = false;
@@ -395,6 +395,8 @@ static bool build_is_cut(const struct dw_source *source)
 		cut |= source->steps[i].open;
 	for (size_t i = 0; i < source->file_count; i++)
 		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
+	for (size_t i = 0; i < source->meta_count; i++)
+		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"signal\":", 10) == 0;
 	return cut;
 }
 

@@ -151,6 +151,7 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	if (!watched)
 		return false;
 	watched->gone = gone;
+	watched->path = watch->path;
 	if (written_ns <= watched->written_ns)
 		return true;
 	moved_ns = watched->moved_ns;

@@ -64,6 +64,7 @@ struct dw_watched {
 	bool had_memory, finished; /* a file had memory of the process; the newest one has none, so that it does not live */
 	bool last_open;
 	bool has_news;                /* at this look: its file was written again */
+	const char *path;          /* for the caller: the file that it was read from */
 	uint64_t missed_ns;           /* for the caller: since when it does not live; 0: it lives */
 	uint32_t failed;              /* how it ended, as in a summary's rank */
 	enum dw_summary_well well;    /* the same */
@@ -109,6 +110,7 @@ struct dw_watch_event {
 
 struct dw_watch {
 	char name[128];           /* of the job, for the caller: the ranks of one job are compared with each other alone */
+	const char *path; /* of the file that is read now, for the ranks in it */
 	struct dw_watched *ranks; /* in the order in which they were found */
 	size_t count, capacity;
 	struct dw_map map; /* from process, host and number to ranks */

@@ -14,12 +14,15 @@
 #include "base/grow.h"
 #include "base/listen.h"
 #include "base/order.h"
+#include "format/layout.h"
 #include "job/summaries.h"
 #include "job/watch_mpi.h"
 #include "job/watch_port.h"
 #include "metrics/metrics.h"
 #include "say/output.h"
 #include "say/say.h"
+
+#define WATCH_ENDING_NS UINT64_C(300000000000) /* dwell run ends within that time after its ranks */
 
 /* A file of a summary that was read. */
 struct watch_file {
@@ -41,6 +44,7 @@ struct watch_state {
 	struct dw_summary summary; /* of all files at this look, if figures are written; otherwise of traces */
 	struct dw_glance glance;   /* of the rank that is read */
 	uint64_t written_ns;       /* when the file that is read was written */
+	const char *path;          /* of that file, if it is known later, too; NULL */
 	unsigned char *buffer;
 	size_t buffer_size;
 	struct watch_file *files; /* the first sorted_count are sorted by path */
@@ -57,17 +61,52 @@ static volatile int *watch_stopped;
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended. */
+static bool watch_lives(const struct watch_state *state, const struct dw_watched *watched)
+{
+	return strcmp(watched->host, state->host) != 0 || kill((pid_t)watched->pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Whether dwell run, which made the trace beside a summary, still lives: when all its ranks have ended, it writes how. */
+static bool watch_is_written(const struct dw_watch *watch, const char *path)
+{
+	size_t length = path ? strlen(path) : 0;
+	struct dw_head head = { .creator_pid = 0 };
+	char trace[4096];
+	int fd;
+
+	for (size_t i = 0; i < watch->count; i++)
+		if (!watch->ranks[i].missed_ns && watch->ranks[i].path && path && strcmp(watch->ranks[i].path, path) == 0)
+			return false;
+	if (length >= sizeof trace)
+		return false;
+	snprintf(trace, sizeof trace, "%s", path ? path : "");
+	if (length > 4 && strcmp(trace + length - 4, ".sum") == 0)
+		trace[length - 4] = '\0';
+	fd = open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || memcmp(head.magic, DW_MAGIC, sizeof head.magic) != 0)
+		head.creator_pid = 0;
+	close(fd);
+	return head.creator_pid && kill((pid_t)head.creator_pid, 0) == 0;
+}
+
+/* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended, and minutes
+ * if all ranks of its file ended and it lives. */
 static void watch_find_gone(const struct watch_state *state, struct dw_watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
 		struct dw_watched *watched = &watch->ranks[i];
 
-		bool lives = strcmp(watched->host, state->host) != 0 || kill((pid_t)watched->pid, 0) == 0 || errno != ESRCH;
+		watched->missed_ns = watch_lives(state, watched) ? 0 : watched->missed_ns ? watched->missed_ns : state->now_ns;
+	}
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+		uint64_t missed_ns = watched->missed_ns ? state->now_ns - watched->missed_ns : 0;
 
-		watched->missed_ns = lives ? 0 : watched->missed_ns ? watched->missed_ns : state->now_ns;
-		watched->gone = !lives && (watched->finished || state->request->once ||
-		                           state->now_ns - watched->missed_ns >= DW_WATCH_EVERY_MS * UINT64_C(1000000));
+		watched->gone = watched->missed_ns &&
+		                (watched->finished || state->request->once || missed_ns >= DW_WATCH_EVERY_MS * UINT64_C(1000000)) &&
+		                (watched->finished || missed_ns >= WATCH_ENDING_NS || !watch_is_written(watch, watched->path));
 	}
 }
 
@@ -99,6 +138,8 @@ static void watch_take(void *context, const struct dw_glance *glance)
 	struct watch_state *state = context;
 	struct dw_watch *watch = watch_find_job(state, glance->job);
 
+	if (watch)
+		watch->path = state->path;
 	state->failed |= !watch || !dw_watch_take_glance(watch, glance, state->written_ns, false);
 }
 
@@ -183,12 +224,13 @@ static void watch_read_file(struct watch_state *state, const char *path)
 		return;
 	}
 	state->written_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	file = watch_find_file(state, path);
+	state->failed |= !file;
+	state->path = file ? file->path : NULL;
 	if (watch_puts_metrics(state->request)) {
 		watch_read_whole(state, path);
 		return;
 	}
-	file = watch_find_file(state, path);
-	state->failed |= !file;
 	if (!file || (file->is_summary && file->written_ns == state->written_ns && file->number == status.st_ino))
 		return;
 	file->is_summary = S_ISREG(status.st_mode) && watch_read_summary(state, path, &status);

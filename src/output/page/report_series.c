@@ -27,7 +27,8 @@ struct series {
 	size_t of;
 	uint32_t named_count;        /* of steps->parts, that have a part of their own */
 	bool shares[DW_SHARE_COUNT]; /* those that occur */
-	uint32_t why[MOST_WHY];      /* symbols */
+	struct dw_view_slow slow;
+	const char *why[MOST_WHY];   /* what slow steps took longer in */
 	uint32_t why_count;
 };
 
@@ -63,16 +64,16 @@ static void series_put_parts(struct dw_writer_out *out, struct series *series)
 	dw_out_text(out, "]");
 }
 
-static int64_t series_why(struct series *series, uint32_t symbol)
+static int64_t series_why(struct series *series, const char *reason)
 {
-	if (symbol == DW_NO_INDEX)
+	if (!reason)
 		return -1;
 	for (uint32_t i = 0; i < series->why_count; i++)
-		if (series->why[i] == symbol)
+		if (series->why[i] == reason)
 			return i;
 	if (series->why_count == MOST_WHY)
 		return -1;
-	series->why[series->why_count] = symbol;
+	series->why[series->why_count] = reason;
 	return series->why_count++;
 }
 
@@ -87,11 +88,13 @@ static uint64_t series_named_ns(const struct dw_step *step, uint32_t symbol)
 static void series_put_step(struct dw_writer_out *out, struct series *series, const struct dw_step *step, uint32_t lane)
 {
 	uint64_t rest_ns = step->share_ns[DW_SHARE_NAMED];
+	double extra_ns;
+	const char *reason = dw_view_slow_reason(&series->slow, step, &extra_ns);
 
 	DW_PAGE_PUT(out, "#,#,#,#", lane, step->number, step->start_ns, step->end_ns - step->start_ns);
 	dw_out_text(out, step->open ? ",2," : step->recorded && step->whole ? ",0," : ",1,");
-	dw_out_i64(out, series_why(series, step->slow_symbol));
-	series_comma_u64(out, step->slow_extra_ns);
+	dw_out_i64(out, series_why(series, reason));
+	series_comma_u64(out, (uint64_t)(extra_ns + 0.5));
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		if (series->shares[i] && i != DW_SHARE_NAMED)
 			series_comma_u64(out, step->share_ns[i]);
@@ -138,7 +141,6 @@ static void series_put_list(struct dw_writer_out *out, struct series *series)
 
 int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)
 {
-	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct series series = { .model = model };
 	char name[256];
 
@@ -151,6 +153,7 @@ int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct 
 		dw_out_text(out, "null");
 		return 0;
 	}
+	dw_view_slow_begin(&series.slow, model, series.steps);
 	series.of = (series.steps->count + DW_PAGE_MOST_STEPS - 1) / DW_PAGE_MOST_STEPS;
 	DW_PAGE_PUT(out, "{'of':#,'count':#,'p50_ns':#,'lanes':[", series.of, series.steps->count, series.steps->p50_ns);
 	for (size_t i = 0; i < series.steps->thread_count && i < MOST_LANES; i++) {
@@ -163,7 +166,7 @@ int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct 
 	dw_out_text(out, ",\"why\":[");
 	for (uint32_t i = 0; i < series.why_count; i++) {
 		dw_out_text(out, i ? "," : "");
-		dw_page_put_text(out, symbols[series.why[i]].name);
+		dw_page_put_text(out, series.why[i]);
 	}
 	dw_out_text(out, "]}");
 	return 0;

@@ -17,7 +17,7 @@ static const char style[] = "<style>"
 	".dwell th,.dwell td{padding:.15em .7em;text-align:right;white-space:nowrap;"
 	"font-variant-numeric:tabular-nums;background-color:transparent}"
 	".dwell th{border-bottom:1px solid #8888;font-weight:600}"
-	".dwell .t{text-align:left;white-space:pre}"
+	".dwell table th.t,.dwell table td.t{text-align:left;white-space:pre}" /* JupyterLab aligns cells to the right */
 	".dwell tfoot td{border-top:1px solid #8888;font-weight:600}"
 	".dwell .b{background-image:linear-gradient(#f0883e66,#f0883e66);background-repeat:no-repeat}"
 	"</style>";

@@ -30,6 +30,16 @@ const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
 /* "main", "train main" with several processes, "rank 1 main" with ranks; `nested` adds
  * ", in signal handlers". */
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested, char buffer[256]);
+/* Why steps were slow (slow.c). */
+struct dw_view_slow {
+	const struct dw_steps *steps;
+	const struct dw_symbol *symbols;
+	const struct dw_usage_of *usages; /* NULL: not known */
+	double usual_delay_ns;   /* without a CPU, in a step that is not slow */
+};
+void dw_view_slow_begin(struct dw_view_slow *slow, struct dw_model *model, const struct dw_steps *steps);
+/* In what the step took `extra_ns` longer than usual. NULL: nothing explains it. */
+const char *dw_view_slow_reason(const struct dw_view_slow *slow, const struct dw_step *step, double *extra_ns);
 /* Whether several processes have steps. */
 bool dw_view_has_ranks(const struct dw_source *source);
 const char *dw_view_category(uint32_t category);

@@ -337,14 +337,18 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_step *step = overview_slowest_step(steps);
 	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
-	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0;
+	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0, extra_ns;
+	struct dw_view_slow slow;
+	const char *reason;
 
 	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
 		return;
-	if (step->slow_symbol != DW_NO_INDEX)
+	dw_view_slow_begin(&slow, overview->model, steps);
+	reason = dw_view_slow_reason(&slow, step, &extra_ns);
+	if (reason)
 		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
-		              dw_text_ns((double)step->slow_extra_ns, " ").at, overview->symbols[step->slow_symbol].name);
+		              dw_text_ns(extra_ns, " ").at, reason);
 	else
 		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median (dwell report --view steps).",
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
@@ -631,6 +635,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		table = overview_run_table(&overview, error);
 	if (table) {
 		last = table;
+		if (overview.steps)
+			dw_overview_head_stop(table, model);
 		dw_view_state_gaps(table, model);
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
@@ -638,6 +644,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		if (overview.steps) {
 			overview_head_steps(table, &overview);
 			overview_head_verdicts(table, &overview);
+			dw_overview_head_phases(table, &overview);
 			if (overview.steps->recorded_count)
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
 			if (overview_says_cells(&overview))

@@ -227,7 +227,8 @@ struct naming {
 	const struct dw_overview *overview;
 	struct dwell_table *table;
 	double steps;     /* 0: there are no steps */
-	double per_call, per_ns; /* what a call and a ns of the rows are in a step */
+	double per_call, per_ns; /* what a call and a ns of the rows are in a step; as in the parts, without no CPU */
+	double scale;     /* dw_loop_parts.scale */
 	double whole_ns;  /* with steps: of one */
 };
 
@@ -284,7 +285,7 @@ static bool overview_add_between(const struct naming *naming, struct dw_stat *st
 			if (naming->overview->symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
 				continue;
 			stats[row->symbol].count += (uint64_t)((double)row->count / (naming->per_call * naming->steps) + 0.5);
-			stats[row->symbol].self_ns += (uint64_t)((double)row->ns / (naming->per_ns * naming->steps) + 0.5);
+			stats[row->symbol].self_ns += (uint64_t)((double)row->ns / naming->scale + 0.5);
 			any = true;
 		}
 	return any;
@@ -326,8 +327,9 @@ static bool overview_measure_names(struct naming *naming, size_t counted, struct
 		return false;
 	naming->steps = (double)parts->steps;
 	naming->per_call = 1 / (double)counted;
-	naming->per_ns = parts->scale / naming->steps;
+	naming->scale = parts->scale;
 	naming->whole_ns = parts->ns - parts->no_cpu_ns;
+	naming->per_ns = parts->scale / naming->steps * (naming->whole_ns / parts->ns);
 	return true;
 }
 

@@ -40,10 +40,16 @@ struct dw_overview {
 /* Estimates the cost of recording, if enough is known (cost.c). */
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 
+/* Says first that a run did not end as it should, or hangs (overview_stop.c). */
+void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);
+
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
+
+/* What the loop does in turn, and what happens in it once in many steps (overview_phases.c). */
+void dw_overview_head_phases(struct dwell_table *table, const struct dw_overview *overview);
 
 /* ---- of devices (overview_device.c): with steps; without steps, a sentence for each device and a table ---- */
 

@@ -67,8 +67,10 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell, cons
 }
 
 static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
-                          const struct dw_symbol *symbols)
+                          const struct dw_view_slow *slow)
 {
+	double extra_ns;
+	const char *reason = dw_view_slow_reason(slow, step, &extra_ns);
 	char text[512];
 
 	if (step->open)
@@ -79,9 +81,8 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const
 		snprintf(text, sizeof text, "not recorded");
 	else if (!step->whole)
 		snprintf(text, sizeof text, "records are missing");
-	else if (step->slow_symbol != DW_NO_INDEX)
-		snprintf(text, sizeof text, "+%s in %s", dw_text_ns((double)step->slow_extra_ns, " ").at,
-		         symbols[step->slow_symbol].name);
+	else if (reason)
+		snprintf(text, sizeof text, "+%s in %s", dw_text_ns(extra_ns, " ").at, reason);
 	else
 		return;
 	dw_cell_text(table, cell, text);
@@ -97,7 +98,7 @@ static bool steps_touch_gap(struct dw_model *model, const struct dw_step *step)
 	return gap && gap->start_ns < step->end_ns;
 }
 
-static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
+static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_view_slow *slow,
                            const struct dw_step *step)
 {
 	uint64_t ns = step->end_ns - step->start_ns;
@@ -108,14 +109,14 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
 		.start_ns = DW_INT(step->start_ns),
 		.duration_ns = DW_INT(ns),
 		.until_next_ns = step->next_ns ? DW_INT(step->next_ns - step->start_ns) : DW_EMPTY,
-		.of_median = DW_PART(ns, steps->p50_ns),
+		.of_median = DW_PART(ns, slow->steps->p50_ns),
 		.cpu_share = step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY,
 		.cpu_ns = DW_INT(step->cpu_ns),
 		.device = DW_VIEW_NO_DEVICE,
 	};
 
 	steps_put_most(table, &row.most, step, dw_model_symbols(model, NULL));
-	steps_put_why(table, &row.why, step, dw_model_symbols(model, NULL));
+	steps_put_why(table, &row.why, step, slow);
 	memcpy(row.shares, step->share_ns, sizeof row.shares);
 	if (dw_model_has_device(model) && !steps_touch_gap(model, step)) {
 		struct dw_device_amount amount;
@@ -132,6 +133,7 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	struct dwell_table *table;
+	struct dw_view_slow slow;
 
 	if (!steps)
 		return NULL;
@@ -140,8 +142,9 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 		(steps->thread_count > 1 ? SEVERAL_THREADS : 0) | (dw_model_has_device(model) ? DW_HAS_DEVICE : 0), error);
 	if (!table)
 		return NULL;
+	dw_view_slow_begin(&slow, model, steps);
 	for (size_t i = 0; i < steps->count; i++)
-		steps_fill_row(table, model, steps, &steps->steps[i]);
+		steps_fill_row(table, model, &slow, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort_by(table, "duration_ns");
 	dw_view_head_steps(table, steps, "");

@@ -217,17 +217,21 @@ static bool python_is_text(const uint8_t *bytes, uint64_t length, uint32_t kind,
 	return !beyond && !(ascii && (kind != 1 || high));
 }
 
-/* A str as UTF-8; "?" if it cannot be read. */
-static const char *python_take_text(const struct dw_python *python, struct dw_arena *arena, uint64_t object)
+/* A str as UTF-8; "?" if it is empty, or if it cannot be read: then *readable is set to false. */
+static const char *python_take_text(const struct dw_python *python, struct dw_arena *arena, uint64_t object, bool *readable)
 {
 	const struct dw_python_layout *layout = &python->layout;
 	uint8_t bytes[DW_PYTHON_MOST_TEXT * 4], clear[DW_PYTHON_MOST_TEXT * 4 + 1];
-	uint64_t all =
-		object && python_has_type(python, object, python->text_type) ? python_pointer(python, object + 16) : 0;
+	bool is_text = object && python_has_type(python, object, python->text_type);
+	uint64_t all = is_text ? python_pointer(python, object + 16) : 0;
 	uint64_t length = all < DW_PYTHON_MOST_TEXT ? all : DW_PYTHON_MOST_TEXT;
 	uint32_t state = 0, again = 0, kind, ascii;
 
-	if (!length || all > INT32_MAX || !python_read(python, object + 32, &state, sizeof state))
+	*readable = *readable && is_text;
+	if (!length)
+		return "?";
+	*readable = *readable && all <= INT32_MAX && python_read(python, object + 32, &state, sizeof state);
+	if (!*readable)
 		return "?";
 	kind = state >> DW_PYTHON_KIND_BIT & 7;
 	ascii = state >> (DW_PYTHON_KIND_BIT + 4) & 1;
@@ -235,8 +239,10 @@ static const char *python_take_text(const struct dw_python *python, struct dw_ar
 	    !python_read(python, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind) ||
 	    !python_is_text(bytes, length, kind, ascii) || !python_has_type(python, object, python->text_type) ||
 	    python_pointer(python, object + 16) != all || !python_read(python, object + 32, &again, sizeof again) ||
-	    again != state)
+	    again != state) {
+		*readable = false;
 		return "?";
+	}
 	return dw_arena_text(arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
 }
 
@@ -281,6 +287,7 @@ static uint32_t python_find_code(struct dw_python *python, struct dw_arena *aren
 {
 	uint32_t hash = dw_map_hash(address), at;
 	struct python_code wanted = { .address = address }, again = { .address = 0 }, *code;
+	bool readable = true;
 
 	if (!python_read_code(python, address, &wanted))
 		wanted = (struct python_code){ .address = address };
@@ -292,12 +299,11 @@ static uint32_t python_find_code(struct dw_python *python, struct dw_arena *aren
 	if (!code || !dw_map_add(&python->by_code, hash, (uint32_t)python->code_count))
 		return DW_MAP_NONE;
 	*code = wanted;
-	code->name = python_take_text(python, arena, code->name_at);
-	code->file = python_take_text(python, arena, code->file_at);
+	code->name = python_take_text(python, arena, code->name_at, &readable);
+	code->file = python_take_text(python, arena, code->file_at, &readable);
 	python_read_lines(python, code);
 	code->changed = !python_read_code(python, address, &again) || !python_is_code(&again, &wanted);
-	code->readable = !code->changed &&
-	                 (strcmp(code->name ? code->name : "", "?") != 0 || strcmp(code->file ? code->file : "", "?") != 0);
+	code->readable = !code->changed && readable;
 	return code->name && code->file ? (uint32_t)python->code_count++ : DW_MAP_NONE;
 }
 

@@ -121,3 +121,30 @@ f        10   123ms   123ms   114ms   105ms   123ms   113ms   123ms         96.1
 g         2  4.00ms  4.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms          3.1%
 step      1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          0.8%
 all      13   128ms
+
+# Which ranges are rows besides operators.
+$ trace figures_named && for ranges in none named steps; do dwell report figures_named.dwell --view calls --ranges $ranges -f csv | cut -d, -f1-4; done
+name,calls,self_ns,total_ns
+conv,10,10000000,10000000
+name,calls,self_ns,total_ns
+epoch,1,25000000,41000000
+conv,10,10000000,10000000
+sgd_update,6,6000000,6000000
+attention,4,4000000,4000000
+name,calls,self_ns,total_ns
+step,6,50000000,60000000
+conv,10,10000000,10000000
+
+$ trace lightning && dwell report lightning.dwell --view calls --ranges named,actions -f csv | cut -d, -f1-3 | head -4
+name,calls,self_ns
+[pl][profile]inner,2,20005000
+[pl][profile]outer,3,13015000
+[pl][profile][LightningModule]Net.test_step,2,4700000
+
+$ dwell report lightning.dwell --view calls --ranges named,zones
+2> dwell: --ranges takes a list of named, steps and actions, or none; not 'zones'
+[2]
+
+$ for ranges in named named,steps; do dwell report figures_named.dwell --layout torch --ranges $ranges | grep -c ProfilerStep; done
+0
+1

@@ -152,11 +152,9 @@ operators.other_threads        0.0%                           a steady step     
 operators.float64              not measured                   a steady step                                            the types of operators are not in the trace
 operators.float32              not measured                   a steady step                                            record with dwell run --shapes
 optimizer.count                0                              a steady step                                        25
-optimizer.closure              0                                                                                   25
 optimizer.fused                0                                                                                   25
 optimizer.foreach              0                                                                                   25
 evaluation.trained             not measured                   evaluation                                               whether the model is trained is not in the trace
-evaluation.call                not measured                   a call                                                   the trace has nothing of it
 evaluation.graphs              not measured                   evaluation                                               whether gradients are enabled is not in the trace
 memory.peak                    not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
 memory.capacity                not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
@@ -226,7 +224,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-127 of 225 facts are not measured; each says why.
+126 of 223 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -397,11 +395,9 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.float64","not measured",null,"a steady step",null,null,null,"ratio",null,"the types of operators are not in the trace","the types of operators are not in the trace","operators that compute in 64-bit floating point; symbol: the largest"],
   ["operators.float32","not measured",null,"a steady step",null,null,null,"ratio",null,"record with dwell run --shapes","record with dwell run --shapes","products in 32-bit floating point, on a processor with instructions for 16-bit ones"],
   ["optimizer.count","0",null,"a steady step",0,0,0,"count",16,null,null,"operators in the optimizer"],
-  ["optimizer.closure","0",null,"",0,0,0,"count",16,null,null,"1: in most steady steps the optimizer calls a closure that runs forward or backward, and what else the program does there"],
   ["optimizer.fused","0",null,"",0,0,0,"count",16,null,null,"1: an operator of a fused optimizer was called in most steps"],
   ["optimizer.foreach","0",null,"",0,0,0,"count",16,null,null,"1: operators over lists of tensors were called in most steps"],
   ["evaluation.trained","not measured",null,"evaluation",null,null,null,"ratio",null,"whether the model is trained is not in the trace","whether the model is trained is not in the trace","time in which a model that the program trains is called in evaluation mode, without gradients"],
-  ["evaluation.call","not measured",null,"a call",null,null,null,"ns",null,"the trace has nothing of it","the trace has nothing of it","median duration of the calls without gradients of other models, or of those in training mode"],
   ["evaluation.graphs","not measured",null,"evaluation",null,null,null,"ratio",null,"whether gradients are enabled is not in the trace","whether gradients are enabled is not in the trace","time in which gradients are enabled, so that a graph is built although no backward follows"],
   ["memory.peak","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","most bytes in use at one time; note: the device"],
   ["memory.capacity","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes that the device has, or that the program may use of the machine: a container may limit them"],
@@ -472,7 +468,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["115 of 225 facts are not measured; each says why."]}
+ "notes":["114 of 223 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

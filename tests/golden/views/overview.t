@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step."],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -68,6 +68,7 @@ Evaluation takes 9% of the loop (1 time).
 Waiting for data takes 10% of each step: 1 loader worker cannot keep up.
   -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)
 All of this together: at most 4.26 ms of 23.8 ms a step.
+The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 
   a step            ms  of the loop
   forward         8.02        33.7%
@@ -1147,3 +1148,49 @@ Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
 
 Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
+
+$ trace agent && dwell report agent.dwell
+12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
+13% of the loop lies between the steps, in Python and waits 13%.
+  -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
+A step has 2 optimizer steps.
+Phases of the loop: acting 20.0% (2 times), learning 80.0% (3 times).
+The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
+
+  a step            ms  of the loop
+  python          8.00        80.0%
+  between steps   1.33        13.3%
+  evaluation      0.67         6.7%
+  all            10.00       100.0%
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  backward                            2     4.00ms        40.0%  2.00ms
+  forward                             2     2.00ms        20.0%  1.00ms
+  Optimizer.step#Adam.step            2     2.00ms        20.0%  1.00ms
+  optimizer                           2          0         0.0%  1.00ms
+
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
+
+# A step that took longer because its thread had no CPU.
+$ trace no_cpu && dwell report no_cpu.dwell
+The steps' thread waited for a CPU for 15% of its time: other programs or threads had it. Times are not this thread's alone.
+10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
+1 slow step takes 13% of the loop beyond the usual time, most of it in operators (mm).
+  -> the view steps lists them with what took longer: at most 1.76 ms a step (dwell report --view steps)
+One operator, mm, may take 90% of each step: 1 call.
+  -> twice as fast, it would save half of that: at most 4.50 ms a step (dwell report --view operators)
+All of this together: at most 6.26 ms of 13.5 ms a step.
+
+  a step        ms  of the loop
+  operators   10.6        92.6%
+  other        0.9         7.4%
+  has no CPU   2.0
+  all         13.5       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                               1     10.6ms        92.6%  29.0ms
+
+Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a CPU (dwell report --view steps).
+Lost: nothing.
+More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads

@@ -275,3 +275,14 @@ step   start  duration  until next  of median     cpu  most of it              w
    7   147ms    20.0ms      21.0ms      1.00x  100.0%                          recorded without operators
    8   168ms    20.0ms      21.0ms      1.00x  100.0%                          recorded without operators
    9   189ms    20.0ms                  1.00x  100.0%                          recorded without operators
+
+# A step that took longer because its thread had no CPU.
+$ trace no_cpu && dwell report --view steps --limit 3 no_cpu.dwell
+10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
+
+step   start  duration  until next  of median     cpu  most of it                what took longer
+   4  40.0ms    30.0ms      30.0ms      3.00x   33.3%  operators 97%, other 3%   +20.0 ms in waiting for a CPU
+   7  90.0ms    25.0ms      25.0ms      2.50x  100.0%  operators 96%, other 4%   +15.0 ms in mm
+   0       0    10.0ms      10.0ms      1.00x  100.0%  operators 90%, other 10%
+
+7 more rows: --limit all shows them.

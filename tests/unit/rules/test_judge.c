@@ -44,27 +44,6 @@ TEST(few_steps_are_not_firm)
 	done(&at);
 }
 
-TEST(few_steps_next_to_other_programs_have_no_cause)
-{
-	struct judged at;
-
-	healthy(&at);
-	set(&at, DW_FACT_OPERATORS_SYNCHRONISING, 0.35);
-	set(&at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 5);
-	set(&at, DW_FACT_STEP_PYTHON, 0);
-	set(&at, DW_FACT_STEP_STEADY, 9);
-	set(&at, DW_FACT_CPU_OTHERS, 0.5);
-	set(&at, DW_FACT_CPU_DELAY, 0.3);
-	judge(&at);
-	CHECK_STR(first(&at), "synchronising-call");
-	done(&at);
-	set(&at, DW_FACT_CPU_DELAY, 0.5);
-	at.arena = (struct dw_arena){ 0 };
-	judge(&at);
-	CHECK_STR(first(&at), "compute");
-	done(&at);
-}
-
 TEST(a_cause_in_steps_that_are_a_small_part_of_the_loop_is_none)
 {
 	struct judged at;

@@ -77,11 +77,11 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	CHECK_STR(made_find(&at, "slow-steps")->statement,
 	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
 	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
-	/* A rule about waits reports nearly as much. */
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.14, .range = "draw")));
+	/* A rule about waits reports half as much. */
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.09, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.16, .range = "draw")));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.11, .range = "draw")));
 	made_judge(&at);
 	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
 	CHECK(made_find(&at, "waiting-lock")->state == DW_RULE_FIRED);
@@ -156,7 +156,6 @@ TEST(slow_steps_with_large_inputs_are_their_sizes)
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_STEP_EXCESS, 0.04));
 	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_EXCESS, 0.04));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_STEP_EXCESS, 0.05));
-	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_STEP_SPREAD, 0.29));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].statement, "Steps with large inputs take 40% of the loop beyond the median step: the "
 	                                       "size of the input explains 90% of the spread of their durations.");
@@ -189,10 +188,6 @@ TEST(the_wait_for_xla_is_work)
 	made_cells(&at, MADE_CELLS(CELL(OTHERS, ALGEBRA, 0.9), CELL(WAITS, THREAD, 0.03)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
-	made_set(&at, DW_FACT_STEP_OUTLIERS_EXCESS, 0.2); /* 3 steps of 50 ms among those of 10 ms */
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "slow-steps");
 	/* They do not work. */
 	CHECK(made_fires_of(&at, "waiting-thread", MADE_CELLS(CELL(WAITS, THREAD, 0.93))));
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-thread");
@@ -295,7 +290,7 @@ TEST(free_memory_of_a_host_is_no_first_sentence)
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
-	CHECK_EQ(made_find(&at, "memory-room")->state, DW_RULE_FIRED);
+	CHECK(made_find(&at, "memory-room")->state != DW_RULE_FIRED);
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "memory-room");

@@ -67,18 +67,18 @@ TEST(a_wait_in_a_named_range_is_a_wait)
 	made_end(&at);
 }
 
-/* The account has the waits of all steps. If these are about as long, a rule about waits reports them. */
+/* The account has the waits of all steps. If these are half as long, a rule about waits reports them. */
 TEST(slow_steps_that_wait_are_waits)
 {
 	static const char *const parts[] = { "idle", "named", "unnamed" };
 	struct made at;
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 },
+		made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.2 },
 		                     { DW_FACT_STEP_OUTLIERS_PART, 1 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 }));
 		at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = parts[i];
-		CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.074))));
-		CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.076))));
+		CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.09))));
+		CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.11))));
 		CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
 		/* Without the kernel's account nothing says what they do. */
 		at.facts.account = NULL;
@@ -126,18 +126,6 @@ TEST(an_optimizer_of_few_tensors_is_no_unfused_one)
 	made_end(&at);
 }
 
-TEST(a_burst_without_a_cpu_is_no_oversubscription)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.2 }, { DW_FACT_CPU_OTHERS, 0.02 }));
-	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.2));
-	at.facts.at[DW_FACT_CPU_DELAY].low = 0;
-	made_judge(&at);
-	CHECK(made_find(&at, "oversubscribed")->state != DW_RULE_FIRED);
-	made_end(&at);
-}
-
 TEST(counted_threads_are_too_many)
 {
 	struct made at;
@@ -149,22 +137,6 @@ TEST(counted_threads_are_too_many)
 	at.facts.at[DW_FACT_CPU_CROWDED].low = 0.01; /* may be chance, if no more threads are known */
 	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 2));
 	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 4));
-	made_end(&at);
-}
-
-TEST(waits_for_threads_without_a_cpu_are_oversubscription)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.05 }, { DW_FACT_CPU_OTHERS, 0.02 },
-	                     { DW_FACT_CPU_BUSY, 1.2 }));
-	CHECK(!made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(OTHERS, OWN, 0.01))));
-	CHECK(!made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.15)))); /* it waits for something */
-	CHECK(made_fires_of(&at, "oversubscribed", MADE_CELLS(CELL(OTHERS, OWN, 0.10), CELL(OTHERS, ALGEBRA, 0.05)))); /* 5% and 15% */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_BUSY, 0.9));    /* no other thread runs */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.01));  /* each has its CPU */
-	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_OTHERS, 0.2));
-	CHECK_EQ(made_without(&at, "oversubscribed", DW_FACT_CPU_CPUS), DW_RULE_NOT_MEASURED);
 	made_end(&at);
 }
 
@@ -194,8 +166,8 @@ TEST(a_wait_for_threads_of_which_there_are_too_many_is_not_theirs)
 		CHECK(!made_fires(&at, id, DW_FACT_CPU_DELAY, 0.3));
 		CHECK(made_fires(&at, id, DW_FACT_CPU_DELAY, 0.01));
 		CHECK(made_fires(&at, id, DW_FACT_CPU_THREADS, 2));
-		CHECK(!made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.3)); /* threads were counted */
-		CHECK(made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.09));
+		CHECK(!made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.09)); /* threads were counted */
+		CHECK(made_fires(&at, id, DW_FACT_CPU_CROWDED, 0.01));
 	}
 	CHECK(made_fires_of(&at, "waiting-lock", MADE_CELLS(CELL(WAITS, LOCK, 0.2)))); /* somebody holds it */
 	made_end(&at);
@@ -231,7 +203,6 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	made_judge(&at);
 	CHECK_STR(made_find(&at, "thread-count")->statement,
 	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
-	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "thread-count"); /* before what only names the operator */
@@ -239,7 +210,6 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	made_set(&at, DW_FACT_CPU_THREADS, 4);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_RUN_RANKS, 4));
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_LOADER_WORKERS, 3));
-	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_BUSY, 2));
 	made_set(&at, DW_FACT_CPU_THREADS, 1);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_OTHERS, 0.5));
 	CHECK_EQ(made_without(&at, "thread-count", DW_FACT_CPU_BUSY), DW_RULE_NOT_MEASURED);
@@ -257,11 +227,6 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, -0.3));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.6)); /* the clock's */
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.7));
-	made_set(&at, DW_FACT_DRIFT_OWN, 0.1);
-	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.7));
-	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.8)); /* no clock does that */
-	made_set(&at, DW_FACT_DRIFT_OWN, 0.9);
-	CHECK(!made_fires(&at, "change-point", DW_FACT_STEP_WALL, 1e6)); /* 60 ms in all */
 	made_set(&at, DW_FACT_DRIFT_CHANGE, 0);
 	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.3));
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.1);
@@ -298,11 +263,8 @@ TEST(slow_steps_of_the_machine_are_no_cause)
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "no CPU";
 	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "backward";
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.25));
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.24)); /* all parts alike */
-	made_set(&at, DW_FACT_CPU_OTHERS, 0.2); /* beside other programs nearly all must be in one part */
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.7));
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.8));
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.5));
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.49)); /* all parts alike */
 	made_end(&at);
 }
 
@@ -348,54 +310,26 @@ TEST(inputs_of_many_sizes_are_no_new_shapes)
 	                     { DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.3 },
 	                     { DW_FACT_STEP_OUTLIERS_OWN, 0.1 }, { DW_FACT_STEP_SPREAD, 0.8 },
 	                     { DW_FACT_STEP_EXCESS, 0.4 }));
-	CHECK(made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.85));
+	CHECK(made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.65));
 	CHECK(!made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.95));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.7));
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.69));
 	made_end(&at);
 }
 
+/* A teacher that is called in or after each step makes targets. */
 TEST(evaluation_after_each_step_is_training)
 {
 	struct made at;
 
-	/* A step and the time after it take 40 ms. */
-	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 40e6 }, { DW_FACT_LOOP_STEPS, 0.55 },
-	                     { DW_FACT_LOOP_EVALUATION, 0.4 }, { DW_FACT_LOOP_EVALUATION_ALL, 0.4 }));
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.55 }, { DW_FACT_LOOP_EVALUATION, 0.4 }, { DW_FACT_LOOP_EVALUATION_ALL, 0.4 }));
 	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.4, .share = DW_SHARE_EVALUATION)));
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 2e6));
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 6e6));  /* 2 ms of other work, 4 of 16 */
-	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
-	made_set(&at, DW_FACT_LOOP_EVALUATIONS, 30); /* after each second of 60 steps: the median time has it by chance */
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 20)); /* of 60 steps */
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 58));
 	made_set(&at, DW_FACT_LOOP_EVALUATIONS, 60);
-	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
-	made_set(&at, DW_FACT_LOOP_GAP, 8e6);
 	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.6)); /* known to be one */
 	CHECK(!made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.4));
-	made_set(&at, DW_FACT_LOOP_GAP, 2e6);
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 600));    /* 1.6 ms each */
-	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 12000)); /* it acts */
 	CHECK_EQ(made_without(&at, "evaluation", DW_FACT_LOOP_EVALUATION_ALL), DW_RULE_NOT_MEASURED);
-	made_end(&at);
-}
-
-/* A step and the time after it take 40 ms: a forward of 6 ms, two calls without gradients, and 4 ms of Python between them.
- * Next to other programs the calls take 12 ms, most of them less. */
-TEST(short_calls_between_longer_python_act)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 40e6 }, { DW_FACT_LOOP_STEPS, 0.5 }, { DW_FACT_LOOP_EVALUATION, 0.3 },
-	                     { DW_FACT_LOOP_EVALUATION_ALL, 0.3 }, { DW_FACT_LOOP_EVALUATIONS, 120 }, { DW_FACT_LOOP_GAP, 1e4 },
-	                     { DW_FACT_LOOP_PYTHON, 0.1 }, { DW_FACT_STEP_FORWARD_ALL, 0.3 }, { DW_FACT_EVALUATION_CALL, 1e6 }));
-	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.3, .share = DW_SHARE_EVALUATION)));
-	CHECK(!made_fires(&at, "evaluation", DW_FACT_EVALUATION_CALL, 1e6));
-	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_CALL, 4e6));   /* as long as a batch */
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_PYTHON, 0.04));      /* one call follows the other */
-	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 50));   /* in some steps only */
-	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.9));
-	CHECK_EQ(made_without(&at, "evaluation", DW_FACT_EVALUATION_CALL), DW_RULE_FIRED); /* 6 ms on average */
 	made_end(&at);
 }
 

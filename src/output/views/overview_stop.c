@@ -1,0 +1,64 @@
+/* What is said first of a run that did not end as it should: ranks that wait for one that does not come, a rank that failed, a
+ * program that stood still. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ranks/ranks.h"
+#include "format/keys.h"
+#include "views/overview_parts.h"
+
+#define LEAST_OPEN_NS 1000000000u
+#define LEAST_SILENT_NS 10e9 /* and LEAST_SILENT_STEPS, as for dwell watch */
+#define LEAST_SILENT_STEPS 20.0
+
+/* Whether it is worth a walk over the records: a step did not end for long, or a process failed. */
+static bool stop_may_be(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->step_count; i++)
+		if (source->steps[i].open && source->steps[i].end_ns - source->steps[i].start_ns >= LEAST_OPEN_NS)
+			return true;
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"exit\":0,", 10) != 0)
+			return true;
+	return false;
+}
+
+/* A program with one loop. */
+static void stop_head_alone(struct dwell_table *table, const struct dw_summary_rank *rank)
+{
+	const struct dw_summary_open *open = rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
+	double step_ns = rank->steps ? (double)rank->ns / (double)rank->steps : 0;
+	double silent_ns = rank->where_known ? (double)rank->silent_ns : 0;
+
+	if (rank->failed)
+		dw_table_head(table, "The program ended %s step %llu%s.", rank->last_open ? "within" : "after",
+		              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at);
+	if (rank->well || !step_ns || silent_ns < fmax(LEAST_SILENT_NS, LEAST_SILENT_STEPS * step_ns))
+		return;
+	dw_table_head(table, "It stood still%s: nothing was recorded for the last %s, %s step %llu%s%.120s; a step takes %s.",
+	              rank->failed ? " before" : "", dw_text_ns(silent_ns, " ").at, rank->last_open ? "in" : "after",
+	              (unsigned long long)rank->last_step, open ? ", in " : "", open ? open->name : "", dw_text_ns(step_ns, " ").at);
+	dw_table_head(table, "  -> while it runs, dwell stacks PID shows where each thread is and what it waits for");
+}
+
+void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model)
+{
+	struct dw_summary summary = { .ranks = NULL };
+	struct dwell_error error = { 0, "" };
+	struct dw_ranks ranks;
+
+	if (!stop_may_be(dw_model_source(model)))
+		return;
+	if (dw_summary_add_model(&summary, model, &error) && dw_summary_finish(&summary, &error)) {
+		if (summary.count == 1) {
+			stop_head_alone(table, &summary.ranks[0]);
+		} else if (summary.count) {
+			if (dw_ranks_compare(&ranks, &summary, &error))
+				dw_ranks_put_hang(table, &ranks);
+			dw_ranks_reset(&ranks);
+		}
+	}
+	dw_summary_reset(&summary);
+}
