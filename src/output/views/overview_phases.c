@@ -5,17 +5,36 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "model/core/share_names.h"
 #include "model/steps/loop_phases.h"
 #include "views/overview_parts.h"
 
 #define LEAST_PHASE 0.01 /* of the loop, that it does not learn: below it nothing is said */
+
+/* Whether the loop does more than one update a step: names and their counts tell. To find what it does in turn takes a
+ * walk of the records. */
+static bool phases_are_several(const struct dw_overview *overview)
+{
+	const struct dw_flat *flat = dw_model_flat(overview->model, ~0u, NULL);
+	uint64_t updates = 0;
+
+	for (size_t i = 0; flat && i < flat->count; i++) {
+		enum dw_share share = dw_share_of(&overview->symbols[flat->rows[i].symbol]);
+
+		if (share == DW_SHARE_EVALUATION || share == DW_SHARE_CHECKPOINT)
+			return true;
+		updates += share == DW_SHARE_OPTIMIZER ? flat->rows[i].stat.count : 0;
+	}
+	return updates && updates != overview->steps->count;
+}
 
 /* Of the loop that the facts are of; NULL: what it does is not known, or not of this part of the run. */
 static const struct dw_loop_phases *phases_of_loop(const struct dw_overview *overview)
 {
 	const struct dw_loop_phases *phases;
 
-	if (dw_model_is_partial(overview->model) || !(phases = dw_model_loop_phases(overview->model, NULL)))
+	if (dw_model_is_partial(overview->model) || !phases_are_several(overview) ||
+	    !(phases = dw_model_loop_phases(overview->model, NULL)))
 		return NULL;
 	for (size_t i = 0; i < overview->steps->thread_count; i++)
 		if (overview->steps->threads[i] == overview->facts->thread)
@@ -53,7 +72,8 @@ static void phases_head_updates(struct dwell_table *table, const struct dw_loop_
 		dw_table_head(table, "A step has %u to %u optimizer steps, %s on average.", updates->least, updates->most,
 		              dw_text_number(updates->mean).at);
 	else if (phases->accumulated > 1)
-		dw_table_head(table, "An optimizer step follows %s backward passes on average.", dw_text_number(phases->accumulated).at);
+		dw_table_head(table, "An optimizer step follows %s backward passes on average.",
+		              dw_text_number(phases->accumulated).at);
 }
 
 /* "1 evaluation, 90.0 ms", or "3 evaluations, 90.0 ms each". */
