@@ -10,19 +10,19 @@ name,"of,all",where\r
 a|b,0,a|b\r
 "x, y",0.0666666667,\r
 "say ""no""",0.133333333,\r
-" blank first",0.2," blank first"\r
+" blank first",0.2,\r
 *bold*_and_`code`,0.266666667,\r
 <b> & [link](x) #1 ~ \,0.333333333,\r
-=cmd|'/c',0.4,=cmd|'/c'\r
-esc[31mape,0.466666667,\r
+=cmd|'/c',0.4,\r
+esc[31mape,0.466666667,esc[31mape\r
 "two
 lines	and	tabs",0.533333333,\r
-bad��utf8,0.6,bad��utf8\r
+bad��utf8,0.6,\r
 畳み込み演算,0.666666667,\r
 naïve,0.733333333,\r
-turned‮back,0.8,turned‮back\r
+turned‮back,0.8,\r
 ,0.866666667,\r
-"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",0.933333333,\r
+"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",0.933333333,"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)"\r
 \r
 name,self_ns,share\r
 a range with a longer name,30000,0.75\r
@@ -49,15 +49,15 @@ name,"of,all",where\r
 a|b,0,a|b\r
 "x, y",0.0666666667,\r
 "say ""no""",0.133333333,\r
-" blank first",0.2," blank first"\r
+" blank first",0.2,\r
 *bold*_and_`code`,0.266666667,\r
 <b> & [link](x) #1 ~ \,0.333333333,\r
-=cmd|'/c',0.4,=cmd|'/c'\r
-esc?[31mape,0.466666667,\r
+=cmd|'/c',0.4,\r
+esc?[31mape,0.466666667,esc?[31mape\r
 "two?lines?and?tabs",0.533333333,\r
-bad��utf8,0.6,bad��utf8\r
+bad��utf8,0.6,\r
 畳み込み演算,0.666666667,\r
 naïve,0.733333333,\r
-turned?back,0.8,turned?back\r
+turned?back,0.8,\r
 ,0.866666667,\r
-"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",0.933333333,\r
+"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",0.933333333,"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)"\r

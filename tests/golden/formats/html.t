@@ -21,18 +21,18 @@ $ print_tables all html
 <tbody><tr><td class=t>a|b</td><td title="0">0.0%</td><td class=t>a|b</td></tr>
 <tr><td class=t>x, y</td><td class=b style="background-size:7% 100%" title="0.0666666667">6.7%</td><td class=t></td></tr>
 <tr><td class=t>say &quot;no&quot;</td><td class=b style="background-size:14% 100%" title="0.133333333">13.3%</td><td class=t></td></tr>
-<tr><td class=t> blank first</td><td class=b style="background-size:21% 100%" title="0.2">20.0%</td><td class=t> blank first</td></tr>
+<tr><td class=t> blank first</td><td class=b style="background-size:21% 100%" title="0.2">20.0%</td><td class=t></td></tr>
 <tr><td class=t>*bold*_and_`code`</td><td class=b style="background-size:29% 100%" title="0.266666667">26.7%</td><td class=t></td></tr>
 <tr><td class=t>&lt;b&gt; &amp; [link](x) #1 ~ \</td><td class=b style="background-size:36% 100%" title="0.333333333">33.3%</td><td class=t></td></tr>
-<tr><td class=t>=cmd|'/c'</td><td class=b style="background-size:43% 100%" title="0.4">40.0%</td><td class=t>=cmd|'/c'</td></tr>
-<tr><td class=t>esc [31mape</td><td class=b style="background-size:50% 100%" title="0.466666667">46.7%</td><td class=t></td></tr>
+<tr><td class=t>=cmd|'/c'</td><td class=b style="background-size:43% 100%" title="0.4">40.0%</td><td class=t></td></tr>
+<tr><td class=t>esc [31mape</td><td class=b style="background-size:50% 100%" title="0.466666667">46.7%</td><td class=t>esc [31mape</td></tr>
 <tr><td class=t>two lines and tabs</td><td class=b style="background-size:57% 100%" title="0.533333333">53.3%</td><td class=t></td></tr>
-<tr><td class=t>bad��utf8</td><td class=b style="background-size:64% 100%" title="0.6">60.0%</td><td class=t>bad��utf8</td></tr>
+<tr><td class=t>bad��utf8</td><td class=b style="background-size:64% 100%" title="0.6">60.0%</td><td class=t></td></tr>
 <tr><td class=t>畳み込み演算</td><td class=b style="background-size:71% 100%" title="0.666666667">66.7%</td><td class=t></td></tr>
 <tr><td class=t>naïve</td><td class=b style="background-size:79% 100%" title="0.733333333">73.3%</td><td class=t></td></tr>
-<tr><td class=t>turned back</td><td class=b style="background-size:86% 100%" title="0.8">80.0%</td><td class=t>turned back</td></tr>
+<tr><td class=t>turned back</td><td class=b style="background-size:86% 100%" title="0.8">80.0%</td><td class=t></td></tr>
 <tr><td class=t></td><td class=b style="background-size:93% 100%" title="0.866666667">86.7%</td><td class=t></td></tr>
-<tr><td class=t>void at::native::vectorized_elementwise_kernel&lt;4, at::native::CUDAFunctor_add&lt;float&gt;, std::array&lt;char*, 3&gt; &gt;(int)</td><td class=b style="background-size:100% 100%" title="0.933333333">93.3%</td><td class=t></td></tr>
+<tr><td class=t>void at::native::vectorized_elementwise_kernel&lt;4, at::native::CUDAFunctor_add&lt;float&gt;, std::array&lt;char*, 3&gt; &gt;(int)</td><td class=b style="background-size:100% 100%" title="0.933333333">93.3%</td><td class=t>void at::native::vectorized_elementwise_kernel&lt;4, at::native::CUDAFunctor_add&lt;float&gt;, std::array&lt;char*, 3&gt; &gt;(int)</td></tr>
 </tbody>
 <tfoot><tr><td class=t>all | of them</td><td title="1">100.0%</td><td class=t></td></tr>
 </tfoot></table>

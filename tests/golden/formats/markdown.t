@@ -30,18 +30,18 @@ Lost: 12,345 records (buffer\_full: the buffers were full).
 | a\|b | 0.0% | a\|b |
 | x, y | 6.7% |  |
 | say "no" | 13.3% |  |
-|  blank first | 20.0% |  blank first |
+|  blank first | 20.0% |  |
 | \*bold\*\_and\_\`code\` | 26.7% |  |
 | \<b\> \& \[link\](x) \#1 \~ \\ | 33.3% |  |
-| =cmd\|'/c' | 40.0% | =cmd\|'/c' |
-| esc \[31mape | 46.7% |  |
+| =cmd\|'/c' | 40.0% |  |
+| esc \[31mape | 46.7% | esc \[31mape |
 | two lines and tabs | 53.3% |  |
-| bad��utf8 | 60.0% | bad��utf8 |
+| bad��utf8 | 60.0% |  |
 | 畳み込み演算 | 66.7% |  |
 | naïve | 73.3% |  |
-| turned back | 80.0% | turned back |
+| turned back | 80.0% |  |
 |  | 86.7% |  |
-| void at::native::vectorized\_elementwise\_kernel\<4, at::native::CUDAFunctor\_add\<float\>, std::array\<char\*, 3\> \>(int) | 93.3% |  |
+| void at::native::vectorized\_elementwise\_kernel\<4, at::native::CUDAFunctor\_add\<float\>, std::array\<char\*, 3\> \>(int) | 93.3% | void at::native::vectorized\_elementwise\_kernel\<4, at::native::CUDAFunctor\_add\<float\>, std::array\<char\*, 3\> \>(int) |
 | **all \| of them** | **100.0%** |  |
 
  ## parts

@@ -23,18 +23,18 @@ na|me                                                                           
 a|b                                                                                                                    0.0%  a|b
 x, y                                                                                                                   6.7%
 say "no"                                                                                                              13.3%
- blank first                                                                                                          20.0%   blank first
+ blank first                                                                                                          20.0%
 *bold*_and_`code`                                                                                                     26.7%
 <b> & [link](x) #1 ~ \                                                                                                33.3%
-=cmd|'/c'                                                                                                             40.0%  =cmd|'/c'
-esc?[31mape                                                                                                           46.7%
+=cmd|'/c'                                                                                                             40.0%
+esc?[31mape                                                                                                           46.7%  esc?[31mape
 two?lines?and?tabs                                                                                                    53.3%
-bad��utf8                                                                                                             60.0%  bad��utf8
+bad��utf8                                                                                                             60.0%
 畳み込み演算                                                                                                          66.7%
 naïve                                                                                                                 73.3%
-turned?back                                                                                                           80.0%  turned?back
+turned?back                                                                                                           80.0%
                                                                                                                       86.7%
-void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)     93.3%
+void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)     93.3%  void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)
 all | of them                                                                                                        100.0%
 
 parts
@@ -161,42 +161,42 @@ Lost: 12,345 records
 full).
 
 $ print_tables names text 100
-na|me                                                                         <of> all  place
-a|b                                                                               0.0%  a|b
-x, y                                                                              6.7%
-say "no"                                                                         13.3%
- blank first                                                                     20.0%   blank first
-*bold*_and_`code`                                                                26.7%
-<b> & [link](x) #1 ~ \                                                           33.3%
-=cmd|'/c'                                                                        40.0%  =cmd|'/c'
-esc?[31mape                                                                      46.7%
-two?lines?and?tabs                                                               53.3%
-bad��utf8                                                                        60.0%  bad��utf8
-畳み込み演算                                                                     66.7%
-naïve                                                                            73.3%
-turned?back                                                                      80.0%  turned?back
-                                                                                 86.7%
-void at::native::vectorized_elementwis…d<float>, std::array<char*, 3> >(int)     93.3%
-all | of them                                                                   100.0%
+na|me                 <of> all  place
+a|b                       0.0%  a|b
+x, y                      6.7%
+say "no"                 13.3%
+ blank first             20.0%
+*bold*_and_`code`        26.7%
+<b> & [lin…x) #1 ~ \     33.3%
+=cmd|'/c'                40.0%
+esc?[31mape              46.7%  esc?[31mape
+two?lines?and?tabs       53.3%
+bad��utf8                60.0%
+畳み込み演算             66.7%
+naïve                    73.3%
+turned?back              80.0%
+                         86.7%
+void at::n…3> >(int)     93.3%  void at::native::vectorized_elemen…oat>, std::array<char*, 3> >(int)
+all | of them           100.0%
 
 $ print_tables names text 50 ascii
-na|me                       <of> all  place
-a|b                             0.0%  a|b
-x, y                            6.7%
-say "no"                       13.3%
- blank first                   20.0%   blank first
-*bold*_and_`code`              26.7%
-<b> & [link](x) #1 ~ \         33.3%
-=cmd|'/c'                      40.0%  =cmd|'/c'
-esc?[31mape                    46.7%
-two?lines?and?tabs             53.3%
-bad��utf8                      60.0%  bad��utf8
-畳み込み演算                   66.7%
-naïve                          73.3%
-turned?back                    80.0%  turned?back
-                               86.7%
-void at::nat..*, 3> >(int)     93.3%
-all | of them                 100.0%
+na|me                                     <of> all
+a|b                                           0.0%
+x, y                                          6.7%
+say "no"                                     13.3%
+ blank first                                 20.0%
+*bold*_and_`code`                            26.7%
+<b> & [link](x) #1 ~ \                       33.3%
+=cmd|'/c'                                    40.0%
+esc?[31mape                                  46.7%
+two?lines?and?tabs                           53.3%
+bad��utf8                                    60.0%
+畳み込み演算                                 66.7%
+naïve                                        73.3%
+turned?back                                  80.0%
+                                             86.7%
+void at::native::ve..ay<char*, 3> >(int)     93.3%
+all | of them                               100.0%
 
 $ print_tables parts text 80
           share
@@ -283,23 +283,23 @@ ESC[2mLost: 12,345 records (buffer_full: the buffers were full).ESC[0m
 
 ESC[1;4mnamesESC[0m
 
-ESC[1mna|me                                                                                             <of> all  placeESC[0m
-a|b                                                                                                   0.0%  a|b
-x, y                                                                                                  6.7%
-say "no"                                                                                             13.3%
- blank first                                                                                         20.0%   blank first
-*bold*_and_`code`                                                                                    26.7%
-<b> & [link](x) #1 ~ \                                                                               33.3%
-=cmd|'/c'                                                                                            40.0%  =cmd|'/c'
-esc?[31mape                                                                                          46.7%
-two?lines?and?tabs                                                                                   53.3%
-bad��utf8                                                                                            60.0%  bad��utf8
-畳み込み演算                                                                                         66.7%
-naïve                                                                                                73.3%
-turned?back                                                                                          80.0%  turned?back
-                                                                                                     86.7%
-void at::native::vectorized_elementwise_kernel<4…Functor_add<float>, std::array<char*, 3> >(int)     93.3%
-ESC[1mall | of them                                                                                       100.0%ESC[0m
+ESC[1mna|me                 <of> all  placeESC[0m
+a|b                       0.0%  a|b
+x, y                      6.7%
+say "no"                 13.3%
+ blank first             20.0%
+*bold*_and_`code`        26.7%
+<b> & [lin…x) #1 ~ \     33.3%
+=cmd|'/c'                40.0%
+esc?[31mape              46.7%  esc?[31mape
+two?lines?and?tabs       53.3%
+bad��utf8                60.0%
+畳み込み演算             66.7%
+naïve                    73.3%
+turned?back              80.0%
+                         86.7%
+void at::n…3> >(int)     93.3%  void at::native::vectorized_elementwise_kern…tor_add<float>, std::array<char*, 3> >(int)
+ESC[1mall | of them           100.0%ESC[0m
 
 ESC[1;4mpartsESC[0m
 
