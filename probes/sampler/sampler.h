@@ -270,12 +270,15 @@ const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held);
 /* Takes the signal out of a mask, and out of the one that a call of this thread has now. */
 void dws_perf_clear(sigset_t *mask);
 
-/* ---- users.c ---------------------------------------------------------------------------- */
+/* ---- event_threads.c -------------------------------------------------------------------- */
 
 /* The calling thread has events from now on, and no longer. False: too many threads have some. */
-bool dws_users_enter(uint32_t *place);
-void dws_users_leave(uint32_t *place);
-void dws_users_forked(void);
+bool dws_event_threads_enter(uint32_t *place);
+void dws_event_threads_leave(uint32_t *place);
+void dws_event_threads_forked(void);
+/* The thread at a place of the table, or 0. */
+#define DWS_EVENT_THREADS 4096u
+uint32_t dws_event_thread(uint32_t place);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 

@@ -123,11 +123,11 @@ static long timers_set(void)
 
 static bool timers_set_perf(void)
 {
-	if (!wants_perf || !dws_users_enter(&mine.place))
+	if (!wants_perf || !dws_event_threads_enter(&mine.place))
 		return false;
 	if (dws_perf_start(&mine.perf, dws_process.period_ns))
 		return true;
-	dws_users_leave(&mine.place);
+	dws_event_threads_leave(&mine.place);
 	return false;
 }
 
@@ -177,7 +177,7 @@ void dws_timers_pause(void)
 	}
 	mine.timer = 0;
 	dws_perf_stop(&mine.perf);
-	dws_users_leave(&mine.place);
+	dws_event_threads_leave(&mine.place);
 }
 
 void dws_timers_resume(void)
@@ -482,7 +482,7 @@ static void timers_in_child(void)
 	mine.timer = 0;
 	mine.perf.ring = NULL; /* children do not get the mapping */
 	mine.place = 0;
-	dws_users_forked();
+	dws_event_threads_forked();
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
 	dws_process.is_program = false;

@@ -10,46 +10,15 @@
 #include "sampler.h"
 
 #include <grp.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
-#define SIGNAL 32     /* SIGCANCEL */
-#define THREADS 4096u /* that may have events */
+#define SIGNAL 32 /* SIGCANCEL */
 
-static uint32_t threads[THREADS]; /* atomic; the kernel's number of a thread with events; 0: the place is free */
-static uint32_t next_place;       /* atomic; where to look for a free one */
 static struct dws_kernel_action glibcs;
-
-bool dws_users_enter(uint32_t *place)
-{
-	uint32_t self = (uint32_t)dw_call(SYS_gettid), begin = __atomic_fetch_add(&next_place, 1, __ATOMIC_RELAXED);
-
-	for (uint32_t i = 0; i < THREADS; i++) {
-		uint32_t at = (begin + i) % THREADS, nobody = 0;
-
-		if (__atomic_compare_exchange_n(&threads[at], &nobody, self, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-			*place = at + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-void dws_users_leave(uint32_t *place)
-{
-	if (*place)
-		__atomic_store_n(&threads[*place - 1], 0, __ATOMIC_RELAXED);
-	*place = 0;
-}
-
-void dws_users_forked(void)
-{
-	memset(threads, 0, sizeof threads);
-}
 
 /* All signals are blocked here. */
 static void users_handle(int number, siginfo_t *info, void *given)
@@ -87,8 +56,8 @@ static void users_change(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with that of dws_perf_hold() */
 	if (!dws_signal_install(SIGNAL, users_handle, &glibcs))
 		return;
-	for (uint32_t i = 0; i < THREADS; i++) {
-		uint32_t thread = __atomic_load_n(&threads[i], __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < DWS_EVENT_THREADS; i++) {
+		uint32_t thread = dws_event_thread(i);
 
 		if (thread && thread != self)
 			users_tell(thread);

@@ -76,7 +76,7 @@ static bool host_synchronises(const struct dw_rule_case *at)
 }
 
 /* Inputs of many sizes have many shapes: then the size makes a step long, and not that the shape is new. */
-bool dw_case_shapes_are_new(const struct dw_rule_case *at)
+static bool host_shapes_are_new(const struct dw_rule_case *at)
 {
 	return !dw_case_sizes_vary(at);
 }
@@ -134,7 +134,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FIRST_SHAPES, DW_FACT_OPERATORS_NEW_SHAPES),
 		.threshold = 0.05,
-		.applies = dw_case_shapes_are_new,
+		.applies = host_shapes_are_new,
 		.reason = "What steps with a new shape take beyond nine tenths of the other steps, after the "
 		          "warm-up: large inputs alone do not make a step so long. Only shapes that come "
 		          "again count. Not if the size of the input explains 90% of the spread of steps.",

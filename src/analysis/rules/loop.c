@@ -133,7 +133,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
 	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN) && !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
-	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
+	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
 }
 
 #define LOOP_CHANGE 0.22     /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
