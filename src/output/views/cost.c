@@ -3,7 +3,7 @@
  *
  * The overview calls it. The estimate is a sum of
  *   - all records, including lost ones, each at the cost that `dwell run` measured on this machine;
- *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
+ *   - what the recorder and the probes measured of themselves, as changes of chunks: the part "profiler" of the loop;
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
@@ -18,24 +18,16 @@
 #include "model/device/sums.h"
 #include "views/overview_parts.h"
 
-#define OWN_CHUNK "dwell: new chunk"
 #define LEAST_CALLS 0.0005 /* of the run, as the least share that is printed */
 
-/* Returns the time of the ranges that the recorder and the probes wrote about themselves. */
+/* Returns the time of the ranges that the recorder and the probes wrote about themselves: the part "profiler". */
 static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(PROFILER), error);
-	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	double ns = 0;
 
-	for (size_t i = 0; flat && i < flat->count; i++) {
-		const struct dw_stat *stat = &flat->rows[i].stat;
-		double usual = stat->p50_ns == DW_NOT_KEPT ? (double)stat->self_ns : (double)stat->count * (double)stat->p50_ns;
-
-		if (strcmp(symbols[flat->rows[i].symbol].name, OWN_CHUNK) != 0)
-			usual = (double)stat->self_ns;
-		ns += fmin(usual, (double)stat->self_ns);
-	}
+	for (size_t i = 0; flat && i < flat->count; i++)
+		ns += (double)flat->rows[i].stat.self_ns;
 	return ns;
 }
 

@@ -996,7 +996,7 @@ All of this together: at most 18.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        50.0%  1.00ms
 
-Lost: nothing. Profiling cost about 131 us of a step (0.7%).
+Lost: nothing. Profiling cost about 1.71 ms of a step (8.6%).
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
