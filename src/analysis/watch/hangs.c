@@ -91,17 +91,17 @@ static const char *hangs_operation(const struct dw_watched *watched, uint32_t gr
 	return NULL;
 }
 
-/* The hanging rank inside the collective with the lowest number of the group: others may have gone on from it, as the
- * root of a broadcast. */
-static const struct dw_watched *hangs_lowest(const struct dw_watch *watch, uint32_t group)
+/* The rank inside the collective with the lowest number of the group of `waits`: others may have gone on from it, as the root of a
+ * broadcast. It may not have waited for as long as its limit. */
+static const struct dw_watched *hangs_lowest(const struct dw_watch *watch, const struct dw_watched *waits)
 {
-	const struct dw_watched *lowest = NULL;
+	const struct dw_watched *lowest = waits;
 
 	for (size_t i = 0; i < watch->count; i++) {
 		const struct dw_watched *watched = &watch->ranks[i];
 
-		if (watched->wait_group == group && dw_watch_hangs(watched) &&
-		    (!lowest || watched->wait_number < lowest->wait_number))
+		if (watched->wait_group == waits->wait_group && !watched->gone && !hangs_is_unseen(waits, watched) &&
+		    watched->wait_number < lowest->wait_number)
 			lowest = watched;
 	}
 	return lowest;
@@ -130,7 +130,7 @@ static void hangs_list(const struct dw_watch *watch, const struct dw_watched *of
 static void hangs_find_different(const struct dw_watch *watch, struct hang *hang)
 {
 	const struct dw_watched *of =
-		hang->waits && hang->waits->wait_group ? hangs_lowest(watch, hang->waits->wait_group) : NULL;
+		hang->waits && hang->waits->wait_group ? hangs_lowest(watch, hang->waits) : NULL;
 	const char *mine = of ? hangs_operation(of, of->wait_group, of->wait_number) : NULL, *other = NULL;
 	char lists[2][64];
 

@@ -1,6 +1,7 @@
 /* What is said first of a run that did not end as it should: ranks that wait for one that does not come, a rank that failed, a
  * program that stood still. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,9 +20,13 @@ static bool stop_may_be(const struct dw_source *source)
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].open && source->steps[i].end_ns - source->steps[i].start_ns >= LEAST_OPEN_NS)
 			return true;
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"exit\":0,", 10) != 0)
+	for (size_t i = 0; i < source->meta_count; i++) {
+		unsigned status;
+
+		if (strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 &&
+		    (sscanf(source->metas[i].value, "{\"exit\":%u", &status) != 1 || status))
 			return true;
+	}
 	return false;
 }
 
