@@ -2,6 +2,9 @@
  * judge_accounts [FILE...]: reads stored accounts (account_form.h), from stdin if no file is given, and prints for each
  * what the rules say, a line of JSON: {"script", "run", "rows": [{"rule", "statement", "hint"}]}, the first sentence
  * first.
+ *
+ * With DWELL_FIT, where the rules are those of tests/verdicts/fit_rules.py: judge_accounts FILE. Each line of stdin,
+ * "CONSTANT=NUMBER ...", is answered by what the rules say with these constants, and an empty line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +13,11 @@
 #include "account_form.h"
 #include "base/grow.h"
 #include "base/text.h"
+#ifdef DWELL_FIT
+#include "fit_rules.h"
+#else
 #include "rules/rules.h"
+#endif
 
 #define MOST_FIELDS 16u
 #define MISSING "not in the stored account"
@@ -362,6 +369,67 @@ static char *judge_load(struct judge *judge, FILE *file)
 	return text;
 }
 
+static void judge_free(struct judge *judge)
+{
+	dw_arena_reset(&judge->arena);
+	free(judge->account.cells);
+	free(judge->ranges);
+}
+
+#ifdef DWELL_FIT
+struct dw_fit_constant dw_fit_constants[] = { DW_FIT_CONSTANTS };
+
+static void fit_set(struct dw_fit_constant *constants, size_t count, char *line)
+{
+	static const struct dw_fit_constant usual[] = { DW_FIT_CONSTANTS };
+
+	memcpy(constants, usual, sizeof usual);
+	for (char *pair = strtok(line, " \n"); pair; pair = strtok(NULL, " \n")) {
+		char *equals = strchr(pair, '=');
+		size_t i = 0;
+
+		if (equals)
+			*equals = '\0';
+		while (i < count && strcmp(constants[i].name, pair) != 0)
+			i++;
+		if (!equals || i == count) {
+			fprintf(stderr, "judge_accounts: there is no constant %s\n", pair);
+			exit(1);
+		}
+		constants[i].value = strtod(equals + 1, NULL);
+	}
+}
+
+int main(int count, char **arguments)
+{
+	static struct judge judge;
+	FILE *file = count == 2 ? fopen(arguments[1], "rb") : NULL;
+	size_t capacity = 0;
+	char *text, *line = NULL;
+
+	judge.file = count == 2 ? arguments[1] : "FILE";
+	if (!file)
+		judge_fail(&judge, "cannot be opened");
+	text = judge_load(&judge, file);
+	fclose(file);
+	while (getline(&line, &capacity, stdin) > 0) {
+		char *copy = strdup(text); /* what is read is cut into fields */
+
+		if (!copy)
+			judge_fail(&judge, "out of memory");
+		fit_set(dw_fit_constants, sizeof dw_fit_constants / sizeof *dw_fit_constants, line);
+		judge.line = 0;
+		judge_read(&judge, copy);
+		free(copy);
+		putchar('\n');
+		fflush(stdout);
+	}
+	free(line);
+	free(text);
+	judge_free(&judge);
+	return 0;
+}
+#else
 static void judge_file(struct judge *judge, const char *name, FILE *file)
 {
 	char *text;
@@ -387,8 +455,7 @@ int main(int count, char **arguments)
 	}
 	if (count == 1)
 		judge_file(&judge, "stdin", stdin);
-	dw_arena_reset(&judge.arena);
-	free(judge.account.cells);
-	free(judge.ranges);
+	judge_free(&judge);
 	return fflush(stdout) ? 1 : 0;
 }
+#endif
