@@ -1,4 +1,4 @@
-"""Copies of the rules whose constants can be set while they run, for tools/fit.
+"""Copies of the rules whose constants can be set while they run, for tools/measure/fit.
 
 usage: fit_rules.py RULES-FOLDER TO-FOLDER
 
