@@ -256,8 +256,9 @@ static bool cupti_set_kind(size_t at, bool on)
 bool dwc_cupti_is_question(const char *name)
 {
 	static const char *const starts[] = { "cudaGet", "cudaPeek", "cudaSetDevice", "cudaDeviceGet", "cudaFuncGet",
-		"cudaPointerGet", "cudaStreamIsCapturing", "cudaStreamGet", "cudaThreadExchange", "cudaOccupancy", "cuGet", "cuCtxGet", "cuCtxSet",
-		"cuCtxPush", "cuCtxPop", "cuDeviceGet", "cuDevicePrimaryCtx", "cuFuncGet", "cuKernelGet", "cuLibraryGet",
+		"cudaPointerGet", "cudaStreamIsCapturing", "cudaStreamGet", "cudaThreadExchange", "cudaOccupancy",
+		"cuGet", "cuCtxGet", "cuCtxSet", "cuCtxPush",
+		"cuCtxPop", "cuDeviceGet", "cuDevicePrimaryCtx", "cuFuncGet", "cuKernelGet", "cuLibraryGet",
 		"cuModuleGet", "cuPointerGet", "cuOccupancy", "cuStreamGet", "cuStreamIsCapturing", "cuDriverGet", "cuInit",
 		"__cuda" };
 

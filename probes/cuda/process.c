@@ -2,10 +2,10 @@
  * How the probe gets into a process, and when it records.
  *
  * CUDA's driver calls InitializeInjection() when the program first uses it, before that call returns, so the
- * first kernel is recorded. One thread of the probe then looks at the gate and the bound on the cost (bursts.c), 50 times
- * a second, and switches CUPTI's kinds of records on and off with them: outside the recorded windows none is enabled,
- * and the program pays nothing. The times between bursts are stored as gaps. The thread also asks CUPTI for its buffers once a second, so that a program that is killed loses
- * at most that, and pairs the clocks then.
+ * first kernel is recorded. One thread of the probe then looks at the gate and the bound on the cost (bursts.c), 50
+ * times a second, and switches CUPTI's kinds of records on and off with them: outside the recorded windows none is
+ * enabled, and the program pays nothing. The times between bursts are stored as gaps. The thread also asks CUPTI for
+ * its buffers once a second, so that a program that is killed loses at most that, and pairs the clocks then.
  *
  * A child of fork cannot use CUDA that its parent started, and has no thread: nothing is done there.
  *

@@ -4,7 +4,8 @@
  * The address in the library's symbol table is replaced: what the loader binds from now on, and what dlsym()
  * finds, is the new function. Pointers that the loader has bound before are found by the relocations of all
  * loaded objects and replaced too. Two callers still reach the old function: one that
- * kept a pointer from an earlier dlsym(), and one that contains the library (static linking). Nothing is undone: another thread may be about to call the new function.
+ * kept a pointer from an earlier dlsym(), and one that contains the library (static linking). Nothing is undone:
+ * another thread may be about to call the new function.
  */
 #include "cuda.h"
 

@@ -130,8 +130,9 @@ static void malloc_record(void *given)
 	if (dwm_blocks_add(block->address))
 		dws_recorder->heap(&site, block->address, block->bytes, dws_stack_from(&block->here, dws_own_stack(), block->caller));
 	else if (!__atomic_exchange_n(&full, 1, __ATOMIC_RELAXED))
-		dws_recorder->meta(DW_KEY_HEAP_LACKS, "more than 100,000 recorded blocks were live at the same time: later ones are missing; "
-		                                      "give --memory=malloc:SIZE a larger SIZE");
+		dws_recorder->meta(DW_KEY_HEAP_LACKS,
+		                   "more than 100,000 recorded blocks were live at the same time: later ones are missing; "
+		                   "give --memory=malloc:SIZE a larger SIZE");
 }
 
 static void malloc_seed(void)

@@ -66,7 +66,10 @@ static struct dwm_library missing;
 /* Says once for each function that its calls fail. */
 static void library_say(const char *name)
 {
-	fprintf(stderr, "dwell: this program's MPI has no %s, so the call fails; dwell run --no-mpi records the program without MPI\n", name);
+	fprintf(
+		stderr,
+		"dwell: this program's MPI has no %s, so the call fails; dwell run --no-mpi records the program without MPI\n",
+		name);
 }
 
 /* An extension of Python that is linked to MPI is not in the program's own scope, nor is MPI. */

@@ -332,8 +332,8 @@ static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, siz
 	return count;
 }
 
-/* Records the nodes, and counts as lost those that another thread computes at the same time as one of them. The file has whole microseconds, rounded down: half of one is added to each node, as far as the next one
- * permits. */
+/* Records the nodes, and counts as lost those that another thread computes at the same time as one of them. The file
+ * has whole microseconds, rounded down: half of one is added to each node, as far as the next one permits. */
 static void nodes_put(const struct node *nodes, size_t count, uint64_t start, double ticks_of_us, uint64_t now)
 {
 	struct {

@@ -225,7 +225,8 @@ static void *onnx_profiled(const void *options)
 	void *copy = NULL;
 	char prefix[4096];
 
-	if (!options || !trace || onnx.has_run_profiles || !dwell_wants(DWELL_DETAIL_SHAPES) || __atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED))
+	if (!options || !trace || onnx.has_run_profiles || !dwell_wants(DWELL_DETAIL_SHAPES) ||
+	    __atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED))
 		return NULL;
 	*(function *)&clone = onnx.real_table[CLONE_OPTIONS];
 	*(function *)&enable = onnx.real_table[ENABLE_PROFILING];

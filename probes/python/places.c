@@ -320,8 +320,8 @@ static uint32_t places_compare_frame(const struct dwp_places_layout *layout, con
 
 	*(void **)&last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
 	offset = last ? last(object) : -1;
-	if (offset >= 0 && (const char *)((uintptr_t)places_read_pointer(frame, layout->code) & ~(uintptr_t)7) == address && at > address + offset &&
-	    at - address - offset < 1024)
+	if (offset >= 0 && (const char *)((uintptr_t)places_read_pointer(frame, layout->code) & ~(uintptr_t)7) == address &&
+	    at > address + offset && at - address - offset < 1024)
 		first = (uint32_t)(at - address - offset);
 	Py_XDECREF(code);
 	return first;

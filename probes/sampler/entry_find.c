@@ -81,8 +81,9 @@ static void find_take_parts(const struct dl_phdr_info *info, struct dws_move_fil
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
 		if (part->p_type == PT_LOAD && part->p_flags & PF_R)
-			to->parts[to->count++] = (struct dws_move_part){ (const uint8_t *)(info->dlpi_addr + part->p_vaddr),
-				                                             part->p_filesz, (part->p_flags & PF_X) != 0, (part->p_flags & PF_W) != 0 };
+			to->parts[to->count++] =
+				(struct dws_move_part){ (const uint8_t *)(info->dlpi_addr + part->p_vaddr), part->p_filesz,
+				                        (part->p_flags & PF_X) != 0, (part->p_flags & PF_W) != 0 };
 	}
 }
 

@@ -322,7 +322,8 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 			break;
 		moved = sample_step(walk, rule, &frame->end);
 		if (!moved && rule.end == DWS_END_UNKNOWN)
-			moved = (count > 1 && (sample_step_signal(walk, &frame->end) || sample_step_return(walk, &frame->end))) || sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
+			moved = (count > 1 && (sample_step_signal(walk, &frame->end) || sample_step_return(walk, &frame->end))) ||
+			        sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
 		if (!moved || walk->pc < 4096)
 			break;
 		pc = walk->pc - 1;

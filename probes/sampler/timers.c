@@ -398,7 +398,8 @@ void dws_return_from_signal(void);
 /* No other handler may begin during this one: it could leave it by a jump. */
 bool dws_signal_install(int number, void (*handler)(int, siginfo_t *, void *), struct dws_kernel_action *before)
 {
-	struct dws_kernel_action now, action = { .handler = handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
+	struct dws_kernel_action now,
+		action = { .handler = handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
 
 #ifdef __x86_64__
 	action.flags |= RESTORER;

@@ -129,7 +129,8 @@ void dws_waits_prepare(void)
 	struct dws_stack found = { 0, 0 };
 	uintptr_t program = (uintptr_t)getauxval(AT_ENTRY);
 
-	if (dws_recorder->intern_frame && dws_cfi_module((uintptr_t)dws_recorder->intern_frame, &found) && (program < found.low || program >= found.high))
+	if (dws_recorder->intern_frame && dws_cfi_module((uintptr_t)dws_recorder->intern_frame, &found) &&
+	    (program < found.low || program >= found.high))
 		recorder = found;
 }
 
@@ -547,7 +548,8 @@ static inline int waits_file(const FILE *stream)
 STREAMS(char *, fgets, waits_buffered(stream) > 255, waits_file(stream), (char *text, int bytes, FILE *stream), (text, bytes, stream))
 STREAMS(size_t, fread, waits_buffered(stream) >= bytes * count, waits_file(stream), (void *to, size_t bytes, size_t count, FILE *stream),
         (to, bytes, count, stream))
-STREAMS(ssize_t, getline, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, FILE *stream), (line, bytes, stream))
+STREAMS(ssize_t, getline, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, FILE *stream),
+        (line, bytes, stream))
 STREAMS(ssize_t, getdelim, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, int end, FILE *stream),
         (line, bytes, end, stream))
 STREAMS(ssize_t, __getdelim, waits_buffered(stream) > 255, waits_file(stream), (char **line, size_t *bytes, int end, FILE *stream),

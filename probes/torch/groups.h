@@ -18,8 +18,8 @@ struct torch_collective {
 
 /* The group that is the object at this address; NULL: none is. */
 struct torch_group *dwp_group_find(const void *object);
-/* From now on the object is the group of this name with `size` ranks (0: not known), which all ranks agree on. Groups of one name are one group: an object
- * may be freed and made again. NULL: there are too many groups. */
+/* From now on the object is the group of this name with `size` ranks (0: not known), which all ranks agree on. Groups
+ * of one name are one group: an object may be freed and made again. NULL: there are too many groups. */
 struct torch_group *dwp_group_put(const void *object, const char *name, unsigned size);
 /* The next collective of the group, which may be NULL, without its bytes. `counted`: false for communication of two ranks,
  * which has no number. */

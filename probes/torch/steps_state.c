@@ -682,7 +682,8 @@ struct steps_answer dwp_steps_event(struct steps_state *steps, const struct step
 	else if (meaning != NO_MEANING && steps_is_allowed(steps, meaning))
 		steps_follow(steps, meaning, &answer);
 	answer.withdrawal = steps_read_withdrawal(steps, meaning);
-	if (answer.withdrawal != STEPS_WITHDRAW_NONE && steps->rules->inferred && !steps->rules->withdrawn && steps->state == STEPS_IN_CALLED)
+	if (answer.withdrawal != STEPS_WITHDRAW_NONE && steps->rules->inferred && !steps->rules->withdrawn &&
+	    steps->state == STEPS_IN_CALLED)
 		answer.actions[0] = STEPS_DO_KEEP; /* the first step may be withdrawn too, so it begins after what is withdrawn now */
 	if (steps->rules->withdrawn)
 		steps_leave_out_inference(&answer);

@@ -111,7 +111,8 @@ static void types_note(void)
 		int percent = operator->in_64 > 0 ? (int)(100 * operator->in_64 / operator->work) : 0;
 
 		if (percent && length + strlen(operator->name) + 6 < sizeof text)
-			length += (size_t)snprintf(text + length, sizeof text - length, "%s%s=%d", length ? " " : "", operator->name, percent);
+			length += (size_t)snprintf(text + length, sizeof text - length, "%s%s=%d",
+			                           length ? " " : "", operator->name, percent);
 	}
 	dwell_meta(DW_KEY_TORCH_FLOAT64, length ? text : "none");
 }

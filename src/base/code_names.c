@@ -197,7 +197,8 @@ static const char *names_parse(struct dw_code_names *names, const char *text, si
 	memcpy(&header, text, bytes < sizeof header ? bytes : sizeof header);
 	if (header.magic == JIT_MAGIC_SWAPPED)
 		return "has another order of bytes";
-	if (header.magic == JIT_MAGIC && (bytes < sizeof header || header.version != 1 || header.bytes < sizeof header || header.bytes > bytes))
+	if (header.magic == JIT_MAGIC &&
+	    (bytes < sizeof header || header.version != 1 || header.bytes < sizeof header || header.bytes > bytes))
 		return "is a jitdump file with an unknown head";
 	if (!(header.magic == JIT_MAGIC ? names_add_dump : names_add_map)(names, text, bytes))
 		return "needs more memory than there is";

@@ -389,7 +389,8 @@ enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *elf, uint64_t offset)
 	    part.p_filesz > elf->size_bytes - part.p_offset)
 		return DW_CODE_OTHER;
 	before = offset - part.p_vaddr < DW_CODE_LOOP ? offset - part.p_vaddr : DW_CODE_LOOP;
-	behind = part.p_vaddr + part.p_filesz - offset < sizeof code - before ? part.p_vaddr + part.p_filesz - offset : sizeof code - before;
+	behind = part.p_vaddr + part.p_filesz - offset < sizeof code - before ? part.p_vaddr + part.p_filesz - offset
+	                                                                      : sizeof code - before;
 	memcpy(code, elf->map + part.p_offset + (offset - before - part.p_vaddr), before + behind);
 	loop = dw_code_loop(code, sizeof code, before);
 	return loop == DW_CODE_OTHER && elf_repeats(elf, &part, offset) ? DW_CODE_REPEATS : loop;

@@ -175,8 +175,9 @@ static void layout_watch_words(const char *function, unsigned first, uint64_t wa
 			*found &= ~(1ull << i);
 }
 
-/* Whether an operator's schema is there. It begins with its name, a std::string. This name is so short that its text lies in the string itself, 16 bytes behind a
- * pointer and a length; a std::string of the older kind has it elsewhere. */
+/* Whether an operator's schema is there. It begins with its name, a std::string. This name is so short that its text
+ * lies in the string itself, 16 bytes behind a pointer and a length; a std::string of the older kind has it elsewhere.
+ */
 static bool layout_is_schema(const char *schema, const char *name)
 {
 	const char *text;

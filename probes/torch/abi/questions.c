@@ -49,7 +49,8 @@ static const struct {
 	                      "calls its reducer" },
 	[DWP_ABI_CALLS] = { "calls", "steps, phases and layers are not recorded", "calls functions" },
 	[DWP_ABI_SECOND] = { "second", "the process has two LibTorch, and the second one is not recorded", "" },
-	[DWP_ABI_MODULES] = { "modules", "the program has had more than 16,384 modules: the layers of others have the name of their class", "" },
+	[DWP_ABI_MODULES] = { "modules", "the program has had more than 16,384 modules: the layers of others have the name of "
+		"their class", "" },
 };
 
 char dwp_abi_version[64];

@@ -3,11 +3,11 @@
  *
  *     cell = (where, part of the step, the program's range, what the code does, state) -> ns
  *
- * The kernel says for how long the thread ran, waited for something, and had no CPU. Samples divide these sums: those of
- * CPU time divide the time in which it ran, those of waits the time in which it waited. So the cells never contradict
- * the kernel. A wait for another thread of the program, asleep or in a loop, is divided by what the others did: their work is no wait, as far as
- * equal work of all threads would not shorten it. What nothing is known of is a cell, too. Cells add up to the time of the loop; an interval is computed
- * after they are added (dw_account_sum()).
+ * The kernel says for how long the thread ran, waited for something, and had no CPU. Samples divide these sums: those
+ * of CPU time divide the time in which it ran, those of waits the time in which it waited. So the cells never
+ * contradict the kernel. A wait for another thread of the program, asleep or in a loop, is divided by what the others
+ * did: their work is no wait, as far as equal work of all threads would not shorten it. What nothing is known of is a
+ * cell, too. Cells add up to the time of the loop; an interval is computed after they are added (dw_account_sum()).
  *
  * Steps are the iterations of model/steps/iterations.h, so that a run without marked steps has an account.
  */
@@ -136,7 +136,8 @@ bool dw_account_selects(const struct dw_account_select *select, const struct dw_
 /* Whether a cell is of a wait for another thread of the program that does not work, or works longer than this one. */
 static inline bool dw_account_is_for_threads(const struct dw_account_cell *cell)
 {
-	return cell->state == DW_ACCOUNT_SPINS || (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, DW_ACTIVITIES_OF_THREADS));
+	return cell->state == DW_ACCOUNT_SPINS ||
+	       (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, DW_ACTIVITIES_OF_THREADS));
 }
 
 /* Whether samples divide the account, so that it says more than how long the thread ran. */

@@ -41,7 +41,9 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 		cells->failed = true;
 		return NULL;
 	}
-	*cell = (struct dw_account_cell){ .where = part->where, .share = part->share, .named = part->named, .activity = activity, .state = state };
+	*cell = (struct dw_account_cell){
+		.where = part->where, .share = part->share, .named = part->named, .activity = activity, .state = state
+	};
 	to->count++;
 	return cell;
 }

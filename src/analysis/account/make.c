@@ -169,7 +169,9 @@ static void account_find_faults(struct making *making)
 			continue;
 		making->failed |= !dw_look_at(&look, making->source, row, false);
 		part = dw_account_part_of(&making->parts, row);
-		ns = (double)row->cpu_ns * (part->sampled_ns[DW_ACCOUNT_RUNS] > 0 ? part->state_ns[DW_ACCOUNT_RUNS] / part->sampled_ns[DW_ACCOUNT_RUNS] : 0);
+		ns = (double)row->cpu_ns * (part->sampled_ns[DW_ACCOUNT_RUNS] > 0
+		                                ? part->state_ns[DW_ACCOUNT_RUNS] / part->sampled_ns[DW_ACCOUNT_RUNS]
+		                                : 0);
 		touches_ns += dw_activity_in(look.activity, TOUCHES) ? ns : 0;
 		faults_ns += look.activity == DW_ACTIVITY_FAULT ? ns : 0;
 	}
@@ -263,7 +265,8 @@ static void account_add_unsampled(struct making *making)
 			continue;
 		ns = part->state_ns[DW_ACCOUNT_RUNS];
 		for (unsigned activity = 0; sampled_ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
-			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity, ns * of_activity[activity] / sampled_ns);
+			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity,
+			                  ns * of_activity[activity] / sampled_ns);
 		if (!(sampled_ns > 0))
 			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, account_by_records(making, part), ns);
 	}
@@ -391,7 +394,9 @@ static void account_divide_others(struct making *making, uint32_t index, double 
 		ns = fmax(ns, account_spins_ns(making, index)); /* whoever it spins for may have no CPU */
 	else
 		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
-		                        account_is_python(making) ? 1 : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
+		                        account_is_python(making)
+		                            ? 1
+		                            : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
 	taken_ns = account_take_waits(making, index, true, fmin(ns, sure_ns * (1 - uneven)));
 	taken_ns += account_take_waits(making, index, false, fmax(0, ns - sure_ns));
 	part->state_ns[DW_ACCOUNT_OTHERS] = taken_ns;
@@ -523,7 +528,9 @@ const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_erro
 
 const char *dw_account_label(const struct dw_account_row *row, char text[64])
 {
-	const char *what = row->activity == DW_ACTIVITY_OWN ? "own code" : row->activity == DW_ACTIVITY_UNKNOWN ? NULL : dw_activity_name(row->activity);
+	const char *what = row->activity == DW_ACTIVITY_OWN       ? "own code"
+	                   : row->activity == DW_ACTIVITY_UNKNOWN ? NULL
+	                                                          : dw_activity_name(row->activity);
 
 	if (row->share != DW_SHARE_COUNT)
 		snprintf(text, 64, "%s", dw_share_label(row->share));

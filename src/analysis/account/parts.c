@@ -167,7 +167,8 @@ static void parts_expect(struct dw_account_part *part, const double state_ns[DW_
 	part->state_ns[DW_ACCOUNT_RUNS] = state_ns[DW_ACCOUNT_RUNS] * (trust * ran + (1 - trust) * awake);
 	part->state_ns[DW_ACCOUNT_NO_CPU] = state_ns[DW_ACCOUNT_NO_CPU] * awake;
 	if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
-		part->state_ns[DW_ACCOUNT_WAITS] = part->sampled_ns[DW_ACCOUNT_WAITS] + (rest_ns >= 0 ? rest_ns : LITTLE * -rest_ns) * of_loop;
+		part->state_ns[DW_ACCOUNT_WAITS] =
+			part->sampled_ns[DW_ACCOUNT_WAITS] + (rest_ns >= 0 ? rest_ns : LITTLE * -rest_ns) * of_loop;
 }
 
 /* Makes the states of each part sum to the part. */

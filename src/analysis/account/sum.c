@@ -146,7 +146,8 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 			sum_add_place(places, &count, &cell->places[p]);
 	}
 	sum.low_ns = sum.high_ns = sum.ns;
-	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && !select->by_name && !select->explained; state++) /* records know how long these take */
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && !select->by_name && !select->explained;
+	     state++) /* records know how long these take */
 		sum_add_interval(&sum, account, (enum dw_account_state)state, of_ns[state], samples[state]);
 	sum.low_ns = fmax(0, sum.low_ns);
 	sum.high_ns = fmin(account->wall_ns, sum.high_ns);
@@ -198,8 +199,7 @@ size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *
 			const struct dw_account_select select = dw_account_select_states(1u << state, 1u << activity);
 
 			count += sum_add_row(account, &select,
-			                     (struct dw_account_row){ DW_SHARE_COUNT, (enum dw_account_state)state, (enum dw_activity)activity, { .ns = 0 } },
-			                     &rows[count]);
+			                     (struct dw_account_row){ DW_SHARE_COUNT, state, activity, { .ns = 0 } }, &rows[count]);
 		}
 	DW_SORT(rows, count, sum_compare_rows);
 	return count;

@@ -37,7 +37,8 @@ void dw_team_add_own(struct dw_team *team, const struct dw_look *look)
 	for (size_t f = 0; f < look->count; f++) {
 		if (look->functions[f].root || team_runs(team, &look->functions[f], &hash))
 			continue;
-		team->failed |= !DW_APPEND(&team->functions, &team->function_capacity, &team->function_count, look->functions[f].function) ||
+		team->failed |= !DW_APPEND(&team->functions, &team->function_capacity, &team->function_count,
+		                           look->functions[f].function) ||
 		                !dw_map_add(&team->by_function, hash, (uint32_t)team->function_count - 1);
 	}
 }

@@ -2,8 +2,8 @@
  * Facts of a device: the second division of the same steps, into compute, communication, copies and
  * idle time by cause (model/device/times.h).
  *
- * The facts are of the loop's steady steps, on the device. A process may use several devices. The facts are of the one that is busy longest in the steps of
- * the loop's process; its waits and copies are those of the whole trace.
+ * The facts are of the loop's steady steps, on the device. A process may use several devices. The facts are of the one
+ * that is busy longest in the steps of the loop's process; its waits and copies are those of the whole trace.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -181,7 +181,8 @@ static void loop_leave_out(const struct dw_facts_work *work, struct loop_sums *s
 {
 	bool reduced = false;
 
-	if (account->thread != work->loop->thread || fabs(account->wall_ns - (double)work->loop->iterations.loop_ns) >= 1 + 1e-6 * account->wall_ns)
+	if (account->thread != work->loop->thread ||
+	    fabs(account->wall_ns - (double)work->loop->iterations.loop_ns) >= 1 + 1e-6 * account->wall_ns)
 		return;
 	for (size_t i = 0; i < work->loop->count; i++)
 		reduced |= work->all[i].reduced;

@@ -93,7 +93,8 @@ struct copies {
 
 static struct copies operators_copies(const struct dw_facts_work *work)
 {
-	return (struct copies){ operators_find(work, "aten::contiguous"), operators_find(work, "aten::clone"), operators_find(work, "aten::copy_") };
+	return (struct copies){ operators_find(work, "aten::contiguous"), operators_find(work, "aten::clone"),
+		                    operators_find(work, "aten::copy_") };
 }
 
 /* Moves their self times from the copies to the layout, in proportion to the calls. */

@@ -50,7 +50,9 @@ static double functions_self(const struct half *half, const char *name)
 /* The largest change of one function, as a part of the whole change. */
 static double functions_own(const struct half *first, const struct half *second, const char **name)
 {
-	const struct dw_hot *rows = (double)second->hot.weight * first->steps > (double)first->hot.weight * second->steps ? &second->hot : &first->hot;
+	const struct dw_hot *rows = (double)second->hot.weight * first->steps > (double)first->hot.weight * second->steps
+	                                ? &second->hot
+	                                : &first->hot;
 	double before = (double)first->hot.weight / first->steps, after = (double)second->hot.weight / second->steps, most = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {

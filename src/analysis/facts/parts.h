@@ -34,8 +34,8 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
 double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT]);
 /* The time for which a step's thread waited for a CPU, or 0 if that is not known. */
 double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step);
-/* Sets a fact as dw_fact_set_blocks() does, to times of all steady steps: work->values in the order of work->steady. A step for which the thread had no
- * CPU for most of its time counts as its other time. */
+/* Sets a fact as dw_fact_set_blocks() does, to times of all steady steps: work->values in the order of work->steady. A
+ * step for which the thread had no CPU for most of its time counts as its other time. */
 struct dw_fact *dw_fact_set_steps(struct dw_facts_work *work, enum dw_fact_id id);
 /* Corrects the usage of the steps of a program with one busy thread: several short steps share a reading, but the CPU
  * time of each is known. So the steps in which the thread lost its CPU have the time without one. */

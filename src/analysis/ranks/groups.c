@@ -216,11 +216,13 @@ struct dwell_table *dw_ranks_table_of_groups(const struct dw_ranks *ranks)
 		groups_add_slow(&groups, ranks->place.slow);
 		for (size_t from = ranks->place.slow, to; from < ranks->count; from = to) {
 			rows++;
-			for (to = from + 1; to < ranks->count && (rows == MOST_GROUPS || !groups_apart(groups.sorted[to - 1], groups.sorted[to]));)
+			for (to = from + 1;
+			     to < ranks->count && (rows == MOST_GROUPS || !groups_apart(groups.sorted[to - 1], groups.sorted[to]));)
 				to++;
 			groups_add(&groups, from, to);
 		}
-		dw_table_note(groups.table, "A row has ranks that are alike: medians of them, and the sums of \"last in\" and \"delays by\". "
+		dw_table_note(groups.table,
+		              "A row has ranks that are alike: medians of them, and the sums of \"last in\" and \"delays by\". "
 		              "--format csv has each rank.");
 	} else {
 		dw_table_destroy(groups.table);

@@ -129,7 +129,8 @@ static uint64_t hang_lowest(const struct dw_ranks *ranks)
 		const struct dw_summary_rank *rank = ranks->results[i].rank;
 
 		for (size_t c = 0; c < rank->collective_count; c++)
-			if (rank->collectives[c].open && rank->collectives[c].last_sequence && rank->collectives[c].last_sequence < lowest &&
+			if (rank->collectives[c].open && rank->collectives[c].last_sequence &&
+			    rank->collectives[c].last_sequence < lowest &&
 			    strcmp(rank->collectives[c].group, ranks->hang.group) == 0)
 				lowest = rank->collectives[c].last_sequence;
 	}

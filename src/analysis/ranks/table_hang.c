@@ -9,7 +9,8 @@
 #define MOST_SHOWN 4u
 
 /* The numbers of the ranks for which `is` holds: "0, 1, 3". */
-static void hang_list(const struct dw_ranks *ranks, bool (*is)(const struct dw_ranks *ranks, const struct dw_summary_rank *rank), char *text,
+static void hang_list(const struct dw_ranks *ranks,
+                      bool (*is)(const struct dw_ranks *ranks, const struct dw_summary_rank *rank), char *text,
                       size_t size)
 {
 	size_t listed = 0, length = 0;
@@ -43,10 +44,13 @@ static void hang_put_different(struct dwell_table *table, const struct dw_ranks 
 
 	hang_list(ranks, hang_calls_one, lists[0], sizeof lists[0]);
 	hang_list(ranks, hang_calls_other, lists[1], sizeof lists[1]);
-	dw_table_head(table, "Collective number %llu of group %.100s is %.100s in rank%s %s and %.100s in rank%s %s: ranks must call the same "
-	              "collectives in the same order.", (unsigned long long)ranks->hang.differ, *ranks->hang.group ? ranks->hang.group : "(unknown)",
-	              ranks->hang.operations[0], strchr(lists[0], ',') ? "s" : "", lists[0], ranks->hang.operations[1],
-	              strchr(lists[1], ',') ? "s" : "", lists[1]);
+	dw_table_head(
+		table,
+		"Collective number %llu of group %.100s is %.100s in rank%s %s and %.100s in rank%s %s: ranks must call the same "
+		"collectives in the same order.",
+		(unsigned long long)ranks->hang.differ, *ranks->hang.group ? ranks->hang.group : "(unknown)",
+		ranks->hang.operations[0], strchr(lists[0], ',') ? "s" : "", lists[0], ranks->hang.operations[1],
+		strchr(lists[1], ',') ? "s" : "", lists[1]);
 }
 
 /* A rank that is inside a collective of its own waits for ranks that will not come. */
@@ -89,8 +93,9 @@ static void hang_put_failed(struct dwell_table *table, const struct dw_ranks *ra
 
 	for (size_t i = 0; i < ranks->count; i++)
 		more += i != ranks->failed && ranks->results[i].rank->failed;
-	dw_table_head(table, "Rank %d ended %s step %llu%s%.120s%s%s.", dw_ranks_number(ranks, ranks->failed), rank->last_open ? "within" : "after",
-	              (unsigned long long)rank->last_step, open ? ", in " : "", open ? open->name : "", dw_summary_failure(rank->failed).at,
+	dw_table_head(table, "Rank %d ended %s step %llu%s%.120s%s%s.", dw_ranks_number(ranks, ranks->failed),
+	              rank->last_open ? "within" : "after", (unsigned long long)rank->last_step, open ? ", in " : "",
+	              open ? open->name : "", dw_summary_failure(rank->failed).at,
 	              more ? ", before the others failed" : "");
 }
 

@@ -144,8 +144,9 @@ static void which_check_ends(struct dw_ranks *ranks)
 		const struct dw_summary_rank *rank = ranks->results[i].rank;
 
 		if (rank->failed && failed++ < MOST_NAMED)
-			dw_ranks_note(ranks, "Rank %d ended %s step %llu%s.", dw_ranks_number(ranks, i), rank->last_open ? "within" : "after",
-			              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at);
+			dw_ranks_note(ranks, "Rank %d ended %s step %llu%s.", dw_ranks_number(ranks, i),
+			              rank->last_open ? "within" : "after", (unsigned long long)rank->last_step,
+			              dw_summary_failure(rank->failed).at);
 	}
 	if (failed > MOST_NAMED)
 		dw_ranks_note(ranks, "%zu more ranks failed.", failed - MOST_NAMED);

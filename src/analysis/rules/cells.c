@@ -52,7 +52,8 @@ static bool cells_is_work(const struct dw_rule_case *at)
 
 const struct dw_rule dw_rules_cells[] = {
 	{
-		RULE("waiting-file", CAUSE, "Does the thread read or write files or pipes?", RUNS(DW_ACTIVITIES_OF_FILES), WAITS(DW_ACTIVITIES_OF_FILES)),
+		RULE("waiting-file", CAUSE, "Does the thread read or write files or pipes?", RUNS(DW_ACTIVITIES_OF_FILES),
+		     WAITS(DW_ACTIVITIES_OF_FILES)),
 		.statement = "Reading and writing files or pipes {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
 		.look = "dwell report --view waits",
@@ -70,9 +71,11 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view waits",
 	},
 	{
-		RULE("waiting-thread", CAUSE, "Does the thread wait for threads that have more work, or wait?", WAITS(DOES(THREAD) | DOES(BARRIER))),
+		RULE("waiting-thread", CAUSE, "Does the thread wait for threads that have more work, or wait?",
+		     WAITS(DOES(THREAD) | DOES(BARRIER))),
 		.applies = cells_have_cpus,
-		.statement = "Waiting for other threads {takes} {share} {of}[, most of it in {cells:most}]: they have more work than this one, "
+		.statement = "Waiting for other threads {takes} {share} {of}[, most of it in {cells:most}]: they have more work "
+			"than this one, "
 		             "or wait, too.",
 		.remedy = { [DW_WORDS_ANY] = "give the threads equal work, in smaller pieces, or find what they wait for" },
 		.look = "dwell report --view waits",
@@ -96,9 +99,11 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view waits",
 	},
 	{
-		RULE("not-running", CAUSE, "Does the thread not run for a time of which the kernel says nothing?", [DW_ACCOUNT_UNKNOWN] = DW_ACCOUNT_ALL),
+		RULE("not-running", CAUSE, "Does the thread not run for a time of which the kernel says nothing?",
+		     [DW_ACCOUNT_UNKNOWN] = DW_ACCOUNT_ALL),
 		.applies = cells_rests,
-		.statement = "The thread does not run for {share} {of}[, most of it in {cells:most}]: it waits, or has no CPU; the kernel does not "
+		.statement = "The thread does not run for {share} {of}[, most of it in {cells:most}]: it waits, or has no CPU; "
+			"the kernel does not "
 		             "say which.",
 		.remedy = { [DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for" },
 		.look = "dwell report --view steps",
@@ -106,8 +111,10 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("spinning", CAUSE, "Does the thread use the CPU to wait?", RUNS(DOES(SPIN)), [DW_ACCOUNT_SPINS] = DW_ACCOUNT_ALL),
 		.applies = cells_have_cpus,
-		.statement = "The thread uses the CPU to wait for {share} {of}[, most of it in {cells:most}]: it spins, or reads the clock.",
-		.remedy = { [DW_WORDS_ANY] = "wait in a function that sleeps; give the threads of a team equal parts, as schedule(dynamic) does" },
+		.statement = "The thread uses the CPU to wait for {share} {of}[, most of it in {cells:most}]: it spins, or "
+			"reads the clock.",
+		.remedy = { [DW_WORDS_ANY] = "wait in a function that sleeps; give the threads of a team equal parts, as "
+			"schedule(dynamic) does" },
 		.look = "dwell report --view hot",
 	},
 	{
@@ -171,7 +178,8 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
-		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?", 1u << DW_SHARE_COLLECTOR, RUNS(DOES(COLLECTOR))),
+		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?",
+		        1u << DW_SHARE_COLLECTOR, RUNS(DOES(COLLECTOR))),
 		.part = DW_RULE_PART_COLLECTOR,
 		.statement = "Garbage collection takes {share} {of}.",
 		.remedy = {

@@ -68,13 +68,15 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.applies = device_host_does_else,
 		.gain_ns = device_gain_overlap,
-		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a host makes a hundred "
+		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a "
+			"host makes a hundred "
 		          "launches. Beside the work of the device, the host's can be done for as long as the device is busy.",
 		.statement = "The device is idle for {share} {of} because the host submits nothing meanwhile (it is busy for "
 		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do that earlier, or in another thread, while the device works",
-			[DW_WORDS_PYTORCH] = "prepare the next batch while the device works: a DataLoader with workers, and non_blocking copies",
+			[DW_WORDS_PYTORCH] = "prepare the next batch while the device works: a DataLoader with workers, and "
+				"non_blocking copies",
 		},
 		.look = "dwell report --view device",
 	},
@@ -87,7 +89,8 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE),
 		.threshold = 0.10,
 		.applies = device_host_submits,
-		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not begun, or took "
+		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not "
+			"begun, or took "
 		          "longer than a launch. It does not fire if the host mostly waited for data: the rules about loading report that.",
 		.statement = "The device is idle for {share} {of} because the host submits its work too late (it is busy for "
 		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
@@ -108,8 +111,10 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.05,
 		.applies = device_sync_matters,
 		.gain_ns = device_gain_overlap,
-		.reason = "A call that waits for the device submits nothing meanwhile: the device is then idle until the host submits its next "
-		          "work. Of that idle time, the part counts that is no longer than the call waited. Without the call, host and device can "
+		.reason = "A call that waits for the device submits nothing meanwhile: the device is then idle until the host "
+			"submits its next "
+		          "work. Of that idle time, the part counts that is no longer than the call waited. Without the call, "
+		"host and device can "
 		          "work at the same time, which gains no more than the time in which the device is busy.",
 		.statement = "The device is idle for {share} {of} because calls of the host wait for it[, most of it because of "
 		             "{device.sync:name}][ in {device.sync:note}].",
@@ -167,7 +172,8 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "Only copies during which the device computed nothing count.",
 		.applies = device_copies_are_pinned,
-		.statement = "Copies that no computation hides {take} {share} {of} on the device[; their largest part is {device.copy:note}].",
+		.statement = "Copies that no computation hides {take} {share} {of} on the device[; their largest part is "
+			"{device.copy:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "copy the next batch in another stream while this one is computed; keep "
 			                 "data on the device",
@@ -196,10 +202,12 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_FIRST),
 		.threshold = 0.10,
-		.reason = "The host was in the first call of a function of the device's runtime, or in the first one that launches some kernel, "
+		.reason = "The host was in the first call of a function of the device's runtime, or in the first one that "
+			"launches some kernel, "
 		          "and it took longer than a launch. It does not recur: a longer run has it once.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} during first calls, which load code and set up the device[: most of it in "
+		.statement = "The device is idle for {share} {of} during first calls, which load code and set up the device[: "
+			"most of it in "
 		             "{device.first:note}].",
 		.remedy = { [DW_WORDS_ANY] = "a profile that begins some steps later shows the usual ones" },
 		.look = "dwell report --view device",
@@ -212,10 +220,12 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_START),
 		.threshold = 0.5,
-		.reason = "The device had no work yet. Each run begins so, and how much of this time a longer run would have is not known: so it "
+		.reason = "The device had no work yet. Each run begins so, and how much of this time a longer run would have is "
+			"not known: so it "
 		          "is reported only if it is most of the time.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} before its first work[; most of that time the host is in {device.start:note}].",
+		.statement = "The device is idle for {share} {of} before its first work[; most of that time the host is in "
+			"{device.start:note}].",
 		.look = "dwell report --view device",
 	},
 	{
@@ -228,7 +238,8 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The call that submitted the work had ended, and the work began later than a launch allows.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} although work is in its queue, for longer than launches take; what the work waits for "
+		.statement = "The device is idle for {share} {of} although work is in its queue, for longer than launches take; "
+			"what the work waits for "
 		             "is not recorded[; most of that time the host is in {device.queued:note}].",
 		.look = "dwell report --view streams",
 	},
@@ -242,7 +253,8 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The calls that submitted the work are not recorded: it is not known whether the host was late.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of}: the calls that submitted its work are not recorded, so why is not known.",
+		.statement = "The device is idle for {share} {of}: the calls that submitted its work are not recorded, so why "
+			"is not known.",
 		.look = "dwell report --view device",
 	},
 	{
@@ -253,7 +265,8 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_LATENCY),
 		.threshold = 0.10,
-		.reason = "The work was submitted in time and began as soon as a launch allows, some microseconds after the work before it ended.",
+		.reason = "The work was submitted in time and began as soon as a launch allows, some microseconds after the "
+			"work before it ended.",
 		.statement = "The device is idle for {share} {of} between pieces of work that were submitted "
 		             "in time: its kernels are short.",
 		.remedy = {
@@ -271,7 +284,8 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMPUTE),
 		.threshold = 0.5,
 		.applies = device_iterates,
-		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody marked "
+		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that "
+			"nobody marked "
 		          "must be most of the run.",
 		.no_gain = true,
 		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its largest part is "

@@ -28,8 +28,9 @@ static double host_calls(const struct dw_rule_case *at)
 	const struct dw_account *account = at->facts->account;
 	double own_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
 	double count = host_number_of_calls(at), all = dw_case_value(at, DW_FACT_OPERATORS_COUNT) + dw_case_part(at, DW_FACT_LOOP_CALLS);
-	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON) ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
-	                                                       : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON)
+	                     ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
+	                     : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
 	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
 }
@@ -178,8 +179,10 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
 		.threshold = 0.40,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns in C) is small; of the "
-		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer do not count.",
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns "
+			"in C) is small; of the "
+		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer "
+		"do not count.",
 		.number = host_number_of_calls,
 		.statement = "{number} small operators {each}, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",

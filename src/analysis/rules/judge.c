@@ -200,7 +200,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
 			return;
 	}
-	if (isnan(verdict->share.value) || verdict->share.value < least || (verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) ||
+	if (isnan(verdict->share.value) || verdict->share.value < least ||
+	    (verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) ||
 	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
 	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;

@@ -253,7 +253,8 @@ const struct dw_rule dw_rules_loader[] = {
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
-		          "more without waits for a CPU, with the collections in it, or a quarter of a step: to exchange any batch with another process takes up to 2 ms. Starts of "
+		          "more without waits for a CPU, with the collections in it, or a quarter of a step: to exchange any "
+		"batch with another process takes up to 2 ms. Starts of "
 		          "workers in later epochs take less time than it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"
@@ -311,7 +312,8 @@ const struct dw_rule dw_rules_loader[] = {
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}: [?loader.workers: {loader.workers} loader "
-		             "worker{loader.workers:s}][!loader.workers: the threads that make it] cannot keep up[ (queue empty at {loader.empty} of "
+		             "worker{loader.workers:s}][!loader.workers: the threads that make it] cannot keep up[ (queue empty "
+		"at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes {loader.sample}]",

@@ -315,7 +315,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
 		.threshold = 0.07,
-		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if a model is called without gradients in each "
+		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if a model is called "
+			"without gradients in each "
 		          "step, or after more than half of the steps and not in evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
@@ -339,7 +340,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.10,
 		.reason = "Evaluation, checkpoints, logging, data, Python, page faults and waits between the "
 		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
-		          "the input takes nearly a tenth of the loop of a small model. Not operators that a backward must have differentiated, if it "
+		          "the input takes nearly a tenth of the loop of a small model. Not operators that a backward must have "
+		"differentiated, if it "
 		          "takes three times what forward takes. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named} "
@@ -365,7 +367,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.08,
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
-		          "steps were slower alike, and half of the excess lies in no one part: the machine was slower then. Not if a rule about the part with the excess, or about waits, reports half of it.",
+		          "steps were slower alike, and half of the excess lies in no one part: the machine was slower then. "
+		"Not if a rule about the part with the excess, or about waits, reports half of it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:part}]"
@@ -412,7 +415,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.share = loop_share_drift,
 		.threshold = 0.22,
-		.reason = "A trend over at least 40 steady steps that chance does not explain. One part of the step must change more than the others: the "
+		.reason = "A trend over at least 40 steady steps that chance does not explain. One part of the step must change "
+			"more than the others: the "
 		          "processor's clock and other programs change all of them alike. Or "
 		          "the largest activation of a step grows from step to step. Or the time between the steps grows, by "
 		          "75% of its median or more.",
@@ -440,7 +444,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_EXCESS, DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
 		.threshold = 0.05,
 		.reason = "The size of the input, as the largest activation of a step shows it, explains at "
-		          "least 70% of the spread of the steps' durations. What a step computes beyond others makes more activations and no larger "
+		          "least 70% of the spread of the steps' durations. What a step computes beyond others makes more "
+		"activations and no larger "
 		          "ones. Not if steps change from one step on, or with time. It is ranked as work.",
 		.applies = loop_varies,
 		.no_gain = true,

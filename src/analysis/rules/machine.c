@@ -51,8 +51,9 @@ static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	if (machine_ranks_exchange(at))
 		return false;
-	return dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured ? dw_case_crowded(at) > 0
-	                                                            : machine_threads_are_more(at) && !(dw_case_value(at, DW_FACT_CPU_OTHERS) > DW_FACTS_OTHERS);
+	return dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured
+	           ? dw_case_crowded(at) > 0
+	           : machine_threads_are_more(at) && !(dw_case_value(at, DW_FACT_CPU_OTHERS) > DW_FACTS_OTHERS);
 }
 
 /* The known threads, if they are more than the CPUs. */
@@ -106,7 +107,8 @@ const struct dw_rule dw_rules_machine[] = {
 		.reason = "The time in which the step's thread could run and had no CPU. More threads of the program and its "
 		          "child processes want a CPU than there are CPUs: dwell run counts them, and they make each other "
 		          "wait for 2.5% of the loop or more by the low end of the interval, or for 5% if so many threads are "
-		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. Not if ranks have no more threads "
+		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. Not "
+		"if ranks have no more threads "
 		          "than there are CPUs, and exchange for longer: the threads that carry messages run meanwhile.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,

@@ -6,7 +6,9 @@
 #include "base/activity.h"
 #include "rules/case.h"
 
-#define UNCLAIMED (~(DW_ACTIVITY_SET(FAULT) | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_FILES)) /* by other rules */
+#define UNCLAIMED \
+	(~(DW_ACTIVITY_SET(FAULT) | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITIES_OF_MEMORY | \
+	   DW_ACTIVITIES_OF_FILES)) /* by other rules */
 
 /* The part of the optimizer that computes. */
 static double operators_optimizer_computes(const struct dw_rule_case *at)
@@ -20,7 +22,10 @@ static double operators_optimizer_computes(const struct dw_rule_case *at)
 		if (cell->share != DW_SHARE_OPTIMIZER || cell->state == DW_ACCOUNT_NO_CPU)
 			continue;
 		all_ns += cell->ns;
-		computes_ns += cell->state <= DW_ACCOUNT_OTHERS && cell->state != DW_ACCOUNT_SPINS && dw_activity_in(cell->activity, UNCLAIMED) ? cell->ns : 0;
+		computes_ns += cell->state <= DW_ACCOUNT_OTHERS && cell->state != DW_ACCOUNT_SPINS &&
+		                       dw_activity_in(cell->activity, UNCLAIMED)
+		                   ? cell->ns
+		                   : 0;
 	}
 	return all_ns > 0 ? computes_ns / all_ns : 1;
 }
@@ -221,7 +226,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.share = operators_share_optimizer,
 		.threshold = 0.15,
 		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, "
-		          "none of them over lists of tensors. An optimizer that works on all parameters at once takes a few percent of a step.",
+		          "none of them over lists of tensors. An optimizer that works on all parameters at once takes a few "
+		"percent of a step.",
 		.applies = operators_optimizer_unfused,
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of} with {optimizer.count} operators: it works on "
@@ -244,7 +250,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.share = operators_share_optimizer,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
-		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page faults, memory and files in it "
+		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
+		"faults, memory and files in it "
 		          "have rules of their own.",
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
@@ -340,12 +347,14 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.share = operators_share_one,
 		.threshold = 0.25,
-		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
+		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as "
+			"decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
 		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
 		          "so do a C program's operators, whose names do not say what they are.",
 		.applies = operators_one_is_much,
 		.gain_ns = operators_half,
-		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} {of}{operators.uncommon:where}: "
+		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} "
+			"{of}{operators.uncommon:where}: "
 		             "{operators.uncommon_count} call{operators.uncommon_count:s}]"
 		             "[-operators.uncommon: One operator, {operators.largest:name}, {takes} {share} {of}{operators.largest:where}]"
 		             "[-operators.uncommon: : {operators.largest_count} call{operators.largest_count:s}].",
@@ -407,12 +416,15 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
 		.cells_of = operators_find_named,
 		.threshold = 0.20,
-		.reason = "Forward, backward, operators or layers are known, so that a range under a name of the program's own is something else: whether "
-		          "training needs it, dwell cannot tell. It is ranked by half of its time without what other causes have of that. Where no "
+		.reason = "Forward, backward, operators or layers are known, so that a range under a name of the program's own "
+			"is something else: whether "
+		          "training needs it, dwell cannot tell. It is ranked by half of its time without what other causes "
+		"have of that. Where no "
 		          "part of training is known, the largest range is the work.",
 		.applies = operators_named_is_else,
 		.no_gain = true,
-		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}[, most of it in {cells:most}].",
+		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}[, most of it "
+			"in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "ranges within it show which of its parts takes the time; do what is no training "
 			                 "every n-th step or in another thread",

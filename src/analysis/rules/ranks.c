@@ -36,7 +36,8 @@ static struct dw_amount ranks_share_wait(const struct dw_rule_case *at)
 /* Processes that exchange nothing do not wait for each other. */
 static bool ranks_wait_dominates(const struct dw_rule_case *at)
 {
-	return ranks_exposed(at).value > 0 && !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) && dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
+	return ranks_exposed(at).value > 0 && !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) &&
+	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
 }
 
 /* The gain is at most the time that the last rank takes beyond the median rank. */

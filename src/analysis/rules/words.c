@@ -10,14 +10,14 @@
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
- *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the same if
- *                      it has most of that time; {cells:part} its part of it
- *     {number}                what the rule's function number() returns
+ *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
+ * same if it has most of that time; {cells:part} its part of it {number}                what the rule's function
+ * number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
- * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is known; {F:ns} of a share of a step,
- * the time.
+ * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is
+ * known; {F:ns} of a share of a step, the time.
  */
 #include <stdio.h>
 

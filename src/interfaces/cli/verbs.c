@@ -30,13 +30,17 @@
 static const struct dw_option run_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
-	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE", .help = "keep the trace below SIZE, as 512M or 8G (default "
+	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
+	  .help = "keep the trace below SIZE, as 512M or 8G (default "
 	          "2G, at most a tenth of the free space)" },
-	{ DW_OPTION_KEEP, "keep", .argument = "WHICH", .help = "keep the oldest records, the newest ones or half of each "
-	          "when the trace reaches its size (default both)", .choices = "both oldest newest" },
+	{ DW_OPTION_KEEP, "keep", .argument = "WHICH",
+	  .help = "keep the oldest records, the newest ones or half of each "
+	          "when the trace reaches its size (default both)",
+	  .choices = "both oldest newest" },
 	STEPS("record only"),
 	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
-	  .help = "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
+	  .help =
+	      "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
 	      "call of the module with this class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
 	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
@@ -47,35 +51,48 @@ static const struct dw_option run_options[] = {
 	  .help = "serve captures at this port and record only what they ask for (dwell serve)" },
 	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
 	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
-	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]", .help = "record function calls of Python programs and "
+	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
+	  .help = "record function calls of Python programs and "
 	          "of programs built for libdwell-functions; =python records Python functions only and costs less (default "
-	          "all)", .choices = "all python" },
-	{ DW_OPTION_FLOPS, "flops", .help = "record shapes, from which FLOPs are counted, and this machine's peak, which "
+	          "all)",
+	  .choices = "all python" },
+	{ DW_OPTION_FLOPS, "flops",
+	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which "
 	          "is measured for 50 ms before the program starts" },
-	{ DW_OPTION_COST, "cost", .argument = "PART", .help = "PyTorch: where recording operators would take more than "
+	{ DW_OPTION_COST, "cost", .argument = "PART",
+	  .help = "PyTorch: where recording operators would take more than "
 	          "this part of the time, record operators and layers in some steps only, which are chosen at random; full "
 	          "records them in all steps (default 1%, full with --stacks or --functions)" },
-	{ DW_OPTION_COUNTERS, "counters", .help = "record the processor's cycles, instructions and cache misses of each "
+	{ DW_OPTION_COUNTERS, "counters",
+	  .help = "record the processor's cycles, instructions and cache misses of each "
 	          "step, where the kernel permits it" },
 	{ DW_OPTION_MEMORY, "memory", .argument = "[=malloc]",
-	  .help = "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
-	          "also blocks of malloc: of each 512K bytes one block on average is recorded, with its call stack (=malloc:SIZE: of each SIZE bytes)" },
+	  .help =
+	      "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
+	      "also blocks of malloc: of each 512K bytes one block on average is recorded, with its call stack (=malloc:SIZE: "
+	"of each SIZE bytes)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
-	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME", .help = "write a summary for dwell ranks to "
+	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
+	  .help = "write a summary for dwell ranks to "
 	          "TRACE.sum every TIME, as 30s or 10m, and at the end (default: at the end, if there are ranks)" },
-	{ DW_OPTION_GATHER, "gather", .argument = "FOLDER", .help = "when the program has ended, move the trace and its "
+	{ DW_OPTION_GATHER, "gather", .argument = "FOLDER",
+	  .help = "when the program has ended, move the trace and its "
 	          "summary from a local disk to FOLDER; with --summary-every the summary is copied there during the run" },
 	{ DW_OPTION_ALWAYS, "always",
-	  .help = "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
-	          "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
-	{ DW_OPTION_PACK, "pack", .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
-	{ DW_OPTION_NO_ITT, "no-itt", .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
+	  .help =
+	      "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
+	      "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
+	{ DW_OPTION_PACK, "pack",
+	  .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
+	{ DW_OPTION_NO_ITT, "no-itt",
+	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
 	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
-	  .help = "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
-	          "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
+	  .help =
+	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
+	      "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
 	{ DW_OPTION_NO_ONNX, "no-onnx", .help = "do not record calls of ONNX Runtime" },
 	{ DW_OPTION_NO_GGML, "no-ggml", .help = "do not record calls of ggml and llama.cpp" },
 	HELP,

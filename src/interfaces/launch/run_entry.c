@@ -68,18 +68,26 @@ const char *dw_run_set_entry(const struct dw_executable *executable, const char 
 	bool is_there;
 
 	setenv("DWELL_STEP_ENTRY", name, 1);
-	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) || dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
+	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) ||
+	    dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
 		return NULL;
 	is_there = entry_is_there(&elf, function);
 	if (!is_there)
 		entry_find_near(function, &elf, near);
 	dw_elf_close(&elf);
 	if (is_there)
-		snprintf(problem, sizeof problem, "%s has this function, and %s: dwell attach samples it, and DWELL_STEP() in its source marks steps",
-		         path, STEPS_NATIVE ? "loaded no library of dwell (it may be static)" : "steps at native functions are on x86-64 only");
+		snprintf(problem, sizeof problem,
+		         "%s has this function, and %s: dwell attach samples it, and DWELL_STEP() in its source marks steps",
+		         path,
+		         STEPS_NATIVE ? "loaded no library of dwell (it may be static)"
+		                      : "steps at native functions are on x86-64 only");
 	else
-		snprintf(problem, sizeof problem, "no function of this name is in the symbol table of a program that ran or of a library that it "
-		         "loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
-		         "dwell report --view hot lists functions that were called; those of a stripped file may be given as it names them, FILE+0xADDRESS", *near ? "; a similar one of the program is " : "", near);
+		snprintf(
+			problem, sizeof problem,
+			"no function of this name is in the symbol table of a program that ran or of a library that it "
+			"loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
+			"dwell report --view hot lists functions that were called; those of a stripped file may be given as it "
+			"names them, FILE+0xADDRESS",
+			*near ? "; a similar one of the program is " : "", near);
 	return problem;
 }

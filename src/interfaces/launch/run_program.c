@@ -131,7 +131,8 @@ pid_t dw_program_start(const char *name, void (*execute)(const void *context), c
 		_exit(DW_EXIT_CANNOT_RUN);
 	}
 	if (pid < 0)
-		dw_say("cannot start %s: %s%s", name, strerror(errno), errno == EAGAIN ? "; the limit of processes (ulimit -u) is reached" : "");
+		dw_say("cannot start %s: %s%s", name, strerror(errno),
+		       errno == EAGAIN ? "; the limit of processes (ulimit -u) is reached" : "");
 	else
 		dw_witness_begin(pid);
 	close(ends[0]);

@@ -244,17 +244,18 @@ static size_t apart_write(char *text, size_t size, uint64_t short_ns)
 	qsort(apart.programs, APART_PROGRAMS, sizeof *apart.programs, apart_compare);
 	for (const struct apart_program *program = apart.programs; count < APART_PROGRAMS && program->count; program++, count++)
 		if (count < APART_NAMED)
-			length += (size_t)snprintf(text + length, size - length, "%s%s (%u process%s, %s of CPU time): %s", length ? "; " : "",
-			                           program->name, program->count, program->count == 1 ? "" : "es",
-			                           dw_text_ns((double)program->cpu_ns, " ").at, program->reason);
+			length +=
+				(size_t)snprintf(text + length, size - length, "%s%s (%u process%s, %s of CPU time): %s",
+			                     length ? "; " : "", program->name, program->count, program->count == 1 ? "" : "es",
+			                     dw_text_ns((double)program->cpu_ns, " ").at, program->reason);
 		else
 			others_ns += program->cpu_ns;
 	if (others_ns)
 		length += (size_t)snprintf(text + length, size - length, "; %zu other programs (%s of CPU time)", count - APART_NAMED,
 		                           dw_text_ns((double)others_ns, " ").at);
 	if (short_ns)
-		length += (size_t)snprintf(text + length, size - length, "%sprocesses too short to be seen (%s of CPU time)", length ? "; " : "",
-		                           dw_text_ns((double)short_ns, " ").at);
+		length += (size_t)snprintf(text + length, size - length, "%sprocesses too short to be seen (%s of CPU time)",
+		                           length ? "; " : "", dw_text_ns((double)short_ns, " ").at);
 	return length;
 }
 

@@ -65,10 +65,10 @@ struct dw_events_place {
 /* The symbol of a range that is open at a place: the first symbol of its row. */
 uint32_t dw_model_symbol_of_id(const struct dw_model *model, uint32_t file, uint32_t id);
 /* Like dw_model_events(), for the chunks of a stream from place `from` up to chunk `to`. Of
- * asynchronous ranges, the begins and the ends are reported as they come, also those out of scope. A range that was open at `from` is reported too, with its begin, but without
- * what was recorded with its begin (args, stack, sequence). Ranges that are open at the end: if
- * `end` is not NULL, they are stored there with the other state, and are not reported; otherwise
- * they are reported with `open` set, and end at the last record. At the end of the stream `open`
+ * asynchronous ranges, the begins and the ends are reported as they come, also those out of scope. A range that was
+ * open at `from` is reported too, with its begin, but without what was recorded with its begin (args, stack, sequence).
+ * Ranges that are open at the end: if `end` is not NULL, they are stored there with the other state, and are not
+ * reported; otherwise they are reported with `open` set, and end at the last record. At the end of the stream `open`
  * ranges are always reported. The caller frees end->open. */
 int dw_model_events_between(struct dw_model *model, size_t stream, const struct dw_events_place *from,
                             size_t to, struct dw_events_place *end,

@@ -169,7 +169,8 @@ static const char *hot_library(const struct dw_sample_stack *stack)
 	const struct dw_source_frame *frame;
 
 	for (uint32_t i = stack->count; i-- > 0;)
-		if ((frame = dw_sample_stack_at(stack, i)) != NULL && frame->module && frame->count && dw_sample_is_own(frame, frame->functions))
+		if ((frame = dw_sample_stack_at(stack, i)) != NULL && frame->module && frame->count &&
+		    dw_sample_is_own(frame, frame->functions))
 			return frame->module;
 	frame = dw_sample_stack_at(stack, 0);
 	return frame ? frame->module : NULL;

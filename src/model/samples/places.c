@@ -30,10 +30,12 @@ static struct dw_sample_step *places_put_steps(const struct dw_source *source, u
 {
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].thread == thread)
-			*to++ = (struct dw_sample_step){ source->steps[i].start_ticks, source->steps[i].end_ticks, source->steps[i].reduced };
+			*to++ = (struct dw_sample_step){ source->steps[i].start_ticks, source->steps[i].end_ticks,
+				                             source->steps[i].reduced };
 	for (size_t i = 0; i < source->step_summary_count; i++)
 		if (source->step_summaries[i].thread == thread)
-			*to++ = (struct dw_sample_step){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks, false };
+			*to++ = (struct dw_sample_step){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks,
+				                             false };
 	*to++ = (struct dw_sample_step){ UINT64_MAX, UINT64_MAX, false };
 	return to;
 }

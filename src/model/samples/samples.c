@@ -340,7 +340,8 @@ enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct
 		return own >= frame->functions && own < frame->functions + frame->count ? DW_SPIN_OWN : DW_SPIN_NONE;
 	}
 	/* sched_yield() and syscall() */
-	outside += frame && frame->role == DW_LIBRARY_SYSTEM && dw_activity_in(frame->activity, DW_ACTIVITY_SET(SPIN) | DW_ACTIVITY_SET(UNKNOWN));
+	outside += frame && frame->role == DW_LIBRARY_SYSTEM &&
+	           dw_activity_in(frame->activity, DW_ACTIVITY_SET(SPIN) | DW_ACTIVITY_SET(UNKNOWN));
 	end = outside;
 	while (dw_sample_role(&stack, end) == DW_LIBRARY_TEAM)
 		end++;

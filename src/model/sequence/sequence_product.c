@@ -61,8 +61,10 @@ int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequen
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "no iteration is whole: all %s are open, lost or overwritten in part",
 		                    dw_text_count((int64_t)sequence->incomplete).at);
-	return dw_error_set(error, DWELL_E_NO_DATA, "no iterations were recorded here: mark each with "
-	                                            "DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME");
+	return dw_error_set(
+		error, DWELL_E_NO_DATA,
+		"no iterations were recorded here: mark each with "
+		"DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME");
 }
 
 /* ---- an iteration -------------------------------------------------------------------- */

@@ -226,7 +226,8 @@ static void division_give_operator(struct dw_shares_pass *division, uint64_t tic
 /* An operator begins. */
 void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
 {
-	const uint32_t others = BIT(EVALUATION) | BIT(CHECKPOINT) | BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
+	const uint32_t others = BIT(EVALUATION) | BIT(CHECKPOINT) | BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) |
+	                        BIT(COMMUNICATION) | BIT(DEVICE);
 	uint32_t set;
 
 	if (division->next == division->pace->count)

@@ -165,7 +165,8 @@ static void iterations_put_used(const struct dw_source *source, uint32_t process
 
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_PROCESS_USED) == 0 &&
-		    sscanf(source->metas[i].value, "[%lf,%lf,%lf,%lf,%lf", &values[0], &values[1], &values[2], &values[3], &values[4]) == 5) {
+		    sscanf(source->metas[i].value, "[%lf,%lf,%lf,%lf,%lf", &values[0], &values[1], &values[2], &values[3],
+		           &values[4]) == 5) {
 			usage->minor_faults = (uint32_t)fmin(UINT32_MAX, part * values[0]);
 			usage->major_faults = (uint32_t)fmin(UINT32_MAX, part * values[1]);
 			usage->waits = (uint32_t)fmin(UINT32_MAX, part * values[2]);
@@ -271,7 +272,8 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 	iterations->source = *model->source;
 	iterations->of.kind = DW_ITERATIONS_RUN;
 	period = dw_model_period(model, NULL);
-	if (!period || (iterations_covers(model->source, period) ? !iterations_put_period(model, iterations, period) : !iterations_put_run(model, iterations)))
+	if (!period || (iterations_covers(model->source, period) ? !iterations_put_period(model, iterations, period)
+	                                                         : !iterations_put_run(model, iterations)))
 		return false;
 	if (!iterations->source.step_count)
 		return true;

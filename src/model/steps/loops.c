@@ -26,7 +26,8 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		if (outside ? !from->outside_ticks : !from->count)
 			continue;
 		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
-			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks), outside ? from->outside_count : from->count };
+			                                     dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks),
+			                                     outside ? from->outside_count : from->count };
 	}
 	DW_SORT(rows, *count, loops_compare_rows);
 	return rows;

@@ -7,7 +7,8 @@
  * array of struct dwell_tensor: tensors in the order of PyTorch's signature, or for plain names
  * first its inputs and then its outputs. If shapes are not enough (strides, whether a convolution
  * is transposed), integers are passed as an argument of type DWELL_ARG_INTS, whose `sizes` are the
- * integers. An argument of type DWELL_DTYPE_NO_MEMORY makes the call one that is not counted. An argument that is neither is passed as DWELL_DTYPE_NONE.
+ * integers. An argument of type DWELL_DTYPE_NO_MEMORY makes the call one that is not counted. An argument that is
+ * neither is passed as DWELL_DTYPE_NONE.
  *
  * A program may give the FLOPs and bytes of a call (DWELL_OP_WORK). They count before any formula.
  *

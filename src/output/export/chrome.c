@@ -445,9 +445,10 @@ static void chrome_make_tracks(struct chrome *chrome)
 	chrome->tracks = calloc(count + 1, sizeof *chrome->tracks);
 	timeline->failed |= !chrome->labels || !chrome->tracks;
 	for (size_t i = 0; i < count && !timeline->failed; i++)
-		chrome->tracks[i].length = (uint32_t)snprintf(chrome->tracks[i].text, sizeof chrome->tracks[i].text,
-		                                              ",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)timeline->tracks[i].pid,
-		                                              (unsigned long long)timeline->tracks[i].tid);
+		chrome->tracks[i].length =
+			(uint32_t)snprintf(chrome->tracks[i].text, sizeof chrome->tracks[i].text,
+		                       ",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)timeline->tracks[i].pid,
+		                       (unsigned long long)timeline->tracks[i].tid);
 }
 
 static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)

@@ -246,7 +246,8 @@ static int pprof_put_stacks(struct pprof *pprof, struct dwell_error *error)
 
 static int pprof_put_samples(struct pprof *pprof, struct dwell_error *error)
 {
-	const struct dw_samples *samples = pprof->waits ? dw_model_wait_samples(pprof->model, error) : dw_model_samples(pprof->model, error);
+	const struct dw_samples *samples =
+		pprof->waits ? dw_model_wait_samples(pprof->model, error) : dw_model_samples(pprof->model, error);
 
 	if (!samples)
 		return error ? error->code : DWELL_E_NOMEM;

@@ -49,8 +49,9 @@ static void flame_next_node(const void *context, size_t index, struct dw_picture
 	to->count = 0;
 	to->depth = node->depth;
 	to->kind = flame_kind(flame, node);
-	snprintf(flame->note, flame->note_size, "; %s before, %s%s", dw_text_ns(dw_diff_path_mean(flame->diff, node->total, DW_DIFF_BEFORE), " ").at,
-	         change < 0 ? "-" : "+", dw_text_ns(fabs(change), " ").at);
+	snprintf(flame->note, flame->note_size, "; %s before, %s%s",
+	         dw_text_ns(dw_diff_path_mean(flame->diff, node->total, DW_DIFF_BEFORE), " ").at, change < 0 ? "-" : "+",
+	         dw_text_ns(fabs(change), " ").at);
 	if (node->depth)
 		snprintf(flame->note + strlen(flame->note), flame->note_size - strlen(flame->note),
 		         "; self %s, %s%s; calls a step %.4g before, %.4g after",

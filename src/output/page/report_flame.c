@@ -3,8 +3,9 @@
  *
  *   {"names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]}
  *
- * Without ranges they are paths of functions in samples, whose calls are samples. Nodes are depth first; those of depth 0 are threads, whose category is -1. Narrow nodes are left
- * out, with all below them: the least width is doubled until few enough remain.
+ * Without ranges they are paths of functions in samples, whose calls are samples. Nodes are depth first; those of depth
+ * 0 are threads, whose category is -1. Narrow nodes are left out, with all below them: the least width is doubled until
+ * few enough remain.
  */
 #include <stdlib.h>
 

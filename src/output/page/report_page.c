@@ -97,7 +97,8 @@ static void report_put_trace(struct dw_writer_out *out, const struct dw_source *
 		dw_out_text(out, i ? "," : "");
 		dw_page_put_text(out, source->files[i].path);
 	}
-	DW_PAGE_PUT(out, "],'files':#,'bytes':#,'created_s':#,'end_ns':#,'live':", source->file_count, bytes, source->realtime_start_ns / 1000000000u, source->end_ns);
+	DW_PAGE_PUT(out, "],'files':#,'bytes':#,'created_s':#,'end_ns':#,'live':", source->file_count, bytes,
+	            source->realtime_start_ns / 1000000000u, source->end_ns);
 	dw_out_text(out, source->live ? "true" : "false");
 	dw_out_text(out, ",\"program\":");
 	for (size_t i = 0; i <= source->process_count; i++) {

@@ -204,7 +204,8 @@ static int answer_search(struct dw_view *view, const struct dw_view_request *req
 static int answer_live(struct dw_view *view, struct dw_writer_out *out)
 {
 	dw_view_refresh(view);
-	DW_PAGE_PUT(out, "{'version':#,'read_ns':#,'end_ns':#", view->version, dw_page_spans_read_ns(view->shown.spans), dw_page_spans_end_ns(view->shown.spans));
+	DW_PAGE_PUT(out, "{'version':#,'read_ns':#,'end_ns':#", view->version, dw_page_spans_read_ns(view->shown.spans),
+	            dw_page_spans_end_ns(view->shown.spans));
 	dw_out_text(out, view->shown.complete ? ",\"complete\":true" : ",\"complete\":false");
 	dw_out_text(out, view->shown.source->live ? ",\"live\":true" : ",\"live\":false");
 	dw_out_text(out, dw_view_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");

@@ -117,7 +117,8 @@ static void search_put(const struct search *search, struct dw_writer_out *out)
 		dw_out_text(out, "null\n");
 		return;
 	}
-	DW_PAGE_PUT(out, "{'track':#,'row':#,'begin_ns':#,'end_ns':#,'name':#,'count':#", search->track, search->row, search->best.start_ns, search->best.end_ns, search->best.name, search->best.count);
+	DW_PAGE_PUT(out, "{'track':#,'row':#,'begin_ns':#,'end_ns':#,'name':#,'count':#", search->track, search->row,
+	            search->best.start_ns, search->best.end_ns, search->best.name, search->best.count);
 	dw_out_text(out, "}\n");
 }
 

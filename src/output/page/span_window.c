@@ -373,7 +373,8 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 	if (!result && window.most_items)
 		resolution_ns = dw_span_limit(spans, &window, resolution_ns, tracks);
 	if (!result) {
-		DW_PAGE_PUT(out, "{'begin_ns':#,'end_ns':#,'resolution_ns':#,'read_ns':#,", window.begin_ns, window.end_ns, resolution_ns, dw_page_spans_read_ns(spans));
+		DW_PAGE_PUT(out, "{'begin_ns':#,'end_ns':#,'resolution_ns':#,'read_ns':#,", window.begin_ns, window.end_ns,
+		            resolution_ns, dw_page_spans_read_ns(spans));
 		dw_span_put_tracks(spans, tracks, window.begin_ns, NULL, out);
 		dw_out_text(out, ",");
 		if (!dw_span_put_counters(spans, &window, resolution_ns, out))

@@ -414,7 +414,8 @@ static void json_put_parts(struct json *out, const struct dw_loop_parts *parts)
 
 	dw_json_open(&out->to, "parts", '[');
 	for (size_t i = 0; i < rows && i < parts->part_count; i++)
-		json_put_part(out, parts->parts[i].name, parts->parts[i].ns, whole_ns > 0 ? parts->parts[i].ns / whole_ns : NAN, parts->parts[i].own);
+		json_put_part(out, parts->parts[i].name, parts->parts[i].ns, whole_ns > 0 ? parts->parts[i].ns / whole_ns : NAN,
+		              parts->parts[i].own);
 	if (rows > parts->part_count)
 		json_put_part(out, dw_account_state_name(DW_ACCOUNT_NO_CPU), parts->no_cpu_ns, NAN, false);
 	dw_json_close(&out->to, ']');

@@ -88,7 +88,9 @@ static void markdown_put_verdicts(const struct dw_report_summary *summary, FILE 
 	if (verdicts->fired > MARKDOWN_ROWS)
 		fprintf(file, "- %zu more: `dwell report --view verdict`\n", verdicts->fired - MARKDOWN_ROWS);
 	if (!verdicts->fired)
-		fputs(summary->steps->count ? "No rule says anything about these steps.\n" : "No rule says anything about this run.\n", file);
+		fputs(summary->steps->count ? "No rule says anything about these steps.\n"
+		                            : "No rule says anything about this run.\n",
+		      file);
 	if (!isnan(verdicts->combined_ns))
 		fprintf(file, "\nAll of this together: at most %s of %s %s.\n", dw_text_ns(verdicts->combined_ns, " ").at,
 		        dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));

@@ -170,9 +170,13 @@ static void stacks_print_state(const struct dw_process_thread *thread, bool many
 	else if (thread->waits)
 		fprintf(file, " wait%s for %s", many ? "" : "s", thread->waits);
 	else
-		fprintf(file, " %s", thread->state == 'R' ? (many ? "run" : "runs") : thread->state == 'D' ? (many ? "wait for a disk" : "waits for a disk")
-		              : thread->state == 'T' || thread->state == 't' ? (many ? "are stopped" : "is stopped") : thread->state == 'Z' ? (many ? "have ended" : "has ended")
-		              : many ? "sleep" : "sleeps");
+		fprintf(file, " %s",
+		        thread->state == 'R'                           ? (many ? "run" : "runs")
+		        : thread->state == 'D'                         ? (many ? "wait for a disk" : "waits for a disk")
+		        : thread->state == 'T' || thread->state == 't' ? (many ? "are stopped" : "is stopped")
+		        : thread->state == 'Z'                         ? (many ? "have ended" : "has ended")
+		        : many                                         ? "sleep"
+		                                                       : "sleeps");
 	if (*inside)
 		fprintf(file, ", in %s", inside);
 	fputc('\n', file);

@@ -134,8 +134,8 @@ static void memory_largest_kinds(const struct dw_memory_pool *pool, char *text, 
 		unsigned best = KINDS;
 
 		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (!named[kind] && pool->kinds[kind].at_peak_bytes && (best == KINDS ||
-			                                                        pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
+			if (!named[kind] && pool->kinds[kind].at_peak_bytes &&
+			    (best == KINDS || pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
 				best = kind;
 		if (best == KINDS)
 			return;

@@ -35,7 +35,9 @@ enum { AROUND_START, AROUND_EVALUATION, AROUND_CHECKPOINT, AROUND_AFTER, AROUND_
 static void overview_find_around(const struct dw_steps *steps, uint64_t ns[AROUND_COUNT])
 {
 	static const char *const names[AROUND_COUNT] = { "start-up", "evaluation", "checkpoint", "after the last step" };
-	static const enum dw_share shares[AROUND_COUNT] = { [AROUND_EVALUATION] = DW_SHARE_EVALUATION, [AROUND_CHECKPOINT] = DW_SHARE_CHECKPOINT };
+	static const enum dw_share shares[AROUND_COUNT] = {
+		[AROUND_EVALUATION] = DW_SHARE_EVALUATION, [AROUND_CHECKPOINT] = DW_SHARE_CHECKPOINT
+	};
 
 	for (size_t i = 0; i < steps->beside_count; i++)
 		for (unsigned around = 0; around < AROUND_COUNT; around++)
@@ -245,11 +247,40 @@ static bool overview_says_cells(const struct dw_overview *overview)
 /* What the shares of the verdicts are of. */
 static void overview_head_iterations(struct dwell_table *table, const struct dw_overview *overview)
 {
-	const struct dw_fact *mean = &overview->facts->at[DW_FACT_STEP_MEAN], *count = &overview->facts->at[DW_FACT_STEP_COUNT];
+	const struct dw_fact *mean = &overview->facts->at[DW_FACT_STEP_MEAN],
+						 *count = &overview->facts->at[DW_FACT_STEP_COUNT];
 
 	if (overview->facts->iterations == DW_ITERATIONS_PERIOD && mean->measured)
-		dw_table_head(table, "%.200s recurs: it begins %s iterations of %s on average.", overview->facts->iteration_name,
-		              dw_text_count((int64_t)count->value).at, dw_text_ns(mean->value, " ").at);
+		dw_table_head(table, "%.200s recurs: it begins %s iterations of %s on average.",
+		              overview->facts->iteration_name, dw_text_count((int64_t)count->value).at,
+		              dw_text_ns(mean->value, " ").at);
+}
+
+/* Why there is nothing, and what records something. */
+static void overview_head_nothing(struct dwell_table *table, const struct dw_overview *overview)
+{
+	dw_table_head(table, "Nothing was recorded.");
+	dw_overview_head_lacks(table, overview);
+	if (dw_view_meta(overview->source, DW_KEY_APART)) {
+		dw_table_head(table,
+		              "  -> which processes ran, and why they are not in the trace, is below at \"Not recorded\"");
+		return;
+	}
+	if (dw_view_is_python(overview->source)) {
+		dw_table_head(table, "  -> dwell run --functions records which functions take the time");
+		return;
+	}
+	if (overview_has_functions(overview->source)) {
+		dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
+		                     "functions with 'dwell run --functions'");
+		return;
+	}
+	dw_table_head(table,
+	              "  -> a program says what it does with the probes of "
+	              "<dwell/probe.h>, or through a library that has them%s",
+	              overview->source->files[0].foreign
+	                  ? ""
+	                  : "; compiled with -finstrument-functions, dwell run --functions records its functions");
 }
 
 static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
@@ -270,10 +301,8 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	if (!flat->records && overview->source->files[0].waits) {
 		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
 		                     "program marked none.");
-		dw_table_head(table,
-		              "  -> mark each iteration with %s, or record without --steps and --schedule",
-		              dw_view_is_python(overview->source) ? "dwell.step()"
-		       : "DWELL_STEP() or dwell_step()");
+		dw_table_head(table, "  -> mark each iteration with %s, or record without --steps and --schedule",
+		              dw_view_is_python(overview->source) ? "dwell.step()" : "DWELL_STEP() or dwell_step()");
 		return;
 	}
 	if (!flat->records && dw_model_source(overview->model)->events_count) {
@@ -283,25 +312,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 		return;
 	}
 	if (!flat->records) {
-		dw_table_head(table, "Nothing was recorded.");
-		dw_overview_head_lacks(table, overview);
-		if (dw_view_meta(overview->source, DW_KEY_APART)) {
-			dw_table_head(table, "  -> which processes ran, and why they are not in the trace, is below at \"Not recorded\"");
-			return;
-		}
-		if (dw_view_is_python(overview->source)) {
-			dw_table_head(table, "  -> dwell run --functions records which functions take the time");
-			return;
-		}
-		if (overview_has_functions(overview->source)) {
-			dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
-			              "functions with 'dwell run --functions'");
-			return;
-		}
-		dw_table_head(table, "  -> a program says what it does with the probes of "
-		                     "<dwell/probe.h>, or through a library that has them%s",
-		              overview->source->files[0].foreign
-		                  ? "" : "; compiled with -finstrument-functions, dwell run --functions records its functions");
+		overview_head_nothing(table, overview);
 		return;
 	}
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",

@@ -148,7 +148,8 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 		                                         .line = spin.most->functions->line });
 		dw_table_head(table, "The CPU time of thread %s is all in one loop, %s: it %s.",
 		              dw_view_thread_name(overview->model, thread, false, name), function,
-		              spin.most->loop == DW_CODE_SPINS ? "spins until another thread writes what it reads" : "may spin while it waits");
+		              spin.most->loop == DW_CODE_SPINS ? "spins until another thread writes what it reads"
+		                                               : "may spin while it waits");
 	}
 }
 
@@ -173,7 +174,8 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 			         dw_view_thread_name(overview->model, held.rows[0].place.holder, false, name));
 		hot_write_function(function, sizeof function, &hot.rows[0]);
 		dw_table_head(table, "Threads waited for locks for %s in all, %.0f%% of it in %s%s (--view waits).",
-		              dw_text_ns((double)hot.cpu_ns, " ").at, 100 * (double)hot.rows[0].self / (double)hot.weight, function, holder);
+		              dw_text_ns((double)hot.cpu_ns, " ").at, 100 * (double)hot.rows[0].self / (double)hot.weight,
+		              function, holder);
 	}
 	dw_hot_reset(&hot);
 	dw_hot_reset(&held);
@@ -269,8 +271,8 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 	for (size_t i = 0; i < hot->count; i++) {
 		const struct dw_hot_row *row = &hot->rows[i];
 
-		if (dw_library_role_of(row->file) == DW_LIBRARY_PACKAGE && strchr(row->name, '.') &&
-		    !strchr(row->name, '<') && (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
+		if (dw_library_role_of(row->file) == DW_LIBRARY_PACKAGE && strchr(row->name, '.') && !strchr(row->name, '<') &&
+		    (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
 			least = row;
 	}
 	return least;
@@ -295,8 +297,8 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 		struct dw_hot_row *most = NULL;
 
 		for (size_t i = 0; i < hot.count; i++)
-			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && (ask.by || hot.rows[i].self * 2 <= hot.rows[i].total) &&
-			    !hot_is_machinery(&hot.rows[i]) &&
+			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight &&
+			    (ask.by || hot.rows[i].self * 2 <= hot.rows[i].total) && !hot_is_machinery(&hot.rows[i]) &&
 			    (!most || hot.rows[i].total > most->total ||
 			     (hot.rows[i].total == most->total && hot_is_caller(model, hot.rows[i].name, most->name))))
 				most = &hot.rows[i];
@@ -371,7 +373,8 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 	if (dw_view_is_python(source))
 		dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
 	else if (dw_source_has_samples(source))
-		dw_table_head(table, "No sample of its call stacks was taken%s", hot_missing_ns(overview) ? "." : ": it used too little CPU time.");
+		dw_table_head(table, "No sample of its call stacks was taken%s",
+		              hot_missing_ns(overview) ? "." : ": it used too little CPU time.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -287,8 +287,8 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
-		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
-		                steps->wall_ns);
+		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps",
+		                steps->steps_ns - steps->recorded_ns, 0, steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
 		phases_fill_row(table, steps->besides[i].name,
 		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",

@@ -59,8 +59,8 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 	if (verdicts->fired > most)
 		dw_table_head(table, "%zu more: dwell report --view verdict", verdicts->fired - most);
 	if (gains > 1 && !isnan(verdicts->combined_ns))
-		dw_table_head(table, "All of this together: at most %s of %s %s.",
-		              dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));
+		dw_table_head(table, "All of this together: at most %s of %s %s.", dw_text_ns(verdicts->combined_ns, " ").at,
+		              dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));
 }
 
 static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict, enum dw_iteration_kind iterations)

@@ -181,7 +181,8 @@ static bool json_read_eight(const char *at, uint64_t *value)
 	return true;
 }
 
-static inline __attribute__((always_inline)) const char *json_read_digits(const char *at, const char *end, struct dw_json_number *number, int32_t each)
+static inline __attribute__((always_inline)) const char *json_read_digits(const char *at, const char *end,
+                                                                          struct dw_json_number *number, int32_t each)
 {
 	const char *begin = at;
 	uint64_t sum = number->digits, value;

@@ -2,8 +2,9 @@
  * What a part of a trace needs of each block, for a stored trace that holds a part of a run's time; see pack.h.
  *
  * Chunks of records are kept if any of their records may lie in the window, as where `--keep newest` recycles others;
- * they end where the window ends. Of the work of devices, what calls in the window ask for is kept. Journals are kept without the entries about other times: steps, readings, and sums
- * over the whole run. They become zeros, which readers skip. Processes and threads begin with the window.
+ * they end where the window ends. Of the work of devices, what calls in the window ask for is kept. Journals are kept
+ * without the entries about other times: steps, readings, and sums over the whole run. They become zeros, which readers
+ * skip. Processes and threads begin with the window.
  */
 
 #include "format/decode.h"
@@ -130,7 +131,8 @@ void dw_pack_see_source(struct dw_pack_window *window, const struct dw_source *s
 
 static void window_see_call(void *context, uint64_t ticks, const struct dw_record *record)
 {
-	if (record->kind != DW_EXT || record->id >> DW_EXT_TYPE_SHIFT != DW_EXT_CORRELATION || !record->words || !window_has(context, ticks, ticks))
+	if (record->kind != DW_EXT || record->id >> DW_EXT_TYPE_SHIFT != DW_EXT_CORRELATION || !record->words ||
+	    !window_has(context, ticks, ticks))
 		return;
 	window_add_call(context, record->payload[0]);
 }

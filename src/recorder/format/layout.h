@@ -485,8 +485,8 @@ struct dw_entry_module {
 struct dw_entry_symbol {
 	struct dw_entry entry;
 	uint32_t function, file, line; /* STRING, STRING or 0, line or 0 */
-	uint32_t loop;                 /* what the loop there does: 0 not known, 1 it spins until another thread ends it, 2 it only moves data,
-	                                * 3 another loop */
+	uint32_t loop; /* what the loop there does: 0 not known, 1 it spins until another thread ends it, 2 it only moves
+	                * data, 3 another loop */
 };
 
 /* id, aux: 0. The three clocks read together. */

@@ -30,25 +30,25 @@ enum dw_library_use {
 
 /* X(ID, label, beginnings of its files, files of its probes, value of the variable by which the library loads that file
  *   when it is called, or NULL, key by which the probe says that it records, use, what is missing, remedy) */
-#define DW_LIBRARIES(X)                                                                                                \
-	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm",  \
-	  "libdwell-mpi.so", NULL, DW_KEY_MPI, CALLED, "its collectives, and how long ranks wait for each other",          \
-	  "put dwell run before mpirun, or before the program of each rank")                                               \
-	X(nccl, "NCCL", "libnccl.so", "libdwell-nccl.so", NULL, DW_KEY_NCCL, ON_DEVICES,                                   \
-	  "its collectives, and how long ranks wait for each other",                                                       \
-	  "start the program with dwell run, with an NCCL whose profiler interface has a version from 4 to 6")             \
-	X(cuda, "CUDA", "libcuda.so", "libdwell-cuda.so", getenv("CUDA_INJECTION64_PATH"), DW_KEY_CUDA, PROBED,            \
-	  "the work of devices", "start the program with dwell run")                                                       \
-	X(nvtx, "NVTX", "libnvToolsExt.so", "libdwell-injected.so", getenv("NVTX_INJECTION64_PATH"), DW_KEY_NVTX, PROBED,  \
-	  "ranges that libraries announce", "start the program with dwell run")                                            \
-	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", getenv("INTEL_LIBITTNOTIFY64"), DW_KEY_ITT, PROBED, \
-	  "ranges that libraries announce", "run the program without the other collector of ITT")                          \
-	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so libdwell-torch.so", NULL, DW_KEY_TORCH_VERSION, PROBED,       \
-	  "operators, layers, memory and steps of PyTorch",                                                                \
-	  "start the program with dwell run, linked to libtorch_cpu.so; else mark steps and ranges with dwell/probe.h")    \
-	X(ggml, "ggml", "libggml-base.so libggml.so", "libdwell-ggml.so", NULL, DW_KEY_GGML, PROBED,                        \
-	  "the graphs that it computes, and steps", "start the program with dwell run")                                    \
-	X(python, "Python", "libpython3", "libdwell-python.so", NULL, "", PROBED,                                          \
+#define DW_LIBRARIES(X) \
+	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm", \
+	  "libdwell-mpi.so", NULL, DW_KEY_MPI, CALLED, "its collectives, and how long ranks wait for each other", \
+	  "put dwell run before mpirun, or before the program of each rank") \
+	X(nccl, "NCCL", "libnccl.so", "libdwell-nccl.so", NULL, DW_KEY_NCCL, ON_DEVICES, \
+	  "its collectives, and how long ranks wait for each other", \
+	  "start the program with dwell run, with an NCCL whose profiler interface has a version from 4 to 6") \
+	X(cuda, "CUDA", "libcuda.so", "libdwell-cuda.so", getenv("CUDA_INJECTION64_PATH"), DW_KEY_CUDA, PROBED, \
+	  "the work of devices", "start the program with dwell run") \
+	X(nvtx, "NVTX", "libnvToolsExt.so", "libdwell-injected.so", getenv("NVTX_INJECTION64_PATH"), DW_KEY_NVTX, PROBED, \
+	  "ranges that libraries announce", "start the program with dwell run") \
+	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", getenv("INTEL_LIBITTNOTIFY64"), DW_KEY_ITT, \
+	  PROBED, "ranges that libraries announce", "run the program without the other collector of ITT") \
+	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so libdwell-torch.so", NULL, \
+	  DW_KEY_TORCH_VERSION, PROBED, "operators, layers, memory and steps of PyTorch", \
+	  "start the program with dwell run, linked to libtorch_cpu.so; else mark steps and ranges with dwell/probe.h") \
+	X(ggml, "ggml", "libggml-base.so libggml.so", "libdwell-ggml.so", NULL, DW_KEY_GGML, PROBED, \
+	  "the graphs that it computes, and steps", "start the program with dwell run") \
+	X(python, "Python", "libpython3", "libdwell-python.so", NULL, "", PROBED, \
 	  "functions of Python, and what frameworks in it do", "start the program with dwell run")
 
 #define DW_LIBRARIES_BYTES 1024 /* of the list */

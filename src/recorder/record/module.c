@@ -137,7 +137,8 @@ static void module_read_head(void)
 
 	module_head.count = 0;
 	if (module_read_head_bytes(&module_head.elf, 0, sizeof module_head.elf) != sizeof module_head.elf ||
-	    memcmp(module_head.elf.e_ident, ELFMAG, SELFMAG) != 0 || module_head.elf.e_phoff > 4096 || module_head.elf.e_phnum > MOST_SEGMENTS)
+	    memcmp(module_head.elf.e_ident, ELFMAG, SELFMAG) != 0 || module_head.elf.e_phoff > 4096 ||
+	    module_head.elf.e_phnum > MOST_SEGMENTS)
 		return;
 	bytes = module_head.elf.e_phnum * sizeof *module_head.segments;
 	if (module_read_head_bytes(module_head.segments, module_head.elf.e_phoff, bytes) == bytes)
