@@ -17,8 +17,11 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 dwell, live = map(os.path.abspath, sys.argv[1:3])
-DEVICE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/gpu/compute.dwell")
+DEVICE = os.path.join(unpacked.folder(dwell), "gpu/compute.dwell")
 RANKS = 3
 LINE = re.compile(r"rank (\d+) on \S+: (?:steps (\d+) to (\d+)|step (\d+)|no whole step), .* in (\S+)$", re.M)
 

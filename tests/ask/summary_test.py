@@ -15,6 +15,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 dwell, mktrace, work = (os.path.abspath(path) for path in sys.argv[1:4])
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -23,6 +26,11 @@ MADE = ["loader", "train", "nosteps", "empty", "names", "device_train", "memory"
 STORED = ["1.0-device.dwell", "1.0-program.dwell", "1.0-rich.dwell", "nsight/2024.5-cloverleaf.sqlite",
           "nsight/2022.2-saxpy.sqlite", "onnxruntime/1.32.0-mlp.json"]
 MOST = 65536
+
+
+def stored(name):
+    place = os.path.join(unpacked.folder(dwell), name)
+    return place if os.path.exists(place) else os.path.join(unpacked.HERE, name)
 
 
 def run(*command, status=0, **options):
@@ -158,7 +166,7 @@ class Summary(Folder):
             self.assertRegex(run(dwell, "report", "--summary", "-f", "md", self.made(name)).stdout, rb"No rule says anything about this run|no steps")
 
     def test_a_device(self):
-        trace = os.path.join(HERE, "..", "data", "nsight", "2024.5-cloverleaf.sqlite")
+        trace = os.path.join(unpacked.folder(dwell), "nsight/2024.5-cloverleaf.sqlite")
         summary = self.summary(trace)
         self.assertTrue(summary["kernels"])
         for kernel in summary["kernels"]:
@@ -302,7 +310,7 @@ class Schema(Folder):
             return closed
 
         strict = checker(close(schema))
-        traces = [self.made(name) for name in MADE] + [os.path.join(HERE, "..", "data", name) for name in STORED]
+        traces = [self.made(name) for name in MADE] + [stored(name) for name in STORED]
         for trace in [*traces, *self.crowds()]:
             errors = [error.message[:200] for error in strict.iter_errors(self.summary(trace))]
             self.assertEqual([], errors, trace)

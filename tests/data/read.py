@@ -2,7 +2,7 @@
 
 usage: read.py [--update] DWELL LAYOUT_H         last line: N passed, N failed
 
-Each NAME.dwell beside this file begins with the version of its format; NAME.json has what
+Each NAME.dwell.xz beside this file, unpacked, begins with the version of its format; NAME.json has what
 reports must show of it: of some views the columns below. LAYOUT_H is the header with the version
 that is written now, of which there must be a trace. A newer minor version is read, a newer
 major one refused.
@@ -15,6 +15,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+import unpacked
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION_AT = 8  # bytes into the file: major and minor, u16 each
@@ -94,10 +96,11 @@ def check_newer(trace, folder):
 
 
 def main():
-    names = sorted(name[:-6] for name in os.listdir(HERE) if name.endswith(".dwell"))
+    folder = unpacked.folder(DWELL)
+    names = sorted(name[:-6] for name in os.listdir(folder) if name.endswith(".dwell"))
     kept = set()
     for name in names:
-        trace, expected = (os.path.join(HERE, name + end) for end in (".dwell", ".json"))
+        trace, expected = os.path.join(folder, name + ".dwell"), os.path.join(HERE, name + ".json")
         kept.add(versions(trace))
         check(f"{name}: its name has its version", name.startswith("%d.%d-" % versions(trace)), versions(trace))
         found = figures(trace)
@@ -111,8 +114,8 @@ def main():
         for part in sorted(found | wanted):
             check(f"{name}: {part}", found.get(part) == wanted.get(part), found.get(part))
     check("the version that is written now is among them", written_now(LAYOUT) in kept, kept)
-    with tempfile.TemporaryDirectory() as folder:
-        check_newer(os.path.join(HERE, names[-1] + ".dwell"), folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        check_newer(os.path.join(folder, names[-1] + ".dwell"), scratch)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
 

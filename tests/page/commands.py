@@ -17,6 +17,9 @@ import tempfile
 
 import tutorials
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 ROOT = tutorials.ROOT
 PROGRAMS = re.compile(r"(\$ |\w+=(\$\([^)]*\)|\S*) )*(sudo )?(dwell|make|cc|g\+\+|pip|python3?|meson|ninja|mpirun|sbatch|nsys|xz|sed|recipe|(build|tools)/\S+|"
                       r"export \w+=\S+)(\s|$)")
@@ -102,7 +105,7 @@ def commands_of(page):
 
 def prepare(build, folder, page):
     """The programs and traces that pages name."""
-    env = tutorials.environment(build, folder, sys.executable)
+    env, data = tutorials.environment(build, folder, sys.executable), unpacked.folder(os.path.join(build, "dwell"))
     with open(os.path.join(folder, ".programs", "dwell.pc"), "a", encoding="utf-8") as file:
         file.write(f"libdir={build}\n")
     source = next(body for _, name, body in tutorials.blocks("c.md") if name == "train.c")
@@ -117,9 +120,9 @@ def prepare(build, folder, page):
         subprocess.run([os.path.join(build, "tests/tools/mktrace"), f"{ROOT}/tests/golden/views/{trace}.txt", f"{name}.dwell"], cwd=folder, check=True)
     subprocess.run([os.path.join(build, "dwell"), "summarize", "node1.dwell", "-o", "node1.sum"], cwd=folder, check=True)
     for name, trace in (("trace", "train_v100_rank1"), ("train", "train_v100_rank1"), ("rank0", "sampled_rank0"), ("rank1", "sampled_rank1")):
-        shutil.copy(f"{ROOT}/tests/data/kineto/{trace}.json.gz", os.path.join(folder, f"{name}.json.gz"))
+        shutil.copy(f"{data}/kineto/{trace}.json.gz", os.path.join(folder, f"{name}.json.gz"))
     subprocess.run("gzip -dc trace.json.gz > trace.json", shell=True, cwd=folder, check=True)
-    shutil.copy(f"{ROOT}/tests/data/nsight/2024.5-cloverleaf.sqlite", os.path.join(folder, "run.sqlite"))
+    shutil.copy(f"{data}/nsight/2024.5-cloverleaf.sqlite", os.path.join(folder, "run.sqlite"))
     for name in "tools", "tests", "bench":
         os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
     for path in glob.glob(os.path.join(folder, "*.dwell")):

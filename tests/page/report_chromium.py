@@ -11,7 +11,6 @@ files are checked. The last line is "N passed, N failed".
 """
 import argparse
 import json
-import lzma
 import os
 import subprocess
 import sys
@@ -20,8 +19,10 @@ import tempfile
 import accessible
 from browser import Browser, lack
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(HERE, "..", "data")
 MOST_BYTES = 5 << 20
 MARKUP = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
 HEAD = "process 1 pid=1 name=train\nthread 1 process=1 tid=1 name=main\nstream 1 thread=1\n"
@@ -236,15 +237,14 @@ def main():
     parser.add_argument("build")
     options = parser.parse_args()
     dwell = os.path.join(options.build, "dwell")
+    data = unpacked.folder(dwell)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        traces = {"rich": os.path.join(DATA, "1.0-rich.dwell"), "device": os.path.join(DATA, "1.0-device.dwell")}
+        traces = {"rich": os.path.join(data, "1.0-rich.dwell"), "device": os.path.join(data, "1.0-device.dwell")}
         for name, text in MADE.items():
             traces[name] = os.path.join(folder, name + ".dwell")
             subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), "-", traces[name]], input=text, text=True, check=True)
         for name in PLANTED:
-            traces[name] = os.path.join(folder, name + ".dwell")
-            with lzma.open(os.path.join(DATA, "planted", name + ".dwell.xz")) as file, open(traces[name], "wb") as to:
-                to.write(file.read())
+            traces[name] = os.path.join(data, "planted", name + ".dwell")
         traces["10,000 threads"] = os.path.join(folder, "threads.json")
         with open(traces["10,000 threads"], "w", encoding="utf-8") as file:
             json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": i, "ts": i, "dur": 50} for i in range(1, 10001)]}, file)

@@ -10,7 +10,6 @@ stay text; contrast and both colour schemes. Skipped (77) without Chromium. The 
 """
 import argparse
 import csv
-import lzma
 import os
 import re
 import shutil
@@ -21,7 +20,9 @@ import time
 
 from browser import Browser, lack
 
-PLANTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/planted/loader.dwell.xz")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 HOSTILE = '<img src=x onerror=alert(1)>'
 TRACE = """
 process 1 pid=1 name=train
@@ -343,9 +344,7 @@ def main():
                   dark.wait("location.pathname === '/report' && performance.getEntriesByName('dwell-ready').length && document.querySelector('#main h2')"))
             check_requests(browser, port)
             server.kill()
-            real = os.path.join(folder, "loader.dwell")
-            with lzma.open(PLANTED) as file, open(real, "wb") as to:
-                shutil.copyfileobj(file, to)
+            real = os.path.join(unpacked.folder(os.path.join(options.build, "dwell")), "planted/loader.dwell")
             server, address, port = serve(options.build, real)
             page = Page(browser, address)
             look(page, options.shots, "pytorch")

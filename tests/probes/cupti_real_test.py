@@ -17,10 +17,13 @@ import tempfile
 
 import announced
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 BUILD, PACKAGES = map(os.path.abspath, sys.argv[1:3])
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(SOURCES))
-DATA = os.path.join(ROOT, "tests/data/gpu")
+DATA = os.path.join(unpacked.folder(os.path.join(BUILD, "dwell")), "gpu")
 COMPILE = ["cc", "-std=gnu11", f"-isystem{PACKAGES}/nvidia/cu13/include"]
 KERNEL, COPY, SET, RUNTIME, DRIVER = 10, 1, 2, 5, 4
 API = ("API", "cbid threadId processId")
@@ -126,7 +129,7 @@ def test_kineto(ours):
 
 
 def main():
-    with gzip.open(os.path.join(DATA, "cupti.raw.gz")) as file, open("raw", "wb") as raw:
+    with open(os.path.join(DATA, "cupti.raw"), "rb") as file, open("raw", "wb") as raw:
         data = file.read()
         raw.write(data)
     os.mkdir("lib64")

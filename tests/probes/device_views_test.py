@@ -14,6 +14,9 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECTED = os.path.join(HERE, "../golden/real")
 TRACES = ("train_v100_rank1", "nccl_a100", "mi250")
@@ -64,5 +67,5 @@ def main():
 if __name__ == "__main__":
     UPDATE = "--update" in sys.argv
     DWELL = os.path.abspath(sys.argv[-1])
-    FOLDER = os.path.join(HERE, "../data/kineto")
+    FOLDER = os.path.join(unpacked.folder(DWELL), "kineto")
     sys.exit(main())

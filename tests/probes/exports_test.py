@@ -24,10 +24,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
 TRACES = ["export_order", "export_stacks", "views/train", "views/memory", "views/ranks", "views/profiles", "views/names"]
-KINETO = os.path.join(HERE, "..", "data", "kineto")
 REAL = ["nccl_a100.json.gz", "event_sync_streams_a100.json.gz", "mi250.json.gz"]
 PIP = {"perfetto": "perfetto", "protobuf": "google.protobuf", "jsonschema": "jsonschema",
        "HolisticTraceAnalysis": "hta.trace_analysis"}
@@ -321,7 +323,7 @@ def check_devices(dwell, mktrace, folder):
         traces.append((name, os.path.join(folder, name + ".dwell")))
         done = subprocess.run([mktrace, os.path.join(GOLDEN, "views", name + ".txt"), traces[-1][1]], check=False)
         same(done.returncode, 0, f"{name}: mktrace")
-    traces += [(name[:-8], os.path.join(KINETO, name)) for name in REAL]
+    traces += [(name[:-8], os.path.join(unpacked.folder(dwell), "kineto", name)) for name in REAL]
     for name, trace in traces:
         path = os.path.join(folder, name + "-device.pftrace")
         done = subprocess.run([dwell, "export", trace, "--format", "perfetto", "-o", path],

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync"}
 WORK = {"kernel": 0, "gpu_memcpy": 2, "gpu_memset": 2}
 HTA_CLASS = {"COMPUTATION": "compute", "COMMUNICATION": "communication", "MEMORY": "copy"}
@@ -338,8 +341,8 @@ def compare_ranks(folder, traces, golden):
 
 
 def main():
-    traces = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/kineto")
-    goldens = os.path.join(traces, "hta")
+    traces = os.path.join(unpacked.folder(DWELL), "kineto")
+    goldens = os.path.join(unpacked.HERE, "kineto/hta")
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(os.listdir(traces)):
             name = name.removesuffix(".json.gz")

@@ -3,7 +3,7 @@
 
 usage: kineto_test.py DWELL [FOLDER]         last line: N passed, N failed
 
-FOLDER has the traces (default: tests/data/kineto). Each is read by yyjson, if Python has it, or else by
+FOLDER has the traces (default: those of tests/data/kineto). Each is read by yyjson, if Python has it, or else by
 Python's json, both without floating point. The trace that dwell makes of it is read by
 tests/second_reader.py. Compared are, as multisets: ranges of the host by thread with name, start,
 duration, sequence number and correlation id; steps; allocations and frees; events of devices with
@@ -22,8 +22,9 @@ import tempfile
 from decimal import Decimal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path[:0] = os.path.dirname(HERE), os.path.join(HERE, "../data")
 import second_reader  # noqa: E402
+import unpacked  # noqa: E402
 
 try:
     import yyjson
@@ -256,7 +257,7 @@ def compare(dwell, path, folder):
 
 def main():
     dwell = sys.argv[1]
-    traces = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "../data/kineto")
+    traces = sys.argv[2] if len(sys.argv) > 2 else os.path.join(unpacked.folder(dwell), "kineto")
     paths = sorted(glob.glob(os.path.join(traces, "*.json*")))
     check(paths, f"there are traces in {traces}")
     with tempfile.TemporaryDirectory() as folder:

@@ -29,8 +29,11 @@ from torch.autograd import DeviceType
 from torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEventAvg, _filter_name,
                                           _rewrite_name)
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 DWELL = sys.argv[1]
-TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/kineto")
+TRACES = os.path.join(unpacked.folder(DWELL), "kineto")
 OLD = torch.__version__.startswith("1.")
 LAYOUT = "torch:1.13" if OLD else "torch"
 CUDA = {"use_cuda": True} if OLD else {"use_device": "cuda"}

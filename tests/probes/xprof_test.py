@@ -21,6 +21,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VIEWS = os.path.join(HERE, "..", "golden", "views")
 counts = {True: 0, False: 0}
@@ -172,7 +175,7 @@ with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, name + ".dwell")
         run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, name + ".txt"), trace)
         kernels(folder, name, trace)
-    real = os.path.join(VIEWS, "../../data/kineto/nccl_a100.json.gz")
+    real = os.path.join(unpacked.folder(dwell), "kineto/nccl_a100.json.gz")
     run(dwell, "import", real, "-o", os.path.join(folder, "nccl.dwell"))
     kernels(folder, "nccl", os.path.join(folder, "nccl.dwell"))
     for program in sys.argv[2:]:

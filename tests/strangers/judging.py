@@ -4,13 +4,22 @@ import hashlib
 import json
 import os
 import re
+import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "../data"))
+import unpacked  # noqa: E402
+
 RIGHT, SILENT, PLACE, WRONG, NOTHING, OPEN, FAILED = OUTCOMES = (
     "right", "rightly silent", "place or kind only", "wrong", "nothing said", "not judged", "failed")
 BY_PERSON = (RIGHT, PLACE, WRONG)
 EMPTY = "no statement"
-KEYS = {"name", "source", "path", "kept", "sha256", "shows", "right", "place", "must_not", "corrected"}
+KEYS = {"name", "source", "path", "kept", "content", "sha256", "shows", "right", "place", "must_not", "corrected"}
+
+
+def kept_path(dwell, label):
+    """Where the build of this command has unpacked a trace that the project has."""
+    return os.path.join(unpacked.folder(dwell), os.path.relpath(label["kept"], "tests/data"))
 
 
 def read(name):
@@ -103,7 +112,7 @@ def check(data, kinds):
     faults, names = [], set()
     for label in data["traces"]:
         found = [f"unknown keys {sorted(set(label) - KEYS)}"] if set(label) - KEYS else []
-        found += [f"{key} is missing" for key in sorted(KEYS - {"kept", "corrected"}) if key not in label]
+        found += [f"{key} is missing" for key in sorted(KEYS - {"kept", "content", "corrected"}) if key not in label]
         if not found:
             found += [f"no source {label['source']}"] if label["source"] not in data["sources"] else []
             found += [] if re.fullmatch("[0-9a-f]{64}", label["sha256"]) else ["no SHA-256"]

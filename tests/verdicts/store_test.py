@@ -9,7 +9,6 @@ Without a TRACE those of tests/data are compared. With some, only these: all tha
 import concurrent.futures
 import glob
 import json
-import lzma
 import os
 import subprocess
 import sys
@@ -19,7 +18,9 @@ import account_store
 from account_store import Account, Judged
 from heldout_set import Case
 
-DATA = os.path.normpath(os.path.join(account_store.heldout_set.HERE, "../data"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data"))
+import unpacked  # noqa: E402
+
 DWELL, KEEP, JUDGE = sys.argv[1:4]
 failed = passed = 0
 
@@ -71,13 +72,10 @@ def test_equal(traces):
     print(f"{len(traces)} traces compared, with {verdicts} verdicts")
 
 
-def traces_of_data(folder):
-    traces = glob.glob(os.path.join(DATA, "*.dwell")) + glob.glob(os.path.join(DATA, "gpu", "*.dwell"))
-    for packed in glob.glob(os.path.join(DATA, "planted", "*.xz")):
-        traces.append(os.path.join(folder, os.path.basename(packed)[:-3]))
-        with lzma.open(packed) as file, open(traces[-1], "wb") as to:
-            to.write(file.read())
-    return sorted(traces)
+def traces_of_data():
+    data = unpacked.folder(DWELL)
+    return sorted(glob.glob(os.path.join(data, "*.dwell")) + glob.glob(os.path.join(data, "gpu", "*.dwell")) +
+                  glob.glob(os.path.join(data, "planted", "*.dwell")))
 
 
 # ---- the form --------------------------------------------------------------------------------------
@@ -155,8 +153,7 @@ def main():
     if len(sys.argv) > 4:
         test_equal(sys.argv[4:])
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            test_equal(traces_of_data(folder))
+        test_equal(traces_of_data())
         test_form()
         test_store()
         test_difference()

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import unpacked  # noqa: E402
+
 # by trace: the rule of the first sentence, and between which limits the busy part of the device's step must be
 PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75), "sync-bursts": ("device-sync", 0.2, 0.75),
            "pageable": ("device-pageable", 0.5, 0.95), "loader": ("loader-in-process", 0, 0.05)}
@@ -50,7 +53,7 @@ def check(dwell, path, folder):
 def main():
     dwell = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
-        found = {path.stem: check(dwell, path, folder) for path in sorted(pathlib.Path(__file__).parent.glob("*.dwell"))
+        found = {path.stem: check(dwell, path, folder) for path in sorted((pathlib.Path(unpacked.folder(dwell)) / "gpu").glob("*.dwell"))
                  if path.stem in PLANTED}
     facts, work, count = found["compute"]
     # This program's kernels follow one another without a gap: their time in a step is the length of the device's step.

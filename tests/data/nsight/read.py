@@ -3,10 +3,14 @@
 usage: read.py DWELL
 """
 import json
+import os
 import pathlib
 import sqlite3
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import unpacked  # noqa: E402
 
 
 def report(dwell, view, part, path):
@@ -38,7 +42,7 @@ def check(dwell, path):
 
 
 def main():
-    files = sorted(pathlib.Path(__file__).parent.glob("*.sqlite"))
+    files = sorted((pathlib.Path(unpacked.folder(sys.argv[1])) / "nsight").glob("*.sqlite"))
     assert len(files) >= 2
     for path in files:
         check(sys.argv[1], path)
