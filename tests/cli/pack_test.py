@@ -63,7 +63,7 @@ def compare(what, path, looks):
 
 def kept_traces():
     # Those of a GPU are stored already.
-    paths = sorted(path for path in glob.glob(os.path.join(TESTS, "data", "**", "*.dwell"), recursive=True)
+    paths = sorted(path for path in glob.glob(os.path.join(os.path.dirname(DWELL), "tests", "data", "**", "*.dwell"), recursive=True)
                    if os.path.basename(os.path.dirname(path)) != "gpu")
     check("kept traces are there", len(paths) >= 3, paths)
     for path in paths:
