@@ -175,10 +175,18 @@ static struct handler *fire_find_method(struct recorder *recorder, PyObject *key
 	return event ? recorder_handler(recorder, event, place, PyTuple_GetItem(entry, 0)) : NULL;
 }
 
-static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
-                     PyObject *const *given, Py_ssize_t given_count, uint64_t *clock_ns)
+/* What an event is fired with, and the time at which its last handler ended. */
+struct firing {
+	PyObject *key;
+	PyObject *const *given;
+	Py_ssize_t given_count;
+	PyObject *keywords;
+	uint64_t clock_ns;
+};
+
+static int fire_call(struct recorder *recorder, struct firing *firing, Py_ssize_t place, PyObject *entry)
 {
-	struct handler *handler = fire_find_method(recorder, key, place, entry);
+	struct handler *handler = fire_find_method(recorder, firing->key, place, entry);
 	PyObject *arguments[MOST_ARGUMENTS + 1], *function, *result;
 	PyObject *keywords = PyTuple_GetItem(entry, 2);
 	int passed, row;
@@ -190,14 +198,14 @@ static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place,
 		return -1;
 	if (handler->filter) {
 		passed = fire_passes_filter(recorder, handler);
-		*clock_ns = fire_now_ns();
+		firing->clock_ns = fire_now_ns();
 		if (passed <= 0)
 			return passed;
-		handler = fire_find_method(recorder, key, place, entry);
+		handler = fire_find_method(recorder, firing->key, place, entry);
 		if (!handler)
 			return -1;
 	}
-	count = fire_collect(recorder, PyTuple_GetItem(entry, 1), given, given_count, arguments);
+	count = fire_collect(recorder, PyTuple_GetItem(entry, 1), firing->given, firing->given_count, arguments);
 	if (count < 0)
 		return -1;
 	function = recorder_new_ref(handler->filter ? handler->inner : handler->function);
@@ -209,23 +217,21 @@ static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place,
 	Py_DECREF(function);
 	end_ns = fire_now_ns();
 	if (result)
-		fire_append(recorder, DWELL_IGNITE_TIME_OF_HANDLER, row, end_ns - *clock_ns);
-	*clock_ns = end_ns;
+		fire_append(recorder, DWELL_IGNITE_TIME_OF_HANDLER, row, end_ns - firing->clock_ns);
+	firing->clock_ns = end_ns;
 	Py_XDECREF(result);
 	return result ? 0 : -1;
 }
 
-static int fire_call_all(struct recorder *recorder, PyObject *key, PyObject *list,
-                         PyObject *const *given, Py_ssize_t given_count, PyObject *keywords,
-                         uint64_t *clock_ns)
+static int fire_call_all(struct recorder *recorder, struct firing *firing, PyObject *list)
 {
 	/* Handlers that are added during the firing are called too. */
 	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
 		PyObject *entry = recorder_new_ref(PyList_GetItem(list, i));
-		int result = keywords ? PyDict_Update(PyTuple_GetItem(entry, 2), keywords) : 0;
+		int result = firing->keywords ? PyDict_Update(PyTuple_GetItem(entry, 2), firing->keywords) : 0;
 
 		if (!result)
-			result = fire_call(recorder, key, i, entry, given, given_count, clock_ns);
+			result = fire_call(recorder, firing, i, entry);
 		Py_DECREF(entry);
 		if (result)
 			return -1;
@@ -277,8 +283,9 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 {
 	struct event *event = recorder_event(recorder, key);
 	int number = event ? event->number : -1, result = 0;
+	struct firing firing = { key, given, given_count, keywords, 0 };
 	PyObject *lists, *list;
-	uint64_t start_ns = 0, clock_ns = 0;
+	uint64_t start_ns = 0;
 	unsigned began;
 
 	if (!event || fire_enter(recorder, number) || fire_log_firing(recorder, key) ||
@@ -294,12 +301,12 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 		return -1;
 	began = dwell_begin_id(event->id, DWELL_CATEGORY_EVENT);
 	if (list && PyList_Size(list)) {
-		start_ns = clock_ns = fire_now_ns();
-		result = fire_call_all(recorder, key, list, given, given_count, keywords, &clock_ns);
+		start_ns = firing.clock_ns = fire_now_ns();
+		result = fire_call_all(recorder, &firing, list);
 	}
 	dwell_end_id(began);
 	Py_XDECREF(list);
-	fire_append(recorder, DWELL_IGNITE_TIME_OF_EVENT, number, clock_ns - start_ns);
+	fire_append(recorder, DWELL_IGNITE_TIME_OF_EVENT, number, firing.clock_ns - start_ns);
 	fire_leave(recorder, result ? -1 : number);
 	return result;
 }

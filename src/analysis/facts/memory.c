@@ -38,10 +38,13 @@ static double memory_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* Finds the mean memory in use in the four quarters of the time from `from` to `to`, the least, and what a
- * tenth of the points is below. `space` is for a number for each point. False: a quarter has no point. */
-static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
-                            double means[4], double least[4], double low[4], double *space)
+/* Memory in use in the four quarters of a time: its mean, the least, and what a tenth of the points is below. */
+struct quarters {
+	double means[4], least[4], low[4];
+};
+
+/* `space` is for a number for each point. False: a quarter has no point. */
+static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns, struct quarters *found, double *space)
 {
 	for (unsigned quarter = 0; quarter < 4; quarter++) {
 		double sum = 0;
@@ -58,9 +61,9 @@ static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, d
 		if (!count)
 			return false;
 		dw_median(space, count); /* sorts */
-		means[quarter] = sum / (double)count;
-		least[quarter] = space[0];
-		low[quarter] = space[count / 10];
+		found->means[quarter] = sum / (double)count;
+		found->least[quarter] = space[0];
+		found->low[quarter] = space[count / 10];
 	}
 	return true;
 }
@@ -148,11 +151,12 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 {
 	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	size_t count = work->loop->count, first = count / 10 + 2;
-	double means[4], least[4], low[4], growth, bytes, peak = (double)pool->all.at_peak_bytes;
+	struct quarters quarters;
+	double growth, bytes, peak = (double)pool->all.at_peak_bytes;
 	double *space = calloc(pool->point_count + 1, sizeof *space);
 	bool known = space && count >= GROWTH_STEPS &&
 	             memory_quarters(pool, (double)work->all[first].start_ns,
-	                             (double)work->all[count - 1].end_ns, means, least, low, space);
+	                             (double)work->all[count - 1].end_ns, &quarters, space);
 	struct dw_fact *fact;
 
 	work->failed |= !space;
@@ -166,8 +170,9 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
 		return;
 	}
-	growth = memory_growth(means);
-	if (fmax(memory_growth(least), memory_growth(low)) < growth / 2 || !memory_keeps(least, growth))
+	growth = memory_growth(quarters.means);
+	if (fmax(memory_growth(quarters.least), memory_growth(quarters.low)) < growth / 2 ||
+	    !memory_keeps(quarters.least, growth))
 		growth = 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first), count - first);
 	if (growth > 0)

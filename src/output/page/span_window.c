@@ -123,30 +123,29 @@ static int span_take_short(void *context, const struct dw_event *event)
 
 /* Adds the items of a row of the index and of the same row of exact items, in order of time. With
  * exact items, merged ones of the index are left out. */
-static bool span_add_row(const struct dw_page_spans *spans, const struct dw_page_window *window,
-                         uint32_t at, const struct dw_span_row *row, const struct dw_span_row *exact,
-                         uint64_t resolution_ns, struct dw_span_rows *to)
+static bool span_add_row(const struct span_collect *collect, uint32_t at, const struct dw_span_row *row,
+                         const struct dw_span_row *exact, struct dw_span_rows *to)
 {
-	size_t i = dw_span_row_find(row, window->begin_ns), k = 0;
+	size_t i = dw_span_row_find(row, collect->window->begin_ns), k = 0;
 	bool known = true;
 
 	while (known) {
 		const struct dw_span_item *item = i < row->count ? &row->items[i] : NULL;
 		const struct dw_span_item *other = exact && k < exact->count ? &exact->items[k] : NULL;
 
-		if (item && item->start_ns >= window->end_ns)
+		if (item && item->start_ns >= collect->window->end_ns)
 			item = NULL;
-		if (item && exact && (item->count > 1 || item->end_ns - item->start_ns < spans->resolution_ns)) {
+		if (item && exact && (item->count > 1 || item->end_ns - item->start_ns < collect->spans->resolution_ns)) {
 			i++;
 			continue;
 		}
 		if (!item && !other)
 			return true;
 		if (other && (!item || other->start_ns < item->start_ns)) {
-			known = dw_span_rows_add(to, at, other, resolution_ns);
+			known = dw_span_rows_add(to, at, other, collect->resolution_ns);
 			k++;
 		} else {
-			known = dw_span_rows_add(to, at, item, resolution_ns);
+			known = dw_span_rows_add(to, at, item, collect->resolution_ns);
 			i++;
 		}
 	}
@@ -180,24 +179,25 @@ static bool span_add_open(struct dw_page_spans *spans, const struct dw_page_wind
 	return known;
 }
 
-static bool span_add_tracks(struct dw_page_spans *spans, const struct dw_page_window *window,
-                            uint64_t resolution_ns, const struct dw_span_rows *exact, struct dw_span_rows *tracks)
+static bool span_add_tracks(const struct span_collect *collect, struct dw_span_rows *tracks)
 {
+	struct dw_page_spans *spans = collect->spans;
+	const struct dw_span_rows *exact = collect->exact;
+
 	for (uint32_t i = 0; i < spans->track_count; i++) {
 		const struct dw_span_rows *rows = &spans->tracks[i];
 		bool merged = exact && dw_span_is_merged(spans, i);
 		static const struct dw_span_row none;
 		size_t count = merged && exact[i].count > rows->count ? exact[i].count : rows->count;
 
-		if (!dw_span_wants(window, i))
+		if (!dw_span_wants(collect->window, i))
 			continue;
 		for (uint32_t k = 0; k < count; k++)
-			if (!span_add_row(spans, window, k, k < rows->count ? &rows->rows[k] : &none,
-			                  !merged ? NULL : k < exact[i].count ? &exact[i].rows[k] : &none,
-			                  resolution_ns, &tracks[i]))
+			if (!span_add_row(collect, k, k < rows->count ? &rows->rows[k] : &none,
+			                  !merged ? NULL : k < exact[i].count ? &exact[i].rows[k] : &none, &tracks[i]))
 				return false;
 	}
-	return span_add_open(spans, window, resolution_ns, tracks);
+	return span_add_open(spans, collect->window, collect->resolution_ns, tracks);
 }
 
 int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *window,
@@ -214,7 +214,7 @@ int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *wi
 			result = dw_span_walk(spans, window, span_take_short, &collect, error);
 	}
 	if (known && !collect.failed && result >= 0)
-		known = span_add_tracks(spans, window, resolution_ns, collect.exact, tracks);
+		known = span_add_tracks(&collect, tracks);
 	dw_span_free_tracks(spans, collect.exact);
 	if (result < 0)
 		return result;

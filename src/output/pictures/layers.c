@@ -136,8 +136,8 @@ static const char *layers_make_title(struct drawing *drawing, const struct dw_so
 	return dw_arena_printf(&drawing->arena, "%s: layers, %s", name, pictures[drawing->of].what);
 }
 
-static int layers_write(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model,
-                        dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error)
+/* Makes the nodes, the title and the subtitle. */
+static int layers_fill(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model, struct dwell_error *error)
 {
 	const char *less = "";
 	struct dw_text total;
@@ -163,7 +163,7 @@ static int layers_write(struct drawing *drawing, struct dw_picture *picture, str
 		picture->title = layers_make_title(drawing, dw_model_source(model));
 	if (!picture->title || !picture->subtitle)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing layers");
-	return dw_picture_write(picture, put, to, drawn, error);
+	return 0;
 }
 
 int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, const char *title,
@@ -182,7 +182,9 @@ int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, 
 	drawing.layers = dw_model_layers(model, &ask, error);
 	if (!drawing.layers)
 		return DWELL_E_NOMEM;
-	result = layers_write(&drawing, &picture, model, put, to, drawn, error);
+	result = layers_fill(&drawing, &picture, model, error);
+	if (!result)
+		result = dw_picture_write(&picture, put, to, drawn, error);
 	dw_arena_reset(&drawing.arena);
 	return result;
 }
