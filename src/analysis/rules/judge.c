@@ -214,13 +214,13 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->time_ns = verdict->share.value *
 	                   (verdict->has_cells                    ? judge_own_ns(at)
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
-	                                                          : dw_case_whole_ns(at, verdict->whole));
+	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at));
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
 	if (rule->no_gain)
 		return;
 	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
-	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP))
-		verdict->gain_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at))
+		verdict->gain_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at);
 	if (!(verdict->gain_ns > 0))
 		verdict->gain_ns = NAN;
 }

@@ -42,7 +42,7 @@ static const struct dw_loop_phases *phases_of_loop(const struct dw_overview *ove
 	return NULL;
 }
 
-/* "Phases of the loop: acting 40% (12 times), learning 60% (12 times)." */
+/* "Phases of the loop, each with the data and waits before the next: acting 40% (12 times), learning 60% (12 times)." */
 static void phases_head_shares(struct dwell_table *table, const struct dw_loop_phases *phases)
 {
 	double ns[DW_PHASE_CHECKPOINT], all = 0;
@@ -59,7 +59,7 @@ static void phases_head_shares(struct dwell_table *table, const struct dw_loop_p
 			                         dw_phase_name((enum dw_phase_kind)kind), dw_text_percent(ns[kind] / all).at,
 			                         dw_text_count((int64_t)phases->phases[kind].loop.times).at,
 			                         dw_text_plural(phases->phases[kind].loop.times));
-	dw_table_head(table, "Phases of the loop: %s.", list);
+	dw_table_head(table, "Phases of the loop, each with the data and waits before the next: %s.", list);
 }
 
 static void phases_head_updates(struct dwell_table *table, const struct dw_loop_phases *phases)

@@ -1154,7 +1154,7 @@ $ trace agent && dwell report agent.dwell
 13% of the loop lies between the steps, in Python and waits 13%.
   -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
 A step has 2 optimizer steps.
-Phases of the loop: acting 20.0% (2 times), learning 80.0% (3 times).
+Phases of the loop, each with the data and waits before the next: acting 20.0% (2 times), learning 80.0% (3 times).
 The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
 
   a step            ms  of the loop
