@@ -73,8 +73,8 @@ char **dw_script_command(char **command)
 {
 	static char line[SCRIPT_FIRST_LINE], python[] = "python", python3[] = "python3";
 	char path[4096], *words[8];
+	static char **made;
 	size_t count, operands = 0;
-	char **made;
 
 	if (!dw_script_is(command[0]))
 		return command;
