@@ -64,7 +64,7 @@ NOT_RUN = {  # why no test runs them
         "make bench", "tools/measure/figures all", "tools/measure/figures recorder", "tools/measure/verdicts", "tools/measure/verdicts outside. sleep.strong", "tools/measure/verdicts --busy 2",
         "tools/measure/verdicts --again --page", "tools/measure/verdicts --set DIR --page", "tools/measure/accounts --record",
         "tools/measure/harmless", "tools/measure/harmless --only dlerror --mode malloc",
-        "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
+        "tools/measure/harmless --plain 5", "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
     "it needs traces that their authors publish": ["tools/measure/strangers --folder F --page"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
     "it fuzzes for minutes": ["tools/measure/fuzz --until 1000000000", "tools/measure/fuzz --engine afl"],
