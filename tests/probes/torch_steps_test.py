@@ -707,7 +707,7 @@ def main():
         counts.setdefault(process, {}).setdefault(row["thread"], 0)
         counts[process][row["thread"]] += 1
         shares = {name: int(value) for name, value in row.items() if name.endswith("_ns") and value and
-                  name not in ("start_ns", "duration_ns", "cpu_ns")}
+                  name not in ("start_ns", "duration_ns", "until_next_ns", "cpu_ns")}
         if sum(shares.values()) > int(row["duration_ns"]):
             wrong_shares.setdefault(process, []).append((row["step"], shares, row["duration_ns"]))
     for number, process, status in ended:
