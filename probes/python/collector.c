@@ -17,7 +17,8 @@ static __thread unsigned began __attribute__((tls_model("initial-exec")));
 /* gc.callbacks as the program sees it. NULL: the interpreter's own list. */
 static PyObject *programs;
 
-/* As the interpreter does it: the list may change meanwhile, and no exception gets out. */
+/* Calls the program's callbacks as the interpreter would: they may change the list meanwhile, and their exceptions are
+ * printed and dropped. */
 static void collector_call_programs(PyObject *arguments)
 {
 	for (Py_ssize_t i = 0; programs && i < PyList_Size(programs); i++) {

@@ -6,7 +6,7 @@ usage: drop_ins_test.py BUILD_FOLDER [TORCHPROF_PACKAGES] [--write]
 python/drop_ins.txt has a line for each name of each original. Original and dwell run the same work in one process, and this
 test fails for a name, a parameter or a default of the original that has no line; for a line whose name the original has
 not; for `same` where kind, parameters, type or value differ; for `refused` where dwell takes it; for `better` where
-dwell lacks it. --write adds lines for what has none, marked TODO. Originals that are not installed are
+dwell lacks it. --write adds lines for what has none, marked "undecided". Originals that are not installed are
 skipped. Last line: "N passed, N failed"; 77: no PyTorch here.
 """
 import inspect
@@ -53,7 +53,7 @@ class Line:
     """NAME or NAME(PARAMETER), what of it, of which generation of PyTorch ("": of each), and the reason."""
 
     def __init__(self, text):
-        match = re.fullmatch(r"(\S+)(?: @(\d))?: (same|inside|better|refused|TODO)(?:: (.+))?", text)
+        match = re.fullmatch(r"(\S+)(?: @(\d))?: (same|inside|better|refused|undecided)(?:: (.+))?", text)
         if not match or (match.group(3) in ("better", "refused")) != bool(match.group(4)):
             sys.exit(f"{TABLE}: {text!r}: NAME: same, NAME: inside, NAME: better: REASON or NAME: refused: REASON")
         self.name, self.generation, self.verdict, self.reason = match.groups()
@@ -148,7 +148,7 @@ class Walk:
         if line is None:
             self.section.lack(name, why)
             check(label, False, f"no line in {TABLE}; {why or 'same'}")
-        elif line.verdict in ("same", "TODO"):
+        elif line.verdict in ("same", "undecided"):
             check(label, not why and line.verdict == "same", why)
         elif line.verdict == "better":
             check(label, has, "missing")
@@ -210,7 +210,7 @@ class Walk:
 
 
 class Section:
-    """The lines of one kind of object, and which of them were met."""
+    """The lines about one class or module of an original, and for which of them it has the name."""
 
     def __init__(self, title, lines):
         self.title, self.met, self.lacking = title, set(), {}
@@ -218,7 +218,7 @@ class Section:
 
     def lack(self, name, why):
         if why or name not in self.lacking:
-            self.lacking[name] = f"{name}: {'TODO' if why else 'same'}"
+            self.lacking[name] = f"{name}: {'undecided' if why else 'same'}"
 
     def end(self):
         stale = sorted(set(self.lines) - self.met)

@@ -167,7 +167,7 @@ class Recorder:
 # ---- the machine -----------------------------------------------------------------------------------
 
 def processor_times():
-    """(now, seconds that all programs ran, seconds that programs that this process started ran)."""
+    """The time now, the processor time of all programs of the machine, and that of this process's children, in seconds."""
     own = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, _, _, interrupt, soft, stolen = map(int, file.readline().split()[1:9])

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "model/steps/steps.h"
 
-/* Shares that operators have in a Python program. */
+/* The parts of a step in which a program in Python calls operators. */
 #define DW_PARTS_OF_OPERATORS (1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
 
 struct dw_account_part {

@@ -6,7 +6,6 @@
  * Summaries of a running job are written at different times. A rank waits as long as its own file says, and what it does since
  * then is not known.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "ranks/ranks.h"
@@ -77,25 +76,19 @@ bool dw_ranks_is_older(const struct dw_ranks *ranks, const struct dw_summary_ran
 
 /* ---- ranks that failed --------------------------------------------------------------------------- */
 
-/* As in src/analysis/watch/losses.c: a launcher ends other ranks by SIGTERM, and ranks that lose a connection end with an exit
- * status. */
-static unsigned hang_class(const struct dw_summary_rank *rank)
-{
-	return rank->failed == DW_SUMMARY_SIGNAL + SIGTERM ? 2 : rank->failed > DW_SUMMARY_SIGNAL ? 0 : 1;
-}
-
 /* Whether the rank failed by itself: not because a launcher or a person ended a job that hung. */
 static bool hang_is_cause(const struct dw_hang *hang, const struct dw_summary_rank *rank)
 {
-	return rank->failed && hang_class(rank) < 2 && (!hang->ns || rank->end_ns < hang->end_ns - hang->ns + (uint64_t)LEAST_NS);
+	return rank->failed && dw_summary_failure_order(rank->failed) < 2 &&
+	       (!hang->ns || rank->end_ns < hang->end_ns - hang->ns + (uint64_t)LEAST_NS);
 }
 
 static bool hang_is_before(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
 {
 	bool waits[] = { hang_communication(a) != NULL, hang_communication(b) != NULL };
 
-	if (hang_class(a) != hang_class(b))
-		return hang_class(a) < hang_class(b);
+	if (dw_summary_failure_order(a->failed) != dw_summary_failure_order(b->failed))
+		return dw_summary_failure_order(a->failed) < dw_summary_failure_order(b->failed);
 	return waits[0] != waits[1] ? waits[1] : a->end_ns - a->silent_ns < b->end_ns - b->silent_ns;
 }
 

@@ -1,5 +1,6 @@
 /* Makes the summary of a run: one entry for each of its processes that has steps. */
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -270,6 +271,13 @@ struct dw_summary_failure dw_summary_failure(uint32_t failed)
 	else if (failed)
 		snprintf(text.at, sizeof text.at, ", with exit status %u", failed);
 	return text;
+}
+
+unsigned dw_summary_failure_order(uint32_t failed)
+{
+	if (failed == DW_SUMMARY_SIGNAL + SIGTERM)
+		return 2;
+	return failed > DW_SUMMARY_SIGNAL ? 0 : 1;
 }
 
 static void build_process(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_source *source,

@@ -82,7 +82,7 @@ enum dw_field_kind {
 	DW_FIELD_U64,
 	DW_FIELD_U32,
 	DW_FIELD_BOOL,
-	DW_FIELD_FROM_1,   /* int32_t; of a new struct -1; the file has it plus 1 */
+	DW_FIELD_FROM_1,   /* int32_t from -1 on, which is also what a new struct has. The file has the number plus 1 */
 	DW_FIELD_LOG2,     /* unsigned, at most 63 */
 	DW_FIELD_ENUM,     /* an enum of which `most` is the last; a newer version's is 0 */
 	DW_FIELD_WITHIN,   /* bool; a message whose fields are in the same struct, and which the file has if it is true */
@@ -96,7 +96,7 @@ enum dw_field_kind {
 
 /* What becomes of an earlier summary's value. */
 enum dw_field_merge {
-	DW_MERGE_NOT,  /* nothing: the later summary's is kept, or continue.c does it */
+	DW_MERGE_NOT,  /* the later summary's is kept, or continue.c merges it */
 	DW_MERGE_SUM,  /* it is added */
 	DW_MERGE_MOST, /* the larger one is kept */
 };

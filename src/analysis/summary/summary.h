@@ -210,6 +210,12 @@ struct dw_summary_failure {
 	char at[80];
 };
 struct dw_summary_failure dw_summary_failure(uint32_t failed);
+
+/*
+ * Of ranks that failed, which kind failed first: 0 a signal, 1 an exit status, 2 SIGTERM. A launcher ends the other ranks by
+ * SIGTERM, and ranks that lose their connection to one that failed end with an exit status.
+ */
+unsigned dw_summary_failure_order(uint32_t failed);
 /* The steps of its loop, counted or not. */
 uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
 void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary_span *from);

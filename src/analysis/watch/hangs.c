@@ -82,7 +82,7 @@ static bool hangs_pauses(const struct dw_watched *waits, const struct dw_watched
 
 /* ---- ranks that called different collectives ----------------------------------------------------------- */
 
-/* The operation that the rank called as number `sequence` of the group; NULL: it is not known. */
+/* The collective that the rank called in the group with this sequence number, as "all_reduce"; NULL: not known. */
 static const char *hangs_operation(const struct dw_watched *watched, uint32_t group, uint64_t sequence)
 {
 	for (unsigned i = 0; i < watched->collective_count; i++)

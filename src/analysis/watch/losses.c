@@ -1,5 +1,4 @@
 /* Which processes of a job ended as they should, and which did not; see watch.h. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,21 +44,12 @@ void dw_watch_find_ends(struct dw_watch *watch)
 
 /* ---- which one failed first ---------------------------------------------------------------------------- */
 
-/* A launcher ends the other ranks by SIGTERM, and ranks that lose a connection end with an exit status. So a rank that
- * another signal ended failed before these. */
-static unsigned losses_class(const struct dw_watched *watched)
-{
-	if (watched->failed == DW_SUMMARY_SIGNAL + SIGTERM)
-		return 2;
-	return watched->failed > DW_SUMMARY_SIGNAL ? 0 : 1;
-}
-
-/* Of ranks of a class, those that wait inside communication failed later than the others, and of these the one that
- * recorded first. */
+/* Of two ranks that failed in the same way, the one that was not inside communication failed first: the other one waited
+ * for it. If both were or were not, the one whose last record is older. */
 static bool losses_is_before(const struct dw_watched *a, const struct dw_watched *b)
 {
-	if (losses_class(a) != losses_class(b))
-		return losses_class(a) < losses_class(b);
+	if (dw_summary_failure_order(a->failed) != dw_summary_failure_order(b->failed))
+		return dw_summary_failure_order(a->failed) < dw_summary_failure_order(b->failed);
 	if (a->communication != b->communication)
 		return b->communication;
 	if (a->last_record_ns != b->last_record_ns)

@@ -43,7 +43,7 @@ static const char *new_trace_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* How many bytes of the word are left without the ending of a script; 0: it has none. */
+/* The length of a script's name without its ending, as 5 of "train.py"; 0: the word does not end like a script. */
 static size_t new_trace_stem(const char *word)
 {
 	size_t length = strlen(word);

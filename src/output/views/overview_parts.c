@@ -315,7 +315,8 @@ static void overview_fill_own(const struct naming *naming, const struct dw_flat 
 	free(stats);
 }
 
-/* A call and a ns of the counted steps stand for those of all steps, as in the table of the parts. */
+/* Only some steps were recorded with their operators. Sets by what calls and times of these are multiplied, so that they
+ * are those of a mean step, as in the table of the parts. */
 static bool overview_measure_names(struct naming *naming, size_t counted, struct dwell_error *error)
 {
 	const struct dw_loop_parts *parts = counted ? dw_facts_loop_parts(naming->overview->model, error) : NULL;

@@ -117,7 +117,7 @@ bool dw_process_ready(enum dw_loss *cause);
 /* False in a child of vfork, which runs on its parent's memory. */
 bool dw_process_own_memory(void);
 enum dw_hold {
-	DW_HOLD_NONE,  /* another thread has the lock, and the caller has waited as long as it may */
+	DW_HOLD_NONE,  /* not taken: another thread has the lock for longer than the caller may wait */
 	DW_HOLD_HERE,  /* the calling thread has it already: the caller is a signal handler */
 	DW_HOLD_TAKEN,
 };
