@@ -53,8 +53,9 @@ static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_acc
 static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED;
+	bool named = marked && dw_case_is_named(at);
 
-	if (at->rule->unmarked ? marked && !at->unexplained : at->rule->marked && !marked) {
+	if (at->rule->unmarked ? named && !at->unexplained : at->rule->marked && !marked) {
 		verdict->missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
 		return false;
 	}
