@@ -331,11 +331,13 @@ const struct dw_verb dw_verbs[] = {
 	{ "stacks", "print the stacks of all threads of running programs", "PID...", OPTIONS(stacks_options), dw_cmd_stacks,
 	  NULL,
 	  "dwell stacks 4711\n" },
-	{ "watch", "say when a running job hangs, loses a rank or becomes slow", "FOLDER|SUMMARY|TRACE...", OPTIONS(watch_options), dw_cmd_watch,
+	{ "watch", "say when a running job hangs, loses a rank or becomes slow", "FOLDER|SUMMARY|TRACE...",
+	  OPTIONS(watch_options), dw_cmd_watch,
 	  NULL,
 	  "dwell watch job\n"
 	  "dwell watch --on hang='echo $DWELL_TEXT | mail admin' job\n" },
-	{ "capture", "record some steps of a running job or server", "FOLDER|TRACE...|HOST:PORT", OPTIONS(capture_options), dw_cmd_capture,
+	{ "capture", "record some steps of a running job or server", "FOLDER|TRACE...|HOST:PORT",
+	  OPTIONS(capture_options), dw_cmd_capture,
 	  NULL,
 	  "dwell capture --steps 5 job\n"
 	  "dwell capture --duration 2s localhost:9001\n" },
