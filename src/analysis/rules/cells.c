@@ -173,7 +173,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("loading-code", CAUSE, "Does loading code take time?", RUNS(DOES(STARTS)), WAITS(DOES(STARTS))),
 		.unmarked = true,
 		.no_gain = true,
-		.statement = "Loading libraries and modules {takes} {share} {of}.",
+		.statement = "Loading libraries and modules {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_PYTHON] = "import where it is used, or less of a package" },
 		.look = "dwell report --view hot",
 	},
@@ -181,7 +181,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?",
 		        1u << DW_SHARE_COLLECTOR, RUNS(DOES(COLLECTOR))),
 		.part = DW_RULE_PART_COLLECTOR,
-		.statement = "Garbage collection takes {share} {of}.",
+		.statement = "Garbage collection takes {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
 			[DW_WORDS_PYTHON] = "gc.freeze() once the model and the data are made, or gc.disable() and "
