@@ -29,7 +29,7 @@ static double host_calls(const struct dw_rule_case *at)
 	double own_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
 	double count = host_number_of_calls(at), all = dw_case_value(at, DW_FACT_OPERATORS_COUNT) + dw_case_part(at, DW_FACT_LOOP_CALLS);
 	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON)
-	                     ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
+	                     ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER) | DW_ACTIVITY_SET(PACKAGE))
 	                     : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
 	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
