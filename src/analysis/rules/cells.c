@@ -214,7 +214,7 @@ const struct dw_rule dw_rules_cells[] = {
 		.unmarked = true,
 		.is_form = cells_is_work,
 		.no_gain = true,
-		.statement = "Code of libraries {takes} {share} {of}[, {cells:part} of it called in {cells:function}].",
+		.statement = "Code of libraries {takes} {share} {of}[, most of it called in {cells:most}].",
 		.look = "dwell report --view hot",
 	},
 	{
