@@ -590,6 +590,12 @@ static const struct {
 	{ "cuda", "_lazy_init", { loop_no_range, loop_after_device } },
 };
 
+static void loop_forked(void)
+{
+	dwp_loops_forget();
+	dwp_optimizers_forked();
+}
+
 static PyObject *loop_find_transform_level(PyObject *torch)
 {
 	PyObject *c = PyObject_GetAttrString(torch, "_C");
@@ -607,7 +613,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	static const struct dwp_hook function = { loop_before_function, loop_after_function };
 
 	follow_gate = follow;
-	dwp_loop_forked = dwp_loops_forget;
+	dwp_loop_forked = loop_forked;
 	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	training_name = PyUnicode_InternFromString("training");

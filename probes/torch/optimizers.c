@@ -108,3 +108,10 @@ void dwp_optimizer_in_loops(const void *optimizer, const uint64_t *loops, uint32
 	if (several)
 		dwell_meta(DW_KEY_TORCH_OPTIMIZER_LOOPS, chains);
 }
+
+void dwp_optimizers_forked(void)
+{
+	memset(stepped, 0, sizeof stepped);
+	chains[0] = 0;
+	several = false;
+}

@@ -22,3 +22,5 @@ struct dwell_site *dwp_optimizer_site(const void *optimizer);
 bool dwp_optimizer_is_due(const void *optimizer);
 /* It steps in these loops, the outermost first; numbers that differ between loops. */
 void dwp_optimizer_in_loops(const void *optimizer, const uint64_t *loops, uint32_t count);
+/* In the child process after fork, which stores in its own name where optimizers step. */
+void dwp_optimizers_forked(void);

@@ -33,6 +33,17 @@ static bool learned_has(const struct dw_source *source, uint32_t process, const 
 	return false;
 }
 
+/* The same of a process or one that it was forked from: what the probe says when PyTorch is imported. */
+static bool learned_inherits(const struct dw_source *source, uint32_t process, const char *key, const char *value)
+{
+	for (size_t i = 0; i < source->process_count && process != DW_NO_INDEX; i++) {
+		if (learned_has(source, process, key, value))
+			return true;
+		process = source->processes[process].parent;
+	}
+	return false;
+}
+
 /* An older trace does not say who made its steps. Those that a program marks follow each other without a gap. */
 static bool learned_is_seamless(const struct dw_phase_loop *loop)
 {
@@ -48,7 +59,7 @@ static bool learned_is_marked(const struct dw_model *model, const struct dw_phas
 
 	if (learned_has(source, process, DW_KEY_TORCH_STEPS, NULL))
 		return learned_has(source, process, DW_KEY_TORCH_STEPS, "marked");
-	return !learned_has(source, process, DW_KEY_TORCH_VERSION, NULL) ||
+	return !learned_inherits(source, process, DW_KEY_TORCH_VERSION, NULL) ||
 	       learned_has(source, process, DW_KEY_TORCH_STEP_ON, "steps") || learned_is_seamless(loop);
 }
 
@@ -69,7 +80,7 @@ static bool learned_has_names(const struct dw_model *model, const struct dw_phas
 
 	for (unsigned i = 0; i < DW_LOOP_OPTIMIZERS; i++)
 		named += loop->updates_of[i];
-	return named >= loop->update_count && learned_has(model->source, process, DW_KEY_TORCH_OPTIMIZERS, "numbered");
+	return named >= loop->update_count && learned_inherits(model->source, process, DW_KEY_TORCH_OPTIMIZERS, "numbered");
 }
 
 /* Whether a step of the trace has several updates. */

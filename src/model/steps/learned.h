@@ -48,6 +48,14 @@ const char *dw_learned_why_text(enum dw_learned_why why);
 /* NULL with `error`: out of memory. */
 const struct dw_learned *dw_model_learned(struct dw_model *model, struct dwell_error *error);
 
+/*
+ * Gives the source the iterations as its steps, of those loops in which they are others than the steps of the trace.
+ * Call it before a model of the source is made. A trace that a program is still writing keeps its steps, and so do
+ * traces without marks of several optimizers (DW_KEY_TORCH_OPTIMIZER_LOOPS), which then need no walk: with one
+ * optimizer both are the same.
+ */
+int dw_learned_apply(struct dw_source *source, struct dwell_error *error);
+
 /* For loop_phases_product.c, which has the updates of each loop. False: out of memory. */
 struct dw_phase_loop;
 struct dw_steps;

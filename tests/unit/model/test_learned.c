@@ -311,6 +311,66 @@ TEST(each_batch_is_an_iteration_though_one_optimizer_steps_rarely)
 	check_learned(20, 0);
 }
 
+/* ---- as steps of the source ------------------------------------------------------------------------------ */
+
+/* Opens the trace and gives it its iterations. Returns a model of it. */
+static struct dw_model *apply(void)
+{
+	struct dw_model *model = NULL;
+
+	dw_encode_record(&made.stream, now_us * 1000, DW_MARK, made_op(&made, DWELL_CATEGORY_MARK, "end"), NULL, 0);
+	if (made_open(&made, NULL) || dw_learned_apply(made.source, &made.error) ||
+	    dw_model_create(&model, made.source, NULL, &made.error))
+		CHECK_FAIL("%s", made.error.message);
+	return model;
+}
+
+static void check_applied(size_t count, uint64_t first_ns)
+{
+	struct dw_model *model = apply();
+	const struct dw_steps *steps = dw_model_steps(model, &made.error);
+
+	CHECK_EQ(made.source->step_count, count);
+	CHECK(steps && steps->count == count);
+	for (size_t i = 0; steps && i < steps->count; i++) {
+		CHECK_EQ(steps->steps[i].number, i);
+		CHECK(steps->steps[i].recorded);
+		CHECK(steps->steps[i].whole_ns[DW_WHOLE_BACKWARD] > 0);
+	}
+	CHECK_EQ(steps->steps[0].end_ns - steps->steps[0].start_ns, first_ns);
+	dw_model_destroy(model);
+	made_close(&made);
+}
+
+TEST(iterations_become_the_steps)
+{
+	learn_twice(3, "1=1 2=1 ");
+	check_applied(18, 570000);
+}
+
+TEST(steps_stay_if_iterations_are_the_same)
+{
+	learn_twice(3, "1=1 2=1/2 ");
+	check_applied(6, 2820000);
+}
+
+TEST(steps_stay_if_nothing_says_in_which_loops_optimizers_step)
+{
+	learn_twice(3, NULL);
+	check_applied(6, 2820000);
+}
+
+TEST(iterations_have_the_cpu_time_of_their_steps)
+{
+	struct dw_model *model;
+
+	learn_twice(3, "1=1 2=1 ");
+	model = apply();
+	CHECK_EQ(made.source->steps[17].cpu_ns, 595);
+	dw_model_destroy(model);
+	made_close(&made);
+}
+
 /* ---- where the reader does not decide -------------------------------------------------------------------- */
 
 TEST(steps_that_a_program_marks_are_not_decided)
