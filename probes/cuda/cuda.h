@@ -4,6 +4,7 @@
  *   process   how the library gets into a process, and when it records: one thread watches the gate
  *   bursts    bounds the cost: when devices are recorded, if nobody asks for more
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
+ *   calls     what CUDA's calls do, by their names
  *   handover  another tool of the program takes CUPTI: dwell leaves first
  *   redirect  replaces functions of a library
  *   buffers   CUPTI's buffers: given, taken, bounded
@@ -95,8 +96,6 @@ enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
 void dwc_cupti_switch(enum dwc_level level);
 /* Ends the subscription, if there is one, and what dwell has set; no kind may be enabled. */
 void dwc_cupti_close(void);
-/* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
-bool dwc_cupti_is_question(const char *name);
 /* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
 void dwc_cupti_flush(bool all);
 /* Whether another tool has subscribed since, unseen by handover.c. */
@@ -106,6 +105,13 @@ const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record);
 /* Records that CUPTI dropped since the last call. */
 uint64_t dwc_cupti_dropped(void);
 bool dwc_cupti_time(uint64_t *ns);
+
+/* ---- calls.c -------------------------------------------------------------------------------------------- */
+
+/* ASKS: asks for something and does nothing with a device. Such calls are not recorded. */
+enum dwc_call { DWC_CALL_OTHER = 1, DWC_CALL_SUBMITS, DWC_CALL_WAITS, DWC_CALL_ASKS };
+/* What the call does that CUPTI calls by this name, with or without versions in it. */
+enum dwc_call dwc_call_of(const char *name);
 
 /* ---- bursts.c ------------------------------------------------------------------------------------------- */
 

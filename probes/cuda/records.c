@@ -213,7 +213,7 @@ static uint32_t record_function(bool runtime, uint32_t function)
 		length = sizeof text - 1;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	uint32_t id = dwc_cupti_is_question(text) ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
+	uint32_t id = dwc_call_of(name) == DWC_CALL_ASKS ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
 	if (known)
 		*known = id;
 	return id;

@@ -151,6 +151,20 @@ def test_order():
     check("correlations that begin again", run.kernels("odd") == run.kernels("even") == 25)
 
 
+def test_stub():
+    run = Run("13.5", "device", "stub")
+    kernel = run.table("kernels").get("by_stub", {})
+    check(f"a launch by the stub of nvcc 13 has its call and its operator: {kernel}", kernel.get("operator") == "aten::mm" and
+          [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"] == ["__cudaLaunchKernel"])
+
+
+def test_names():
+    """The same for all versions that pip has: tools/measure/cupti_names."""
+    done = subprocess.run([sys.executable, os.path.join(SOURCES, "cupti_names.py"), os.path.join(PACKAGES_11, "nvidia"),
+                           os.path.join(PACKAGES, "nvidia/cuda_cupti"), PIP_13], capture_output=True, text=True, check=False)
+    check(f"names of calls: {done.stdout[-1500:]}{done.stderr[-500:]}", done.returncode == 0)
+
+
 def test_drops():
     run = Run("11.8", "device", "drop")
     dropped = int(re.search(r"standin: (\d+) dropped", run.done.stderr).group(1))
@@ -466,6 +480,8 @@ def main():
     for version in VERSIONS:
         test_kinds(version)
     test_order()
+    test_stub()
+    test_names()
     test_drops()
     test_other_tools()
     for version in VERSIONS:
