@@ -9,6 +9,7 @@
  *   redirect  replaces functions of a library
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
+ *   lost      what was lost, and why
  *   raw       buffers as they came, for tests
  *
  * The driver loads this library when a program first uses CUDA (CUDA_INJECTION64_PATH, which `dwell run`
@@ -45,6 +46,7 @@
 	X(cuptiGetCallbackName, (int domain, uint32_t function, const char **name))
 #define DWC_OPTIONAL(X)                                                                         \
 	X(cuptiSetThreadIdType, (int type))                                                         \
+	X(cuptiActivitySetAttribute_v2, (void *subscriber, int attribute, size_t *size, void *value)) \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t function, uint8_t enable))                       \
 	X(cuptiActivityEnableDriverApi, (uint32_t function, uint8_t enable))                        \
 	X(cuptiActivityEnableRuntimeApi_v2, (void *subscriber, uint32_t function, uint8_t enable))  \
@@ -75,6 +77,7 @@ struct dwc_cupti {
 	struct dwc_functions call;
 	uint32_t version;    /* 18 for 11.8, 130500 for 13.5 */
 	void *subscriber;    /* of version 2, or NULL */
+	bool has_threads;    /* records of calls have the kernel's thread ids */
 	bool seen;           /* another tool subscribed by handover.c, which will see when it enables a kind */
 	char path[512];      /* of the library */
 	char lacks[256];     /* why nothing is recorded, or "" */
@@ -155,8 +158,19 @@ void dwc_records_take(uint8_t *buffer, size_t valid);
 void dwc_records_pair_clocks(void);
 /* Work of devices that the host submitted, as far as CUPTI has returned its records. A graph is one. */
 uint64_t dwc_records_launches(void);
+/* Counts what CUPTI has dropped, and writes what was lost. */
+void dwc_records_count_lost(bool at_end);
 /* Nothing is recorded from `start_ns` to `end_ns`, of CUPTI's clock. Both equal: from then on. */
 void dwc_records_gap(uint64_t start_ns, uint64_t end_ns);
+
+/* ---- lost.c, under the lock of records.c ------------------------------------------------------------------ */
+
+enum dwc_lost { DWC_LOST_BUFFERS, DWC_LOST_TIMES, DWC_LOST_THREADS, DWC_LOST_COUNT };
+void dwc_lost_add(enum dwc_lost cause, uint64_t records);
+/* Writes the causes, if there are more since the last time. */
+void dwc_lost_say(bool at_end);
+/* Another session begins. */
+void dwc_lost_reset(void);
 
 /* ---- raw.c ---------------------------------------------------------------------------------------------- */
 

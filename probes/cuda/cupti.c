@@ -204,6 +204,31 @@ static void cupti_ask_for_holder(char *other, size_t size)
 		dwc_cupti.call.cuptiUnsubscribe(subscriber);
 }
 
+/* As one of several, CUPTI refuses it by its old function since 13.3, and by its new one before 13.4. */
+static bool cupti_set_thread_ids(int type)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	size_t size = sizeof type;
+
+	if (dwc_cupti.subscriber && call->cuptiActivitySetAttribute_v2 &&
+	    call->cuptiActivitySetAttribute_v2(dwc_cupti.subscriber, ATTRIBUTE_THREAD_IDS, &size, &type) == CUPTI_OK)
+		return true;
+	return call->cuptiSetThreadIdType && call->cuptiSetThreadIdType(type) == CUPTI_OK;
+}
+
+/* As one of several, if calls have their threads then or another tool is there already. Alone they always have them. */
+static bool cupti_share(char *other, size_t size)
+{
+	bool shares = cupti_subscribe_with_others(other, size);
+
+	if (shares && !cupti_set_thread_ids(THREAD_IDS_OF_SYSTEM)) {
+		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.subscriber);
+		dwc_cupti.subscriber = NULL;
+		shares = cupti_is_held(cupti_try_subscription()) && cupti_subscribe_with_others(other, size);
+	}
+	return shares;
+}
+
 bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 {
 	const struct dwc_functions *call = &dwc_cupti.call;
@@ -212,7 +237,7 @@ bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 
 	if (!cupti_load())
 		return false;
-	if (cupti_subscribe_with_others(other, sizeof other)) {
+	if (cupti_share(other, sizeof other)) {
 		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, buffers->request_v2,
 		                                                 buffers->complete_v2);
 	} else if (cupti_is_held(result = cupti_try_subscription())) {
@@ -227,8 +252,7 @@ bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 		         "have no device (nvidia-smi lists them)", dwc_cupti.version, result);
 		return false;
 	}
-	if (call->cuptiSetThreadIdType)
-		call->cuptiSetThreadIdType(THREAD_IDS_OF_SYSTEM);
+	dwc_cupti.has_threads = cupti_set_thread_ids(THREAD_IDS_OF_SYSTEM);
 	return true;
 }
 
@@ -312,11 +336,10 @@ void dwc_cupti_switch(enum dwc_level level)
 
 void dwc_cupti_close(void)
 {
+	cupti_set_thread_ids(THREAD_IDS_OF_PTHREAD);
 	if (dwc_cupti.subscriber)
 		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.subscriber);
 	dwc_cupti.subscriber = NULL;
-	if (dwc_cupti.call.cuptiSetThreadIdType)
-		dwc_cupti.call.cuptiSetThreadIdType(THREAD_IDS_OF_PTHREAD);
 }
 
 void dwc_cupti_flush(bool all)

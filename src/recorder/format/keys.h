@@ -33,6 +33,7 @@
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
 #define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */
 #define DW_KEY_CUDA_LACKS "cuda.lacks"             /* text: why device work is missing, or a part of it */
+#define DW_KEY_CUDA_LOST "cuda.lost"               /* text: causes of what was lost of device work, with their counts */
 #define DW_KEY_MPI "mpi.recorded"                  /* text: the MPI library whose calls are recorded */
 #define DW_KEY_MPI_LACKS "mpi.lacks"               /* text: why calls of an MPI library are not recorded */
 #define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
