@@ -16,7 +16,7 @@ struct overview_device_part {
 static const struct dw_column part_columns[] = {
 	DW_FIELD(struct overview_device_part, name, "the device", NONE, TEXT),
 	DW_FIELD(struct overview_device_part, per_step_ns, "", NS, REAL, .one_unit = true),
-	DW_FIELD(struct overview_device_part, share, "of a step", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_device_part, share, "of a steady step", RATIO, REAL, .bar = true),
 };
 
 /* The device's division of the same steps, if the work of a device was recorded. */

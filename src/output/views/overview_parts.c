@@ -228,7 +228,6 @@ struct naming {
 	struct dwell_table *table;
 	double steps;     /* 0: there are no steps */
 	double per_call, per_ns; /* what a call and a ns of the rows are in a step; as in the parts, without no CPU */
-	double scale;     /* dw_loop_parts.scale */
 	double whole_ns;  /* with steps: of one */
 };
 
@@ -272,47 +271,36 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 	return any;
 }
 
-/* Adds to the operators of the counted steps, in units of these, those between the steps. */
-static bool overview_add_between(const struct naming *naming, struct dw_stat *stats)
+/* Operators of the threads with steps: also those that the loop calls between the steps. */
+static void overview_fill_operators(const struct naming *naming, const struct dw_loop_operators *operators, const struct dw_flat *own)
 {
-	const struct dw_steps *steps = naming->overview->steps;
-	bool any = false;
+	uint64_t *p99_ns = calloc(operators->count + 1, sizeof *p99_ns);
 
-	for (size_t loop = 0; loop < steps->thread_count; loop++)
-		for (size_t i = 0; i < steps->loops[loop].outside_row_count; i++) {
-			const struct dw_loop_row *row = &steps->loops[loop].outside_rows[i];
-
-			if (naming->overview->symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
-				continue;
-			stats[row->symbol].count += (uint64_t)((double)row->count / (naming->per_call * naming->steps) + 0.5);
-			stats[row->symbol].self_ns += (uint64_t)((double)row->ns / naming->scale + 0.5);
-			any = true;
-		}
-	return any;
+	naming->table->failed |= !p99_ns;
+	for (size_t i = 0; p99_ns && i < own->count; i++)
+		p99_ns[own->rows[i].symbol] = own->rows[i].stat.p99_ns;
+	for (size_t i = 0; p99_ns && i < operators->count; i++)
+		if (operators->calls[i] > 0 || operators->ns[i] > 0)
+			DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = naming->overview->symbols[i].name,
+			             .calls_per_step = operators->calls[i], .self_per_step_ns = operators->ns[i],
+			             .share = DW_REAL(operators->ns[i] / operators->whole_ns),
+			             .p99_ns = p99_ns[i] ? DW_INT(p99_ns[i]) : DW_EMPTY);
+	free(p99_ns);
+	dw_table_sort_by(naming->table, "self_per_step_ns");
 }
 
-/* The rows of the threads with steps. Of operators with those that the loop calls between the steps. */
-static void overview_fill_own(const struct naming *naming, const struct dw_flat *own, bool operators)
+static bool overview_fill_own(const struct naming *naming, const struct dw_flat *own, bool operators, struct dwell_error *error)
 {
-	size_t count;
-	struct dw_stat *stats;
+	const struct dw_loop_operators *all = operators ? dw_facts_loop_operators(naming->overview->model, error) : NULL;
 
-	dw_model_symbols(naming->overview->model, &count);
-	stats = calloc(count + 1, sizeof *stats);
-	naming->table->failed |= !stats;
-	for (size_t i = 0; stats && i < own->count; i++)
-		stats[own->rows[i].symbol] = own->rows[i].stat;
-	if (!stats || !operators || !(naming->steps > 0) || !(naming->per_ns > 0) || !overview_add_between(naming, stats)) {
-		for (size_t i = 0; stats && i < own->count; i++)
+	if (operators && !all)
+		return false;
+	if (operators && all->whole_ns > 0)
+		overview_fill_operators(naming, all, own);
+	else
+		for (size_t i = 0; i < own->count; i++)
 			overview_fill_name(naming, &own->rows[i].stat, naming->overview->symbols[own->rows[i].symbol].name, true);
-		free(stats);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (stats[i].count || stats[i].self_ns)
-			overview_fill_name(naming, &stats[i], naming->overview->symbols[i].name, true);
-	dw_table_sort_by(naming->table, "self_per_step_ns");
-	free(stats);
+	return true;
 }
 
 /* Only some steps were recorded with their operators. Sets by what calls and times of these are multiplied, so that they
@@ -328,7 +316,6 @@ static bool overview_measure_names(struct naming *naming, size_t counted, struct
 		return false;
 	naming->steps = (double)parts->steps;
 	naming->per_call = 1 / (double)counted;
-	naming->scale = parts->scale;
 	naming->whole_ns = parts->ns - parts->no_cpu_ns;
 	naming->per_ns = parts->scale / naming->steps * (naming->whole_ns / parts->ns);
 	return true;
@@ -361,7 +348,10 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
 	dw_table_named(naming.table, "name")->label = kind->label;
-	overview_fill_own(&naming, own, kind->categories == DW_VIEW_CATEGORY(OPERATOR));
+	if (!overview_fill_own(&naming, own, steps && kind == kinds, error)) {
+		dw_table_destroy(naming.table);
+		return NULL;
+	}
 	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
 		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");

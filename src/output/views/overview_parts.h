@@ -59,7 +59,7 @@ void dw_overview_head_bursts(struct dwell_table *table, const struct dw_overview
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error);
 
-/* account.c: the account of the loop's thread; NULL also if no sample divides it. */
+/* account.c: the account of the loop's thread. */
 struct dwell_table *dw_overview_account(const struct dw_overview *overview, struct dwell_error *error);
 
 /* ---- from samples, without steps (overview_hot.c) ---- */

@@ -52,38 +52,6 @@
 	"native.step_on" /* text: "steps": calls of this function were steps; "there"; or why not */
 #define DW_KEY_NATIVE_STEP_ON_FILE \
 	"native.step_on.file"                          /* text: the library that has this function; absent: the program */
-#define DW_KEY_DELAY_NS "dwell.delay_ns"           /* JSON: how long the main thread was ready to
-                                                    * run and got no CPU */
-#define DW_KEY_PROCESS_CPU_NS "dwell.process_cpu_ns" /* JSON: CPU time of the process from when the recorder was loaded to
-                                                    * its end, by the kernel's account */
-#define DW_KEY_PROCESS_USED "dwell.process_used"   /* JSON: [minor faults, major faults, waits, preemptions, system time in
-                                                    * ns] of the process from its begin to its end */
-#define DW_KEY_LOADED_CPU_NS "dwell.loaded_cpu_ns"   /* JSON: what the process had used before the recorder was loaded, in other
-                                                    * programs that it executed; no entry: next to nothing */
-#define DW_KEY_GAP "gap."                          /* begins a key; text: what the trace lacks of this process, as a report
-                                                    * says it behind "Not recorded: " */
-#define DW_KEY_PEAK_FLOPS "peak_flops_per_second" /* JSON: what the machine can do; only measured
-                                                    * with --flops */
-#define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
-#define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
-                                                    * probe, but none were requested */
-#define DW_KEY_LIBRARIES "dwell.libraries"         /* text: see libraries.h */
-#define DW_KEY_LACKS ".lacks"                      /* behind the id of a library: why it is not recorded */
-#define DW_KEY_ITT "itt.domains"                   /* text: domains whose ITT events are recorded */
-#define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
-#define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */
-#define DW_KEY_CUDA_LACKS "cuda.lacks"             /* text: why device work is missing, or a part of it */
-#define DW_KEY_CUDA_LOST "cuda.lost"               /* text: causes of what was lost of device work, with their counts */
-#define DW_KEY_MPI "mpi.recorded"                  /* text: the MPI library whose calls are recorded */
-#define DW_KEY_MPI_LACKS "mpi.lacks"               /* text: why calls of an MPI library are not recorded */
-#define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
-#define DW_KEY_GGML "ggml.recorded"                /* text: the ggml whose graphs are recorded */
-#define DW_KEY_GGML_NODES "ggml.nodes"             /* text: how nodes of graphs were recorded, or why not */
-#define DW_KEY_ONNX "onnxruntime.recorded"         /* text: the version of ONNX Runtime whose runs are recorded */
-#define DW_KEY_ONNX_NODES "onnxruntime.nodes"      /* text: how nodes are recorded, and what that costs */
-#define DW_KEY_ONNX_FILES "onnxruntime.files"      /* text: how the names of files with its nodes begin */
-#define DW_KEY_NATIVE_STEP_ON "native.step_on"     /* text: "steps": calls of this function were steps; "there"; or why not */
-#define DW_KEY_NATIVE_STEP_ON_FILE "native.step_on.file" /* text: the library that has this function; absent: the program */
 #define DW_KEY_NATIVE_STEP_NS "native.step_ns"     /* JSON: what the begin of a step there costs */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
