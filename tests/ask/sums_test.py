@@ -10,11 +10,13 @@ usage: sums_test.py DWELL MKTRACE
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/views")
+VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/output/views/views.def")
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
 FOLDED = 0.005  # the account in an overview sums up smaller rows
@@ -124,6 +126,16 @@ def wrong_verdicts(summary, overview):
         yield f"all of this may save {summary['combined_gain_ns']} of {loop_ns} ns"
 
 
+def wrong_names(dwell, trace):
+    """A table has a name for each column."""
+    for name in re.findall(r"^VIEW\((\w+)", open(VIEWS, encoding="utf-8").read(), re.M) if "device" in os.path.basename(trace) else []:
+        done = subprocess.run([dwell, "report", "--view", name, "--format", "json", trace], capture_output=True, text=True, check=False)
+        for view in json.loads(done.stdout)["views"] if done.returncode == 0 else []:
+            names = [column["name"] for column in view["columns"]]
+            for column in {column for column in names if names.count(column) > 1}:
+                yield f"view {name} has two columns {column}"
+
+
 def wrong_account(summary):
     account = summary["account"]
     if abs(sum(row["ns"] for row in account["rows"]) - (account["wall_ns"] or 0)) > CLOSE * (account["wall_ns"] or 0) + len(account["rows"]):
@@ -135,15 +147,16 @@ def main():
     passed = failed = found = 0
     for source in sorted(glob.glob(os.path.join(TRACES, "*.txt"))):
         with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "t.dwell")
+            trace = os.path.join(folder, os.path.basename(source)[:-3] + "dwell")
             if subprocess.run([mktrace, source, trace], capture_output=True, check=False).returncode:
                 continue  # made in another way
+            names = list(wrong_names(dwell, trace))
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
         summary = json.loads(done.stdout)
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
-                      wrong_verdicts(summary, overview), wrong_account(summary)):
+                      wrong_verdicts(summary, overview), wrong_account(summary), names):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:

@@ -19,7 +19,6 @@
 #include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
-#define BESIDE_SHARE 0.002    /* of wall time; smaller parts are not named */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 #define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
@@ -61,9 +60,9 @@ static void overview_head_besides(const struct dw_steps *steps, char *to, size_t
 	to[0] = '\0';
 	overview_find_around(steps, ns);
 	for (unsigned around = 0; around < AROUND_COUNT; around++)
-		count += ns[around] && (double)ns[around] >= BESIDE_SHARE * (double)steps->wall_ns;
+		count += dw_overview_is_named(ns[around], steps);
 	for (unsigned around = 0; around < AROUND_COUNT && used < size; around++) {
-		if (!ns[around] || (double)ns[around] < BESIDE_SHARE * (double)steps->wall_ns)
+		if (!dw_overview_is_named(ns[around], steps))
 			continue;
 		used += (size_t)snprintf(to + used, size - used, "%s%s %s",
 		                         shown            ? shown + 1 == count ? " and " : ", "

@@ -13,7 +13,6 @@
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
-#define SMALL_PART 0.0005  /* of a step: the same for smaller parts that the program named */
 #define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
 #define STEP_RANGE_COUNT 10u /* of a range outside all others, without steps: it may be a step */
 
@@ -53,20 +52,22 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	table->part = "breakdown";
 	whole_ns = parts->ns - parts->no_cpu_ns;
 	named_end = parts->part_count - parts->unnamed;
-	least = named_end > MOST_PARTS ? SMALL_OF_MANY : SMALL_PART;
+	least = named_end > MOST_PARTS ? SMALL_OF_MANY : DW_OVERVIEW_NOTHING;
 	for (size_t i = 0; i < parts->part_count; i++) {
 		const struct dw_steady_part *part = &parts->parts[i];
 		double ns = part->ns;
 		/* A program may use any number of names: the smallest parts are combined in one row. */
-		bool small = part->own && i + 1 < named_end && ns < least * parts->ns;
+		bool small = (part->own && i + 1 < named_end && ns < least * parts->ns) || ns < DW_OVERVIEW_NOTHING * whole_ns;
 		char smaller[64] = "";
 
-		if ((i >= MOST_PARTS || small) && i < named_end) {
+		if ((i >= MOST_PARTS || small) && i + 1 < named_end) {
 			snprintf(smaller, sizeof smaller, "%s smaller one%s", dw_text_count((int64_t)(named_end - i)).at,
 			         dw_text_plural(named_end - i));
 			for (; i + 1 < named_end; i++)
 				ns += parts->parts[i + 1].ns;
 		}
+		if (ns < DW_OVERVIEW_NOTHING * whole_ns)
+			continue;
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
 		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}

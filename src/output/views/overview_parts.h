@@ -33,6 +33,15 @@ struct dw_overview {
 	struct dw_arena texts;           /* of the verdicts */
 };
 
+#define DW_OVERVIEW_NAMED 0.002   /* of the run: what takes less is not named above the tables */
+#define DW_OVERVIEW_NOTHING 0.0005 /* of a whole: "0.0%" is no row */
+
+/* Whether a time of the threads with steps is named above the tables. */
+static inline bool dw_overview_is_named(uint64_t ns, const struct dw_steps *steps)
+{
+	return ns && (double)ns >= DW_OVERVIEW_NAMED * (double)steps->wall_ns;
+}
+
 /* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
  * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
 #define DW_CUPTI_LAUNCH_NS 10000.0

@@ -60,7 +60,7 @@ steps
   collector_ns               collector              int, ns, data only
   data_ns                    data                   int, ns, data only
   communication_ns           communication          int, ns, data only
-  device_ns                  device                 int, ns, data only
+  device_wait_ns             device wait            int, ns, data only
   checkpoint_ns              checkpoint             int, ns, data only
   evaluation_ns              evaluation             int, ns, data only
   optimizer_ns               optimizer              int, ns, data only
