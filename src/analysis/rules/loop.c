@@ -267,8 +267,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_CHECKPOINT },
 		.threshold = 0.05,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures.",
-		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)][, most of it in "
-		             "{cells:most}].",
+		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)][, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
 			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously (torch.distributed.checkpoint.async_save)",
@@ -476,12 +475,12 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_WARM_UP_EXCESS, DW_FACT_STEP_WARM_UP),
 		.threshold = 0.05,
-		.reason = "Information: a longer run makes it small. All other statements leave these steps out.",
+		.reason = "Information: a longer run makes it small. All other rules decide without these steps.",
 		.applies = loop_warms_up,
 		.no_gain = true,
 		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "
 		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
-		             "[, most of it in {step.warm_up_excess:part}]. Other statements leave them out.",
+		             "[, most of it in {step.warm_up_excess:part}].",
 	},
 	{ 0 },
 };
