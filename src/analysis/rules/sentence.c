@@ -170,11 +170,14 @@ static void sentence_put_range(struct sentence *sentence, const struct dw_symbol
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
-	struct dw_account_sum sum = dw_account_sum(sentence->at->facts->account, &sentence->at->verdict->cells);
-	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.place_ns >= DW_ACCOUNT_MOST * sum.ns);
+	const struct dw_verdict *verdict = sentence->at->verdict;
+	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : sentence->at->rule->place;
+	const struct dw_account *account = sentence->at->facts->account;
+	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
+	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
 	char text[300];
 
-	if (sentence->at->verdict->cells.by_name)
+	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
 		sentence->known = false;
