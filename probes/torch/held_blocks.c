@@ -10,7 +10,7 @@
  * Each address has one place in the table. If a block needs the place of another one, that one is
  * recorded at once. Only the thread that holds adds blocks. Any thread may free one.
  */
-#include "held.h"
+#include "held_blocks.h"
 
 #define HELD_BYTES ((uint64_t)64 << 20) /* most of all held blocks, because they are lost if the program is killed */
 

@@ -3,7 +3,7 @@
 
 #include "format/decode.h"
 #include "../../tools/encode_records.h"
-#include "format/words.h"
+#include "format/record_length.h"
 
 struct seen {
 	uint64_t begins, ends, others, last_ticks;

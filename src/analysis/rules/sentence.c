@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "rules/case.h"
 
-struct words {
+struct sentence {
 	const struct dw_rule_case *at;
 	char text[4 * DW_RULE_TEXT];
 	size_t used;
@@ -37,21 +37,21 @@ static const char *const verbs[][2] = {
 	{ "slows", "may slow" },
 };
 
-static void words_put(struct words *words, const char *text, size_t length)
+static void sentence_put(struct sentence *sentence, const char *text, size_t length)
 {
-	if (length > sizeof words->text - 1 - words->used)
-		length = sizeof words->text - 1 - words->used;
-	memcpy(words->text + words->used, text, length);
-	words->used += length;
-	words->text[words->used] = '\0';
+	if (length > sizeof sentence->text - 1 - sentence->used)
+		length = sizeof sentence->text - 1 - sentence->used;
+	memcpy(sentence->text + sentence->used, text, length);
+	sentence->used += length;
+	sentence->text[sentence->used] = '\0';
 }
 
-static void words_put_text(struct words *words, const char *text)
+static void sentence_put_text(struct sentence *sentence, const char *text)
 {
-	words_put(words, text, strlen(text));
+	sentence_put(sentence, text, strlen(text));
 }
 
-static void words_put_share(struct words *words, double share)
+static void sentence_put_share(struct sentence *sentence, double share)
 {
 	char text[32];
 
@@ -59,36 +59,36 @@ static void words_put_share(struct words *words, double share)
 		snprintf(text, sizeof text, "%.1f%%", share * 100);
 	else
 		snprintf(text, sizeof text, "%.0f%%", round(share * 100));
-	words_put_text(words, text);
+	sentence_put_text(sentence, text);
 }
 
 /* Formats a value in its unit, for a sentence. */
-static void words_put_value(struct words *words, enum dw_fact_unit unit, double value)
+static void sentence_put_value(struct sentence *sentence, enum dw_fact_unit unit, double value)
 {
 	switch (unit) {
 	case DW_FACT_RATIO:
 	case DW_FACT_CHANGED:
-		words_put_share(words, value);
+		sentence_put_share(sentence, value);
 		return;
 	case DW_FACT_NS:
-		words_put_text(words, dw_text_ns(value, " ").at);
+		sentence_put_text(sentence, dw_text_ns(value, " ").at);
 		return;
 	case DW_FACT_BYTES:
-		words_put_text(words, dw_text_bytes(value, " ").at);
+		sentence_put_text(sentence, dw_text_bytes(value, " ").at);
 		return;
 	case DW_FACT_COUNTED:
 		if (value >= 100 || fabs(value - round(value)) < 0.01) /* no "0.999 CPUs" */
-			words_put_text(words, dw_text_count((int64_t)llround(value)).at);
+			sentence_put_text(sentence, dw_text_count((int64_t)llround(value)).at);
 		else
-			words_put_text(words, dw_text_number(value).at);
+			sentence_put_text(sentence, dw_text_number(value).at);
 		return;
 	default:
-		words_put_text(words, dw_text_number(value).at);
+		sentence_put_text(sentence, dw_text_number(value).at);
 		return;
 	}
 }
 
-static const char *words_name(const struct dw_fact *fact)
+static const char *sentence_name(const struct dw_fact *fact)
 {
 	/* aten::empty makes every tensor, so the name is no information. */
 	if (!fact->name || dw_operator_family_of(fact->name) == DW_OPERATOR_EMPTY)
@@ -98,19 +98,19 @@ static const char *words_name(const struct dw_fact *fact)
 
 /* Python's and idle time of a verdict about the loop may lie between the steps: then the lines are those
  * of the larger part. */
-static const char *words_where(const struct words *words, enum dw_fact_id id)
+static const char *sentence_where(const struct sentence *sentence, enum dw_fact_id id)
 {
-	const struct dw_fact *fact = &words->at->facts->at[id], *outside = NULL;
+	const struct dw_fact *fact = &sentence->at->facts->at[id], *outside = NULL;
 
-	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_PYTHON)
-		outside = &words->at->facts->at[DW_FACT_LOOP_PYTHON];
-	if (outside && outside->measured && outside->value > fact->value * dw_case_value(words->at, DW_FACT_LOOP_STEPS))
+	if (sentence->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_PYTHON)
+		outside = &sentence->at->facts->at[DW_FACT_LOOP_PYTHON];
+	if (outside && outside->measured && outside->value > fact->value * dw_case_value(sentence->at, DW_FACT_LOOP_STEPS))
 		return outside->where;
 	return fact->where;
 }
 
 /* Parts of a step whose names are not words of a sentence. */
-static const char *words_part(const char *part)
+static const char *sentence_part(const char *part)
 {
 	static const char *const words[][2] = { { "named", "named ranges" }, { "unnamed", "no named range" }, { "python", "Python" },
 		{ "idle", "waits" } };
@@ -122,72 +122,72 @@ static const char *words_part(const char *part)
 }
 
 /* By what a fact is multiplied so that its share of a step is one of the loop, as the verdict's. Of an operator, the one in the table. */
-static double words_of_loop(const struct words *words, enum dw_fact_id id)
+static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id id)
 {
 	const struct dw_fact_kind *kind = dw_fact_kind(id);
 	struct dw_rule_rows rows = { .count = 0 };
 
 	if (id == DW_FACT_OPERATORS_LARGEST || id == DW_FACT_OPERATORS_UNCOMMON)
-		dw_case_add_operator(words->at, id, &rows);
-	if (rows.count && words->at->verdict->whole == DW_RULE_OF_LOOP)
-		return rows.share / words->at->facts->at[id].value;
+		dw_case_add_operator(sentence->at, id, &rows);
+	if (rows.count && sentence->at->verdict->whole == DW_RULE_OF_LOOP)
+		return rows.share / sentence->at->facts->at[id].value;
 	return kind->unit == DW_FACT_RATIO && strcmp(kind->denominator, "a steady step") == 0 &&
-	               words->at->verdict->whole == DW_RULE_OF_LOOP && words->at->rule->part != DW_RULE_PART_DEVICE
-	           ? dw_case_steps(words->at) : 1;
+	               sentence->at->verdict->whole == DW_RULE_OF_LOOP && sentence->at->rule->part != DW_RULE_PART_DEVICE
+	           ? dw_case_steps(sentence->at) : 1;
 }
 
-static void words_put_fact(struct words *words, const char *name, const char *form)
+static void sentence_put_fact(struct sentence *sentence, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
 	const struct dw_fact *fact;
 	const char *text = NULL;
 
-	if (id == DW_FACT_COUNT || !words->at->facts->at[id].measured) {
-		words->known = false;
+	if (id == DW_FACT_COUNT || !sentence->at->facts->at[id].measured) {
+		sentence->known = false;
 		return;
 	}
-	fact = &words->at->facts->at[id];
+	fact = &sentence->at->facts->at[id];
 	if (!*form) {
-		words_put_value(words, dw_fact_kind(id)->unit, fact->value * words_of_loop(words, id));
+		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value * sentence_of_loop(sentence, id));
 	} else if (strcmp(form, "s") == 0) {
-		words_put_text(words, fact->value == 1 ? "" : "s");
+		sentence_put_text(sentence, fact->value == 1 ? "" : "s");
 	} else if (strcmp(form, "takes") == 0) {
-		words_put_text(words, fact->value == 1 ? "takes" : "take");
+		sentence_put_text(sentence, fact->value == 1 ? "takes" : "take");
 	} else if (strcmp(form, "ns") == 0) {
-		words_put_text(words, dw_text_ns(fact->value * dw_case_whole_ns(words->at, DW_RULE_OF_STEP), " ").at);
+		sentence_put_text(sentence, dw_text_ns(fact->value * dw_case_whole_ns(sentence->at, DW_RULE_OF_STEP), " ").at);
 	} else {
-		text = strcmp(form, "name") == 0 ? words_name(fact)
+		text = strcmp(form, "name") == 0 ? sentence_name(fact)
 		     : strcmp(form, "note") == 0 ? fact->note
-		     : strcmp(form, "part") == 0 ? words_part(fact->note)
-		                                 : words_where(words, id);
+		     : strcmp(form, "part") == 0 ? sentence_part(fact->note)
+		                                 : sentence_where(sentence, id);
 		if (text && *text && strcmp(form, "where") == 0)
-			words_put_text(words, strstr(text, " and ") ? " between " : " at ");
+			sentence_put_text(sentence, strstr(text, " and ") ? " between " : " at ");
 		if (text && *text)
-			words_put(words, text, strnlen(text, 80));
+			sentence_put(sentence, text, strnlen(text, 80));
 		else if (strcmp(form, "where") != 0)
-			words->known = false;
+			sentence->known = false;
 	}
 }
 
 /* " in the range NAME at FILE:LINE" */
-static void words_put_range(struct words *words, const struct dw_symbol *range)
+static void sentence_put_range(struct sentence *sentence, const struct dw_symbol *range)
 {
 	char line[90];
 
-	words_put_text(words, "the range ");
-	words_put(words, range->name, strnlen(range->name, 80));
+	sentence_put_text(sentence, "the range ");
+	sentence_put(sentence, range->name, strnlen(range->name, 80));
 	if (!range->file)
 		return;
 	snprintf(line, sizeof line, " at %s:%u", dw_text_base_name(range->file), range->line);
-	words_put_text(words, line);
+	sentence_put_text(sentence, line);
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
-static void words_put_cells(struct words *words, const char *form)
+static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
-	const struct dw_verdict *verdict = words->at->verdict;
-	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : words->at->rule->place;
-	const struct dw_account *account = words->at->facts->account;
+	const struct dw_verdict *verdict = sentence->at->verdict;
+	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : sentence->at->rule->place;
+	const struct dw_account *account = sentence->at->facts->account;
 	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
 	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
 	char text[300];
@@ -195,68 +195,68 @@ static void words_put_cells(struct words *words, const char *form)
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
-		words->known = false;
+		sentence->known = false;
 		return;
 	}
 	if (strcmp(form, "part") == 0) {
-		words_put_share(words, sum.place_ns / sum.ns);
+		sentence_put_share(sentence, sum.place_ns / sum.ns);
 		return;
 	}
 	if (function) {
 		dw_account_place(&sum, text);
-		words_put(words, text, strnlen(text, 170));
+		sentence_put(sentence, text, strnlen(text, 170));
 	}
 	if (function && most && sum.range)
-		words_put_text(words, ", in ");
+		sentence_put_text(sentence, ", in ");
 	if (most && sum.range)
-		words_put_range(words, sum.range);
+		sentence_put_range(sentence, sum.range);
 }
 
-static void words_put_place(struct words *words, const char *place)
+static void sentence_put_place(struct sentence *sentence, const char *place)
 {
-	const struct dw_verdict *verdict = words->at->verdict;
+	const struct dw_verdict *verdict = sentence->at->verdict;
 	char name[64];
 	const char *colon = strchr(place, ':');
 
 	if (strncmp(place, "cells:", 6) == 0) {
-		words_put_cells(words, place + 6);
+		sentence_put_cells(sentence, place + 6);
 		return;
 	}
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (strcmp(place, verbs[i][0]) == 0) {
-			words_put_text(words, verbs[i][!verdict->firm]);
+			sentence_put_text(sentence, verbs[i][!verdict->firm]);
 			return;
 		}
 	if (strcmp(place, "share") == 0) {
-		words_put_share(words, verdict->share.value);
+		sentence_put_share(sentence, verdict->share.value);
 	} else if (strcmp(place, "of") == 0) {
-		words_put_text(words, dw_rule_whole_text(verdict->whole, words->at->facts->iterations));
+		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
 	} else if (strcmp(place, "each") == 0) {
-		words_put_text(words, dw_rule_each(words->at->facts->iterations));
+		sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
 	} else if (strcmp(place, "number") == 0) {
-		double number = words->at->rule->number ? words->at->rule->number(words->at) : NAN;
+		double number = sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
 
-		words->known &= !isnan(number);
+		sentence->known &= !isnan(number);
 		if (!isnan(number))
-			words_put_value(words, DW_FACT_COUNTED, number);
+			sentence_put_value(sentence, DW_FACT_COUNTED, number);
 	} else if (strcmp(place, "gain") == 0) {
 		if (isnan(verdict->gain_ns))
-			words->known = false;
+			sentence->known = false;
 		else
-			words_put_text(words, dw_text_ns(verdict->gain_ns, " ").at);
+			sentence_put_text(sentence, dw_text_ns(verdict->gain_ns, " ").at);
 	} else {
 		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)), place);
-		words_put_fact(words, name, colon ? colon + 1 : "");
+		sentence_put_fact(sentence, name, colon ? colon + 1 : "");
 	}
 }
 
-static bool words_is_something(const struct words *words, enum dw_fact_id id)
+static bool sentence_is_something(const struct sentence *sentence, enum dw_fact_id id)
 {
-	return dw_case_value(words->at, id) > (dw_fact_kind(id)->unit == DW_FACT_RATIO ? 0.005 : 0);
+	return dw_case_value(sentence->at, id) > (dw_fact_kind(id)->unit == DW_FACT_RATIO ? 0.005 : 0);
 }
 
 /* The condition of "[?FACT: text]": returns where the text begins, and whether it is wanted. */
-static const char *words_condition(const struct words *words, const char *text, bool *wanted)
+static const char *sentence_condition(const struct sentence *sentence, const char *text, bool *wanted)
 {
 	size_t length = strcspn(text, ":");
 	enum dw_fact_id id;
@@ -267,8 +267,8 @@ static const char *words_condition(const struct words *words, const char *text, 
 		return text;
 	snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
 	id = dw_fact_find(name);
-	*wanted = id != DW_FACT_COUNT && words->at->facts->at[id].measured;
-	*wanted = *text == '-' ? !*wanted : *wanted && words_is_something(words, id) == (*text == '?');
+	*wanted = id != DW_FACT_COUNT && sentence->at->facts->at[id].measured;
+	*wanted = *text == '-' ? !*wanted : *wanted && sentence_is_something(sentence, id) == (*text == '?');
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 
@@ -293,9 +293,9 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind 
 	return texts[whole];
 }
 
-const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
+const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
 {
-	struct words words = { .at = at, .known = true };
+	struct sentence sentence = { .at = at, .known = true };
 	size_t begin = 0;
 	bool wanted = true;
 
@@ -305,24 +305,24 @@ const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struc
 			size_t length = strcspn(text + 1, "}");
 
 			snprintf(place, sizeof place, "%.*s", (int)length, text + 1);
-			words_put_place(&words, place);
+			sentence_put_place(&sentence, place);
 			text += length + 1 + (text[length + 1] == '}');
 		} else if (*text == '[') {
-			begin = words.used;
-			words.known = true;
-			text = words_condition(&words, text + 1, &wanted);
+			begin = sentence.used;
+			sentence.known = true;
+			text = sentence_condition(&sentence, text + 1, &wanted);
 		} else if (*text == ']') {
-			if (!words.known || !wanted)
-				words.used = begin;
-			words.text[words.used] = '\0';
-			words.known = wanted = true;
+			if (!sentence.known || !wanted)
+				sentence.used = begin;
+			sentence.text[sentence.used] = '\0';
+			sentence.known = wanted = true;
 			text++;
 		} else {
 			size_t length = strcspn(text, "{[]");
 
-			words_put(&words, text, length);
+			sentence_put(&sentence, text, length);
 			text += length;
 		}
 	}
-	return dw_arena_text(arena, words.text, words.used);
+	return dw_arena_text(arena, sentence.text, sentence.used);
 }

@@ -1,4 +1,4 @@
-/* Blocks of the CPU's memory that are not recorded yet, and seldom will be; see held.c. */
+/* Blocks of the CPU's memory that are not recorded yet, and seldom will be; see held_blocks.c. */
 #pragma once
 
 #include "core.h"
