@@ -22,7 +22,7 @@ enum dw_learned_why {
 	DW_LEARNED_DECIDED,
 	DW_LEARNED_MARKED,     /* the program, its user or its framework says what its steps are */
 	DW_LEARNED_NO_UPDATES, /* no optimizer updates parameters */
-	DW_LEARNED_UNRECORDED, /* some of the events are not in the trace */
+	DW_LEARNED_UNRECORDED, /* some of the events are not in the trace, or no iteration has all of its operators */
 	DW_LEARNED_NAMELESS,  /* of an older trace, which does not say which optimizer steps, and steps have several updates
 	                       */
 	DW_LEARNED_AMBIGUOUS, /* one of several optimizers steps again and again: not known whether in a loop within another
