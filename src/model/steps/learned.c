@@ -301,7 +301,7 @@ static bool learned_ends_before(struct deciding *now, const struct dw_phase_upda
 		return false;
 	if (now->nests.inner)
 		return learned_ends_nested(now, update->optimizer);
-	now->ambiguous |= again && !update->batches && learned_misses_one(now, index);
+	now->ambiguous |= (again || update->batches) && learned_misses_one(now, index);
 	return update->batches || again || learned_follows(now, update->optimizer, index);
 }
 
