@@ -15,6 +15,7 @@
  */
 #include "sampler.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +366,7 @@ void dws_entry_loaded(bool is_certain)
 		entry_look(is_certain);
 }
 
-/* Functions of Python are looked for by its probe. */
+/* There a name without a file is a function of Python, which its probe looks for. */
 static bool entry_is_python(void)
 {
 	char own[4096];
@@ -396,15 +397,25 @@ static void entry_name(const char *text)
 	}
 }
 
+/* A child has the thread that called fork() alone: if that one has no steps, the next one that enters the function has them. */
+static void entry_in_child(void)
+{
+	dws_entry_taken = dws_entry_steps;
+}
+
 /* DWELL_STEP_ENTRY: the function. */
 __attribute__((constructor)) static void entry_begin(void)
 {
 	const char *text = getenv("DWELL_STEP_ENTRY");
 
-	if (!text || !*text || !getenv("DWELL_TRACE") || entry_is_python())
+	if (!text || !*text || !getenv("DWELL_TRACE"))
 		return;
 	entry_name(text);
-	if (wanted)
-		entry_look(true);
+	if (wanted && !wanted_file_bytes && entry_is_python())
+		wanted = NULL;
+	if (!wanted)
+		return;
+	pthread_atfork(NULL, NULL, entry_in_child);
+	entry_look(true);
 }
 #endif
