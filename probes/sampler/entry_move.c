@@ -18,15 +18,6 @@
 
 /* ---- the choice --------------------------------------------------------------------------------- */
 
-/* The part of the file that contains the address. */
-static const struct dws_move_part *move_part(const struct dws_move_file *file, const uint8_t *at)
-{
-	for (unsigned i = 0; i < file->count; i++)
-		if (at >= file->parts[i].code && at < file->parts[i].code + file->parts[i].bytes)
-			return &file->parts[i];
-	return NULL;
-}
-
 static bool move_has_target(const struct dw_instruction *instruction)
 {
 	return instruction->kind == DW_X86_JUMP || instruction->kind == DW_X86_BRANCH || instruction->kind == DW_X86_LOOP ||
@@ -60,7 +51,7 @@ static bool move_may_be_hit(const struct dws_move *move, const uint8_t *from, co
 static bool move_table_hits(const struct dws_move *move, const struct dws_move_file *file, const uint8_t *table,
                             bool is_addresses)
 {
-	const struct dws_move_part *part = move_part(file, table);
+	const struct dws_move_part *part = dws_move_part(file, table);
 	unsigned bytes = is_addresses ? 8 : 4;
 
 	for (unsigned i = 0; part && i < TABLE_MOST && (uint64_t)(table - part->code) + (i + 1) * bytes <= part->bytes;
@@ -74,7 +65,7 @@ static bool move_table_hits(const struct dws_move *move, const struct dws_move_f
 			memcpy(&distance, table + (size_t)i * 4, sizeof distance);
 			target = table + distance;
 		}
-		if (!move_part(file, target) || !move_part(file, target)->executable)
+		if (!dws_move_part(file, target) || !dws_move_part(file, target)->executable)
 			return false;
 		if (move_is_hit(move, target, true))
 			return true;
@@ -173,7 +164,7 @@ static const char *move_read(struct dws_move *move, const uint8_t *end)
 const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *file, const uint8_t *code, uint64_t size)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	const struct dws_move_part *part = move_part(file, code);
+	const struct dws_move_part *part = dws_move_part(file, code);
 	const uint8_t *limit, *end;
 	const char *problem;
 

@@ -13,7 +13,7 @@
 #include "format/symbol_match.h"
 #include "program/executable.h"
 
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 #define STEPS_NATIVE true
 #else
 #define STEPS_NATIVE false
@@ -80,7 +80,7 @@ const char *dw_run_set_entry(const struct dw_executable *executable, const char 
 		         "%s has this function, and %s: dwell attach samples it, and DWELL_STEP() in its source marks steps",
 		         path,
 		         STEPS_NATIVE ? "loaded no library of dwell (it may be static)"
-		                      : "steps at native functions are on x86-64 only");
+		                      : "steps at native functions are on x86-64 and aarch64 only");
 	else
 		snprintf(
 			problem, sizeof problem,
