@@ -128,7 +128,7 @@ $ trace samples && dwell report samples.dwell
 25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
 Python takes 26% of the loop, most of it in log_metrics (log.py:7).
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
-15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
+15% of the loop lies between the steps, in Python and waits 15%, most of it in log_metrics (log.py:7).
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
 All of this together: at most 10.6 ms of 25.8 ms a step.
 
@@ -573,8 +573,8 @@ $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
 NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
-Python takes 74% of the run, most of it in the range XlaCompile jit_step.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)
+Code of libraries takes 74% of the run, most of it called in the range XlaCompile jit_step.
+  -> dwell report --view hot
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
 
@@ -585,10 +585,10 @@ Python takes 74% of the run, most of it in the range XlaCompile jit_step.
   in no range                      84.0    15.5%
   all                             542.0   100.0%
 
-  main thread        largest part in  line   time  share    +-  samples
-  runs: interpreter                         400ms  73.8%  6.2%       40
-  unknown                                   142ms  26.2%
-  all                                       542ms
+  main thread                largest part in  line   time  share    +-  samples
+  runs: Python of libraries                         400ms  73.8%  6.2%       40
+  unknown                                           142ms  26.2%
+  all                                               542ms
 
   kernels and copies by time  family  events   total  of all    mean
   gemm_fusion_dot_general_11  matmul       1  8.00ms  100.0%  8.00ms
@@ -628,7 +628,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Python takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 400 ms in the run (dwell report --view hot)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Code of libraries takes 74% of the run, most of it called in the range XlaCompile jit_step.","  -> dwell report --view hot","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -656,7 +656,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"state","label":"state","unit":"","type":"text"},
   {"name":"activity","label":"activity","unit":"","type":"text"}],
  "rows":[
-  ["runs: interpreter",null,null,399999869,0.738007139,0.0617243174,40,"runs","interpreter"],
+  ["runs: Python of libraries",null,null,399999869,0.738007139,0.0617243174,40,"runs","Python of libraries"],
   ["unknown",null,null,142000131,0.261992861,null,null,"unknown","unknown"]],
  "totals":{"ns":542000000},
  "coverage":1,"losses":[],
