@@ -5,8 +5,9 @@
  * and a call stores the address behind the original, so that the callee, its caller and exceptions see no copy.
  *
  * No jump may lead between the instructions that are replaced, and none from the function itself to its begin: that
- * would be counted as a call. All jumps of the function and its jump tables are looked at for that, and in the rest of
- * the file each byte that could begin a jump, because the compiler puts unlikely parts of a function elsewhere.
+ * would be counted as a call. It is one if the begin makes a frame: the function calls itself as its last act. All
+ * jumps of the function and its jump tables are looked at for that, and in the rest of the file each byte that could
+ * begin a jump, because the compiler puts unlikely parts of a function elsewhere.
  */
 #include "entry_move.h"
 
@@ -27,7 +28,8 @@ static bool move_has_target(const struct dw_instruction *instruction)
 /* Whether something that is not moved and leads to this address is in the way. */
 static bool move_is_hit(const struct dws_move *move, const uint8_t *target, bool own)
 {
-	return target < move->code + DWS_MOVE_JUMP && (own ? target >= move->code : target > move->code);
+	return target < move->code + DWS_MOVE_JUMP &&
+	       (own && !move->makes_frame ? target >= move->code : target > move->code);
 }
 
 /* Whether one of the bytes could be a long jump or call between the instructions. Each is taken for the begin of one,
@@ -101,7 +103,8 @@ static bool move_function_hits(const struct dws_move *move, const struct dws_mov
 	bool switches = false;
 
 	for (; at < end && dw_instruction_read(at, (unsigned)(end - at), &next); at += next.bytes) {
-		if (move_has_target(&next) && next.kind != DW_X86_CALL && move_is_hit(move, at + next.bytes + next.distance, true))
+		if (move_has_target(&next) && next.kind != DW_X86_CALL &&
+		    move_is_hit(move, at + next.bytes + next.distance, true))
 			return true;
 		switches |= next.kind == DW_X86_JUMP_INDIRECT;
 	}
@@ -135,6 +138,14 @@ static uint64_t move_gap(const uint8_t *end, const uint8_t *limit)
 		at += next.bytes;
 	}
 	return (uint64_t)(at - end);
+}
+
+/* Whether the first instruction takes place on the stack: a push, or "sub $..., %rsp". */
+static bool move_makes_frame(const struct dws_move *move)
+{
+	const uint8_t *opcode = move->code + move->all[0].opcode;
+
+	return (*opcode & 0xf8) == 0x50 || ((*opcode == 0x81 || *opcode == 0x83) && opcode[1] == 0xec);
 }
 
 /* Reads the instructions that the jump replaces. Returns why they cannot be moved, or NULL. */
@@ -181,6 +192,7 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 	problem = move_read(move, end + move_gap(end, limit));
 	if (problem)
 		return problem;
+	move->makes_frame = move_makes_frame(move);
 	if (move_function_hits(move, file, end))
 		return "a jump of the function leads to its first instructions";
 	return move->all[0].bytes < DWS_MOVE_JUMP && move_is_hit_anywhere(move, file)

@@ -36,7 +36,8 @@ struct dws_move {
 	unsigned bytes;      /* of the instructions that are moved */
 	unsigned count;
 	struct dw_instruction all[DWS_MOVE_JUMP];
-	bool is_writable;    /* the program may write to this code */
+	bool makes_frame;   /* the first one takes place on the stack: a jump to it is a call */
+	bool is_writable;   /* the program may write to this code */
 	bool pushes_return; /* the copy stores a return address that it does not call with; a shadow stack has none */
 };
 
@@ -50,8 +51,8 @@ bool dws_move_write(const struct dws_move *move, uint8_t *to, uintptr_t first);
 /* ---- aarch64 ------------------------------------------------------------------------------------ */
 
 struct dws_arm_move {
-	const uint8_t *code; /* the instruction that is replaced */
-	uint32_t word;       /* the instruction */
+	const uint8_t *code;             /* the instruction that is replaced */
+	uint32_t word;                   /* the instruction */
 	bool is_writable, pushes_return; /* as above */
 };
 

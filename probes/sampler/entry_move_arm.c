@@ -96,6 +96,13 @@ static bool arm_stays(uint32_t word)
 	return (word & 0xffffff3f) == 0xd503241f || (word & 0xffffffbf) == 0xd503233f;
 }
 
+/* "stp ..., [sp, -...]!", "str ..., [sp, -...]!" and "sub sp, sp, ...": a jump of the function there is a call of
+ * itself. */
+static bool arm_makes_frame(uint32_t word)
+{
+	return (word & 0xffc003e0) == 0xa98003e0 || (word & 0xffe00fe0) == 0xf8000fe0 || (word & 0xff8003ff) == 0xd10003ff;
+}
+
 /* Whether a jump of the function leads to what is replaced. */
 static bool arm_is_hit(const struct dws_arm_move *move, const uint8_t *begin, const uint8_t *end)
 {
@@ -136,6 +143,8 @@ const char *dws_arm_choose(struct dws_arm_move *move, const struct dws_move_file
 	default:
 		break;
 	}
+	if (move->code == code && arm_makes_frame(move->word))
+		return NULL;
 	return arm_is_hit(move, code, code + size) ? "a jump of the function leads to its first instruction" : NULL;
 }
 

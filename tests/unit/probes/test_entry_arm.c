@@ -134,6 +134,9 @@ TEST(what_cannot_be_moved_is_refused)
 	CHECK_STR(CHOOSE(40, 0xd73f0801), "its first instruction is not known");               /* blraa x0, x1 */
 	CHECK_STR(CHOOSE(40, 0x19010440), "its first instruction is not known");               /* cpyfp */
 	CHECK_STR(CHOOSE(40, 0xf1000400, 0x54ffffe1), "a jump of the function leads to its first instruction");
+	CHECK(!CHOOSE(40, 0xa9be7bfd, 0xa8c27bfd, 0x17fffffe)); /* it makes a frame: it calls itself */
+	CHECK(!CHOOSE(40, 0xf81f0ffe, 0xf84107fe, 0x17fffffe)); /* str x30, [sp, #-16]! */
+	CHECK(!CHOOSE(40, 0xd10083ff, 0x910083ff, 0x17fffffe)); /* sub sp, sp, #32 */
 	CHECK_STR(CHOOSE(0, NOP), "it is shorter than a jump");
 	CHECK_STR(CHOOSE(4000, NOP), "its symbol is outside the code of the file");
 }
