@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/instruction_arm.h"
+
 #define ADDRESSES 64u /* in the copy: of the function that it calls first, and of what the instruction refers to */
 #define BRANCH_MOST ((int64_t)1 << 27)
 
@@ -19,73 +21,12 @@
 #define BRANCH_16 0xd61f0200u
 #define BRANCH 0x14000000u
 
-enum arm_kind {
-	ARM_PLAIN,
-	ARM_BRANCH,
-	ARM_CALL,
-	ARM_CONDITIONAL, /* b.cond, cbz, cbnz */
-	ARM_TEST,        /* tbz, tbnz */
-	ARM_ADDRESS,     /* adr, adrp */
-	ARM_LOAD,        /* ldr of an address that is relative to it */
-	ARM_CALL_INDIRECT,
-	ARM_SPECIAL,
-	ARM_UNKNOWN, /* it may depend on its place */
-};
-
-static enum arm_kind arm_kind(uint32_t word)
-{
-	static const struct {
-		uint32_t mask, value;
-		enum arm_kind kind;
-	} kinds[] = {
-		{ 0xfc000000, 0x14000000, ARM_BRANCH },      { 0xfc000000, 0x94000000, ARM_CALL },
-		{ 0xff000000, 0x54000000, ARM_CONDITIONAL }, { 0x7e000000, 0x34000000, ARM_CONDITIONAL },
-		{ 0x7e000000, 0x36000000, ARM_TEST },        { 0x1f000000, 0x10000000, ARM_ADDRESS },
-		{ 0x3b000000, 0x18000000, ARM_LOAD },        { 0xfffffc1f, 0xd63f0000, ARM_CALL_INDIRECT },
-		{ 0xfee00000, 0xd6200000, ARM_UNKNOWN }, /* a call of a signed address */
-		{ 0xff000000, 0xd4000000, ARM_SPECIAL },     { 0xffff0000, 0x00000000, ARM_SPECIAL },
-		{ 0x3b200c00, 0x19000400, ARM_UNKNOWN }, /* one of three that must follow each other: memcpy, memset */
-	};
-
-	for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if ((word & kinds[i].mask) == kinds[i].value)
-			return kinds[i].kind;
-	return ARM_PLAIN;
-}
-
 static uint32_t arm_read(const uint8_t *at)
 {
 	uint32_t word;
 
 	memcpy(&word, at, sizeof word);
 	return word;
-}
-
-/* A field of a number of bits as a distance in bytes. */
-static int64_t arm_distance(uint32_t word, unsigned from, unsigned bits)
-{
-	return ((int64_t)((uint64_t)word << (64 - from - bits)) >> (64 - bits)) * 4;
-}
-
-/* The address to which the instruction at `at` refers, if it does. */
-static uint64_t arm_target(const uint8_t *at, uint32_t word)
-{
-	uint64_t here = (uintptr_t)at;
-
-	switch (arm_kind(word)) {
-	case ARM_BRANCH:
-	case ARM_CALL:
-		return here + (uint64_t)arm_distance(word, 0, 26);
-	case ARM_TEST:
-		return here + (uint64_t)arm_distance(word, 5, 14);
-	case ARM_ADDRESS: {
-		int64_t number = arm_distance(word, 5, 19) + (word >> 29 & 3);
-
-		return word >> 31 ? (here & ~(uint64_t)4095) + (uint64_t)number * 4096 : here + (uint64_t)number;
-	}
-	default:
-		return here + (uint64_t)arm_distance(word, 5, 19);
-	}
 }
 
 /* ---- the choice --------------------------------------------------------------------------------- */
@@ -108,10 +49,10 @@ static bool arm_is_hit(const struct dws_arm_move *move, const uint8_t *begin, co
 {
 	for (const uint8_t *at = begin; at + 4 <= end; at += 4) {
 		uint32_t word = arm_read(at);
-		enum arm_kind kind = arm_kind(word);
+		enum dw_arm_kind kind = dw_arm_kind(word);
 
-		if ((kind == ARM_BRANCH || kind == ARM_CONDITIONAL || kind == ARM_TEST) && at != move->code &&
-		    arm_target(at, word) == (uintptr_t)move->code)
+		if ((kind == DW_ARM_BRANCH || kind == DW_ARM_CONDITIONAL || kind == DW_ARM_TEST) && at != move->code &&
+		    dw_arm_target((uintptr_t)at, word) == (uintptr_t)move->code)
 			return true;
 	}
 	return false;
@@ -131,13 +72,13 @@ const char *dws_arm_choose(struct dws_arm_move *move, const struct dws_move_file
 	if (size - (uint64_t)(move->code - code) < 4)
 		return "it is shorter than a jump";
 	move->word = arm_read(move->code);
-	switch (arm_kind(move->word)) {
-	case ARM_SPECIAL:
+	switch (dw_arm_kind(move->word)) {
+	case DW_ARM_SPECIAL:
 		return "its first instruction is a trap or a system call";
-	case ARM_UNKNOWN:
+	case DW_ARM_UNKNOWN:
 		return "its first instruction is not known";
-	case ARM_CALL:
-	case ARM_CALL_INDIRECT:
+	case DW_ARM_CALL:
+	case DW_ARM_CALL_INDIRECT:
 		move->pushes_return = true;
 		break;
 	default:
@@ -196,29 +137,29 @@ static uint32_t arm_load_at(uint32_t word)
 
 static void copy_instruction(struct copy *copy, uint32_t word, uint64_t target)
 {
-	switch (arm_kind(word)) {
-	case ARM_BRANCH:
+	switch (dw_arm_kind(word)) {
+	case DW_ARM_BRANCH:
 		copy_put_branch(copy, target);
 		return;
-	case ARM_CALL:
+	case DW_ARM_CALL:
 		copy_put_load(copy, LOAD_30, 2);
 		copy_put_branch(copy, target);
 		return;
-	case ARM_CALL_INDIRECT:
+	case DW_ARM_CALL_INDIRECT:
 		copy_put(copy, 0xaa0003f0 | (word >> 5 & 31) << 16); /* mov x16, ... */
 		copy_put_load(copy, LOAD_30, 2);
 		copy_put(copy, BRANCH_16);
 		return;
-	case ARM_CONDITIONAL:
+	case DW_ARM_CONDITIONAL:
 		copy_put_condition(copy, word, 0x7ffffu << 5, target);
 		return;
-	case ARM_TEST:
+	case DW_ARM_TEST:
 		copy_put_condition(copy, word, 0x3fffu << 5, target);
 		return;
-	case ARM_ADDRESS:
+	case DW_ARM_ADDRESS:
 		copy_put_load(copy, (LOAD_16 & ~31u) | (word & 31), 1);
 		return;
-	case ARM_LOAD:
+	case DW_ARM_LOAD:
 		copy_put_load(copy, LOAD_16, 1);
 		copy_put(copy, arm_load_at(word));
 		return;
@@ -230,7 +171,7 @@ static void copy_instruction(struct copy *copy, uint32_t word, uint64_t target)
 
 bool dws_arm_write(const struct dws_arm_move *move, uint8_t *to, uintptr_t first)
 {
-	const uint64_t target = arm_target(move->code, move->word);
+	const uint64_t target = dw_arm_target((uintptr_t)move->code, move->word);
 	const uint64_t addresses[3] = { first, target, (uintptr_t)move->code + 4 };
 	struct copy copy = { .begin = to, .at = to };
 

@@ -2,7 +2,7 @@
 import collections
 import struct
 
-Function = collections.namedtuple("Function", "name address offset")  # "": it has none
+Function = collections.namedtuple("Function", "name address offset size")  # "": it has none
 SYMTAB, DYNSYM, FUNCTION = 2, 11, 2
 PARTS = (".cold", ".part.", "._omp_fn.", ".resolver")
 
@@ -33,7 +33,7 @@ class File:
         for at in range(table[4], table[4] + table[5], 24) if table else ():
             name, info, _, section, address, size = struct.unpack_from("<IBBHQQ", self.data, at)
             if info & 15 == FUNCTION and section and size:
-                yield self.text(self.sections[table[6]][4] + name), address
+                yield self.text(self.sections[table[6]][4] + name), address, size
 
     def unwound(self):
         for section in self.sections:
@@ -42,15 +42,18 @@ class File:
             at, address = section[4], section[3]
             if self.data[at:at + 4] == b"\x01\x1b\x03\x3b":
                 for i in range(struct.unpack_from("<I", self.data, at + 8)[0]):
-                    yield address + struct.unpack_from("<i", self.data, at + 12 + 8 * i)[0]
+                    begin, entry = struct.unpack_from("<ii", self.data, at + 12 + 8 * i)
+                    yield address + begin, struct.unpack_from("<I", self.data, at + entry + 12)[0]
 
     def functions(self):
         names = collections.defaultdict(list)
-        for name, address in self.named():
+        sizes = dict(self.unwound())
+        for name, address, size in self.named():
             names[address].append(name)
+            sizes[address] = size
         seen = collections.Counter(name for each in names.values() for name in each)
-        for address in sorted({*self.unwound(), *names}):
+        for address in sorted(sizes):
             own, offset = names[address], self.offset(address)
             # Of two functions of one name nobody knows which is meant.
             if offset and not any(part in name for name in own for part in PARTS) and all(seen[name] == 1 for name in own):
-                yield Function(own[0] if own else "", address, offset)
+                yield Function(own[0] if own else "", address, offset, sizes[address])

@@ -21,7 +21,7 @@ PROGRAMS = [
     ("gnugo", "gnugo", "gnugo --mode gtp --seed 1 --level 1 --gtp-input {gtp}", ""),
     ("gnuplot", "gnuplot-nox", "gnuplot -e 'set~terminal~svg;~set~samples~500;~plot~sin(x),~x**2'", ""),
     ("gzip", "gzip", "gzip -c {words}", ""),
-    ("hmmbuild", "hmmer", "hmmbuild --cpu 0 out.hmm {aligned}", ""),
+    ("hmmbuild", "hmmer", "hmmbuild --cpu 0 -o out.txt out.hmm {aligned}", ""),
     ("jq", "jq", "jq '[.[]|.a*2]|add' {json}", "libjq"),
     ("lame", "lame", "lame --quiet {wav} -", "libmp3lame"),
     ("linear", "liblinear-tools", "liblinear-train -q {svm} out.model", "liblinear"),
