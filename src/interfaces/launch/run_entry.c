@@ -85,7 +85,8 @@ const char *dw_run_set_entry(const struct dw_executable *executable, const char 
 		snprintf(
 			problem, sizeof problem,
 			"no function of this name is in the symbol table of a program that ran or of a library that it "
-			"loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
+			"loaded (it may be inlined everywhere, the file stripped, or dwell not loaded into it, as behind sudo and env -i: "
+			"write dwell run behind them), and no range of ITT or NVTX has it%s%.300s; "
 			"dwell report --view hot lists functions that were called; those of a stripped file may be given as it "
 			"names them, FILE+0xADDRESS",
 			*near ? "; a similar one of the program is " : "", near);
