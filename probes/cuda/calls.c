@@ -82,6 +82,11 @@ static const char calls_ask[] =
 	"cuStreamGetAttribute cuStreamGetCaptureInfo cuStreamGetCtx cuStreamGetDevResource cuStreamGetDevice cuStreamGetFlags "
 	"cuStreamGetGreenCtx cuStreamGetId cuStreamGetPriority cuStreamIsCapturing ";
 
+/* A stream is captured as a graph, and not any more. */
+static const char calls_capture[] = " cudaStreamBeginCapture cudaStreamBeginCaptureToGraph cudaStreamBeginRecaptureToGraph "
+	"cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginRecaptureToGraph ";
+static const char calls_captured[] = " cudaStreamEndCapture cuStreamEndCapture ";
+
 /* The length of a name without what follows "cudaMemcpyBatchAsync" in "cudaMemcpyBatchAsync_ptsz_v12080". */
 static size_t calls_plain_length(const char *name)
 {
@@ -108,6 +113,10 @@ static bool calls_has(const char *list, const char *name, size_t length)
 
 enum dwc_call dwc_call_of(const char *name)
 {
+	static const struct { const char *names; enum dwc_call does; } lists[] = {
+		{ calls_ask, DWC_CALL_ASKS }, { calls_submit, DWC_CALL_SUBMITS }, { calls_wait, DWC_CALL_WAITS },
+		{ calls_capture, DWC_CALL_CAPTURES }, { calls_captured, DWC_CALL_CAPTURED },
+	};
 	size_t length = calls_plain_length(name);
 	char plain[128];
 
@@ -115,8 +124,8 @@ enum dwc_call dwc_call_of(const char *name)
 		return DWC_CALL_OTHER;
 	memcpy(plain, name, length);
 	plain[length] = '\0';
-	return calls_has(calls_ask, plain, length)      ? DWC_CALL_ASKS
-	       : calls_has(calls_submit, plain, length) ? DWC_CALL_SUBMITS
-	       : calls_has(calls_wait, plain, length)   ? DWC_CALL_WAITS
-	                                                : DWC_CALL_OTHER;
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (calls_has(lists[i].names, plain, length))
+			return lists[i].does;
+	return DWC_CALL_OTHER;
 }

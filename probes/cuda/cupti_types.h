@@ -27,7 +27,11 @@ enum {
 };
 
 /* Domains of cuptiGetCallbackName(). */
-enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3 };
+
+/* Callbacks of the domain of resources, and when one of a call comes. */
+enum { RESOURCE_NODE_CREATED = 13, RESOURCE_EXEC_STARTING = 17, RESOURCE_EXEC_CREATED = 18, RESOURCE_NODE_CLONED = 20 };
+enum { SITE_ENTER = 0, SITE_EXIT = 1 };
 
 #define THREAD_IDS_OF_PTHREAD 0 /* as CUPTI begins */
 #define THREAD_IDS_OF_SYSTEM 1
@@ -163,6 +167,21 @@ struct cupti_stream {
 	uint32_t kind, context, stream;
 	int32_t priority;
 	uint32_t flag, correlation;
+};
+
+/* CUpti_CallbackData, CUpti_ResourceData, CUpti_GraphData: what callbacks get */
+struct cupti_callback {
+	int site;
+};
+
+struct cupti_resource {
+	void *context, *handle;
+	const void *descriptor;
+};
+
+struct cupti_graph_data {
+	void *graph, *original_graph;
+	void *node, *original_node;
 };
 
 /* CUpti_SubscriberParams (13.0 on; the last member since 13.1, which `size` tells the library) */

@@ -88,7 +88,10 @@ static int handover_cuptiActivityRegisterTimestampCallback(void *clock)
 static int handover_cuptiSubscribe(void **subscriber, void *callback, void *user)
 {
 	enum dwc_owner owner = handover.enter(dwc_cupti.subscriber);
-	int result = dwc_cupti.call.cuptiSubscribe(subscriber, callback, user);
+	int result;
+
+	dwc_cupti_make_room();
+	result = dwc_cupti.call.cuptiSubscribe(subscriber, callback, user);
 
 	dwc_cupti.seen |= result == CUPTI_OK;
 	handover.leave(owner);
@@ -101,7 +104,10 @@ static int handover_cuptiSubscribe_v2(void **subscriber, void *callback, void *u
 	/* Alone since 13.1, dwell does not see what one of several enables. */
 	bool leaves = dwc_cupti.subscriber ? !shares : shares && dwc_cupti.version >= CUPTI_SEVERAL;
 	enum dwc_owner owner = handover.enter(leaves);
-	int result = dwc_cupti.call.cuptiSubscribe_v2(subscriber, callback, user, ask);
+	int result;
+
+	dwc_cupti_make_room();
+	result = dwc_cupti.call.cuptiSubscribe_v2(subscriber, callback, user, ask);
 
 	dwc_cupti.seen |= result == CUPTI_OK;
 	handover.leave(owner);

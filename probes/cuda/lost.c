@@ -30,6 +30,7 @@ void dwc_lost_say(bool at_end)
 		[DWC_LOST_BUFFERS] = "CUPTI's buffers were full",
 		[DWC_LOST_TIMES] = "CUPTI gave no times",
 		[DWC_LOST_THREADS] = "calls whose thread CUPTI does not tell while it serves another tool too",
+		[DWC_LOST_NODES] = "nodes of CUDA graphs came too fast",
 	};
 	uint64_t all = 0;
 	char text[320] = "";
@@ -43,7 +44,8 @@ void dwc_lost_say(bool at_end)
 		size_t length = strlen(text);
 
 		if (lost.counts[i])
-			snprintf(text + length, sizeof text - length, "%s%s (%llu)", length ? "; " : "", texts[i], (unsigned long long)lost.counts[i]);
+			snprintf(text + length, sizeof text - length, "%s%s (%llu)", length ? "; " : "", texts[i],
+			         (unsigned long long)lost.counts[i]);
 	}
 	dwell_meta(DW_KEY_CUDA_LOST, text);
 }

@@ -287,7 +287,7 @@ int InitializeInjection(void)
 	pthread_mutex_lock(&cuda.lock);
 	if (cuda.pid != getpid() && dwell_device_epoch()) {
 		cuda.pid = getpid();
-		if (!dwc_cupti_open(&dwc_buffer_functions)) {
+		if (!dwc_cupti_open(&dwc_buffer_functions, dwc_graphs_take)) {
 			cuda.is_over = true;
 			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 		} else {

@@ -321,6 +321,7 @@ static void record_take_kernel(const struct cupti_kernel *from)
 	record_compare_with_call(from->correlation, from->start);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = record_launch(from) | (uint64_t)(uint32_t)from->graph_node << 32;
+	event->external = from->graph_node;
 }
 
 /* Of the format's detail of MEMORY. */
@@ -338,6 +339,7 @@ static void record_take_copy(const struct cupti_copy *from)
 	record_compare_with_call(from->correlation, from->start);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->source) | MEMORY_OF(from->destination) << 4 |
 	                (from->flags & COPY_IS_ASYNC ? 0x100u : 0);
 }
@@ -351,6 +353,7 @@ static void record_take_peer_copy(const struct cupti_peer_copy *from)
 		return;
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->source) | MEMORY_OF(from->destination) << 4 | 0x200u |
 	                (from->flags & COPY_IS_ASYNC ? 0x100u : 0);
 }
@@ -364,6 +367,7 @@ static void record_take_set(const struct cupti_set *from)
 		return;
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->memory) << 4;
 }
 
@@ -427,6 +431,28 @@ static void record_take_event(const struct cupti_event *from)
 	state.events[at].event = from->event;
 	state.events[at].stream = from->stream;
 	state.events[at].correlation = from->correlation;
+}
+
+/* The nodes of graphs that were made since the last time: calls whose "external" is the node, from the begin of the capture. */
+static void record_take_nodes(void)
+{
+	struct dwell_device_event *event;
+	struct dwc_node nodes[64];
+	unsigned count;
+	uint64_t lost;
+
+	do {
+		count = dwc_graphs_fetch(nodes, 64, &lost);
+		dwc_lost_add(DWC_LOST_NODES, lost);
+		for (unsigned i = 0; i < count; i++) {
+			event = record_add(DWELL_DEVICE_CALL, nodes[i].begin_ns, nodes[i].made_ns, 0);
+			if (!event)
+				continue;
+			event->queue = record_thread(nodes[i].tid);
+			event->external = nodes[i].node;
+			event->value = dwell_intern(DWELL_CATEGORY_RUNTIME, "(node of a CUDA graph)", NULL);
+		}
+	} while (count == 64);
 }
 
 static void record_take_call(const struct cupti_call *from)
@@ -566,9 +592,11 @@ void dwc_records_take(uint8_t *buffer, size_t valid)
 
 	record_lock();
 	dwc_raw_keep(buffer, valid);
-	if (record_look_at_session())
+	if (record_look_at_session()) {
+		record_take_nodes();
 		while ((record = dwc_cupti_next(buffer, valid, record)))
 			record_take(record);
+	}
 	record_send();
 	record_unlock();
 }
@@ -594,9 +622,11 @@ void dwc_records_count_lost(bool at_end)
 
 	record_lock();
 	if (record_look_at_session()) {
+		record_take_nodes();
 		dwc_lost_add(DWC_LOST_BUFFERS, dropped);
 		dwc_lost_say(at_end);
 	}
+	record_send();
 	record_unlock();
 }
 

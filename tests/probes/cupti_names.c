@@ -14,7 +14,7 @@
 
 static const char *names_class(const char *name)
 {
-	static const char *const classes[] = { "", "other", "submits", "waits", "asks" };
+	static const char *const classes[] = { "", "other", "submits", "waits", "asks", "captures", "captured" };
 
 	return classes[dwc_call_of(name)];
 }

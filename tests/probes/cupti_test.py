@@ -33,7 +33,6 @@ VERSIONS = {
     "12.9": ("libcupti.so.12", [f"{PACKAGES}/nvidia/cuda_{part}/include" for part in ("cupti", "runtime")]),
     "13.5": ("libcupti.so.13", [f"{PIP_13}/include"]),
 }
-KINDS = 14
 # How a tool of the program finds CUPTI's functions. It is loaded before CUDA starts or later; the loader binds it at the
 # first call, or when it loads it ("bound": the pointers are read-only then); or it asks dlsym() ("name").
 TOOLS = {"early": ["-Wl,-z,lazy"], "early-bound": ["-Wl,-z,now,-z,relro", "-fno-plt"], "late": ["-Wl,-z,lazy"],
@@ -158,6 +157,19 @@ def test_stub():
           [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"] == ["__cudaLaunchKernel"])
 
 
+def test_graphs(version, **environment):
+    """Kernels of a graph belong to the operators in which their nodes were captured, and those of other nodes to the launch."""
+    run = Run(version, "device", "node 3", "begin capture", "relu: node 1", "relu: node 2", "end capture", "instantiate", "launch graph",
+              "relu: launch graph", **environment)
+    found = {name: row["operator"] for name, row in run.table("kernels").items()}
+    check(f"{version} {environment}: operators of a graph's kernels: {found}", found["node_1"] == found["node_2"] == "aten::relu")
+    totals = {name: (round(float(row["device_total_ns"]), -2), row["device_events"]) for name, row in run.table("operators").items()}
+    check(f"{version} {environment}: their device time: {totals}", totals == {"aten::relu": (6000, "6"), "aten::mm": (4000, "2")})
+    calls = [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"]
+    check(f"{version} {environment}: nodes are no calls: {calls}", calls == ["cudaGraphLaunch"] * 2 and run.lost() == 0)
+    check(f"{version} {environment}: nothing stays enabled", run.enabled() == [0])
+
+
 def test_names():
     """The same for all versions that pip has: tools/measure/cupti_names."""
     done = subprocess.run([sys.executable, os.path.join(SOURCES, "cupti_names.py"), os.path.join(PACKAGES_11, "nvidia"),
@@ -201,9 +213,8 @@ def test_other_tools():
     check("13.5: beside another tool", run.kernels("in_graph") == 3 and run.said("beside other tools"))
     check("13.5: nothing stays enabled", run.enabled() == [0] and run.lost() == 0)
     run = Run("12.9", "device", "mixed", "wait 2000", "unseen tool")
-    check("12.9: a tool that dwell does not see begin gets CUPTI", run.said("CUDA is recorded in part: another tool of the program") and
-          run.kernels("in_graph") == 3)
-    check("12.9: its kinds stay as they are", run.enabled() == [KINDS + 1])
+    check("12.9: a tool that dwell does not see begin is refused", run.said("the unseen tool is refused") and
+          run.kernels("in_graph") == 3 and run.enabled() == [0])
     run = Run("12.9", "device", CUDA_INJECTION64_PATH="/nowhere/libnsys.so")
     check("another library in CUDA's variable", run.said("names another tool, /nowhere/libnsys.so"))
 
@@ -497,6 +508,9 @@ def main():
         test_kinds(version)
     test_order()
     test_stub()
+    for version in VERSIONS:
+        test_graphs(version)
+    test_graphs("13.5", STANDIN_SEVERAL="1")
     test_names()
     test_drops()
     test_threads()

@@ -284,7 +284,8 @@ enum dw_device_kind {
 	DW_DEVICE_RANGE = 8,    /* name: what a program's range covers on the device; overlaps others */
 	DW_DEVICE_RECORD = 9,   /* wait.event: the queue reached it here, and later waits are for this */
 	DW_DEVICE_CALL = 10,    /* name: a runtime call that the driver reported late; `what` has the
-	                           THREAD instead of a QUEUE */
+	                           THREAD instead of a QUEUE. With `external`: the node of a graph was made when it
+	                           ended, while a stream was captured since it began */
 	DW_DEVICE_GAP = 11,     /* events that were submitted in this time are not recorded; of length 0: from
 	                           then on. A later GAP of the process with the same start replaces it */
 };
@@ -310,7 +311,8 @@ struct dw_device_record {
 /* The further fields of records of 48 bytes or more. */
 struct dw_device_record_wide {
 	struct dw_device_record record;
-	uint64_t external;    /* id that the program gave; MEMORY: the address; 0 means none */
+	uint64_t external;    /* id that the program gave; MEMORY: the address; beside a correlation, or of a CALL
+	                         without one, the node of a graph; 0 means none */
 	uint32_t name;        /* OP: the event's name; 0 means its kind and detail give it */
 	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0 means unknown */
 };
