@@ -276,6 +276,21 @@ def test_windows():
     check("--no-cuda", not run.kernels("in_graph") and not run.said("CUPTI"))
 
 
+def test_cost():
+    """tools/measure/gpu_cost measures every condition of its list, or says why not, without a device."""
+    done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "libcuda.so.1", os.path.join(SOURCES, "cuda_standin.c")],
+                          capture_output=True, text=True, check=False)
+    check(f"the stand-in for CUDA's driver: {done.stderr}", done.returncode == 0)
+    done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
+                           os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40"], capture_output=True, text=True, check=False)
+    check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
+          re.search(r"^38 rows in", done.stdout, re.M))
+    refused = [line.split("refused: ")[1] for line in done.stdout.splitlines() if "refused" in line]
+    check(f"what this CUPTI lacks: {refused}", sorted(refused) == ["cuptiActivityEnableHWTrace (-1)", "cuptiActivitySetAttribute (1)"])
+    done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", "/nowhere"], capture_output=True, text=True, check=False)
+    check(f"without a device nothing is measured: {done.stdout}", done.returncode == 77 and "no device" in done.stdout)
+
+
 def report(view="overview"):
     return subprocess.run([DWELL, "report", "--view", view, "t.dwell"], capture_output=True, text=True, check=True).stdout
 
@@ -525,6 +540,7 @@ def main():
     test_bursts()
     test_stuck()
     test_ends()
+    test_cost()
     test_real_libraries()
     test_libraries()
     test_python()
