@@ -16,6 +16,8 @@ enum {
 	CUPTI_OK = 0, CUPTI_LIMIT_REACHED = 12, CUPTI_SUBSCRIBER_EXISTS = 39
 };
 
+#define CUPTI_SEVERAL 130100u /* the first version that serves several tools */
+
 /* Kinds of records (CUpti_ActivityKind). */
 enum {
 	KIND_COPY = 1, KIND_SET = 2, KIND_SERIAL_KERNEL = 3, KIND_DRIVER_CALL = 4, KIND_RUNTIME_CALL = 5,
@@ -29,6 +31,7 @@ enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
 
 #define THREAD_IDS_OF_PTHREAD 0 /* as CUPTI begins */
 #define THREAD_IDS_OF_SYSTEM 1
+#define ATTRIBUTE_THREAD_IDS 21 /* CUpti_ActivityAttribute, since 13.4 */
 #define COPY_IS_ASYNC 1u     /* in cupti_copy.flags */
 #define STREAM_NONE 0xffffffffu /* in cupti_sync.stream */
 #define FLUSH_FORCED 1u

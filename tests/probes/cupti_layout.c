@@ -66,6 +66,9 @@ IS(THREAD_IDS_OF_PTHREAD, ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 IS(COPY_IS_ASYNC, ACTIVITY_FLAG_MEMCPY_ASYNC); IS(FLUSH_FORCED, ACTIVITY_FLAG_FLUSH_FORCED);
 IS(OBJECT_IS_DEVICE, ACTIVITY_OBJECT_DEVICE);
 _Static_assert(STREAM_NONE == (uint32_t)CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no stream");
+#if CUPTI_API_VERSION >= 130400
+IS(ATTRIBUTE_THREAD_IDS, ACTIVITY_ATTR_THREAD_ID_TYPE);
+#endif
 #if CUPTI_API_VERSION >= 130000
 _Static_assert(offsetof(struct cupti_subscriber, other_size) == offsetof(CUpti_SubscriberParams, oldSubscriberSize) &&
                offsetof(struct cupti_subscriber, several) == CUpti_SubscriberParams_STRUCT_SIZE - (CUPTI_API_VERSION >= 130100 ? 8 : 0),

@@ -151,15 +151,45 @@ def test_order():
     check("correlations that begin again", run.kernels("odd") == run.kernels("even") == 25)
 
 
+def test_stub():
+    run = Run("13.5", "device", "stub")
+    kernel = run.table("kernels").get("by_stub", {})
+    check(f"a launch by the stub of nvcc 13 has its call and its operator: {kernel}", kernel.get("operator") == "aten::mm" and
+          [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"] == ["__cudaLaunchKernel"])
+
+
+def test_names():
+    """The same for all versions that pip has: tools/measure/cupti_names."""
+    done = subprocess.run([sys.executable, os.path.join(SOURCES, "cupti_names.py"), os.path.join(PACKAGES_11, "nvidia"),
+                           os.path.join(PACKAGES, "nvidia/cuda_cupti"), PIP_13], capture_output=True, text=True, check=False)
+    check(f"names of calls: {done.stdout[-1500:]}{done.stderr[-500:]}", done.returncode == 0)
+
+
 def test_drops():
     run = Run("11.8", "device", "drop")
     dropped = int(re.search(r"standin: (\d+) dropped", run.done.stderr).group(1))
     check(f"what CUPTI dropped is lost: {dropped}, {run.lost()}", dropped > 1000 and run.lost() == dropped)
-    report = subprocess.run([DWELL, "report", "t.dwell"], capture_output=True, text=True, check=True).stdout
-    check("with its cause", "driver dropped records" in report)
+    check("with its cause", f"records: CUPTI's buffers were full ({dropped})." in report())
     check("the rest is recorded", 500 < run.kernels("odd") < 1000)
     run = Run("12.9", "device", "wrap", STANDIN_TIMELESS="1")
     check(f"kernels without times are lost: {run.lost()}", run.lost() == 50 and not run.kernels("odd"))
+    check("with their cause", "Lost: 50 records: CUPTI gave no times (50)." in report())
+    run = Run("12.9", "device", "mixed", "no times")
+    check(f"and so are records of all other kinds: {run.lost()}, {run.memory()}", run.lost() == 13 and run.kernels("in_graph") == 3 and
+          all(ms["ts"] > 0 for ms in run.events if ms["ph"] == "X"))
+
+
+def test_threads():
+    """Calls have their thread, whatever else is there; or they are lost, and said to be."""
+    for version, several, holder in (("130100", 1, None), ("130300", 1, None), ("130500", 1, None), ("130500", 1, "Kineto"), ("130300", None, None)):
+        run = Run("13.5", "device", "mixed", STANDIN_VERSION=version, STANDIN_SEVERAL=several and "1", STANDIN_HOLDER=holder)
+        kernels = run.table("kernels")
+        check(f"{version}, {several}, {holder}: kernels have their operator: {run.lost()} {kernels['in_graph']} {report('device')[-600:]}", run.lost() == 0 and
+              kernels["in_graph"]["operator"] == "aten::mm" and report("device").count("2 events: the call that submitted") == 1)
+        check(f"{version}, {several}, {holder}: nothing stays enabled", run.enabled() == [0])
+    run = Run("13.5", "device", "mixed", STANDIN_VERSION="130300", STANDIN_SEVERAL="1", STANDIN_HOLDER="Kineto")
+    check(f"13.3 beside another tool: calls are lost, kernels are not: {run.lost()}", run.lost() == 5 and run.kernels("in_graph") == 3)
+    check("with the cause", "calls whose thread CUPTI does not tell while it serves another tool too (5)" in report())
 
 
 def test_other_tools():
@@ -178,15 +208,15 @@ def test_other_tools():
     check("another library in CUDA's variable", run.said("names another tool, /nowhere/libnsys.so"))
 
 
-def test_handover(version, several="", *ways):
+def test_handover(version, several="", *ways, **environment):
     """The program starts a tool of its own while dwell records: the tool gets all of its records, dwell those before."""
     home = os.path.abspath(version)
     for way in ways:
         tool = os.path.join(home, f"{way}.so")
         late = () if way.startswith("early") else (f"load {tool}",)
         run = Run(version, "device", "mixed", *late, "tool start", "say", "many", "mixed", "tool stop", "many",
-                  STANDIN_SEVERAL=several or None, LD_PRELOAD=None if late else tool)
-        what = f"{version}{' several' * bool(several)}, {way}"
+                  STANDIN_SEVERAL=several or None, LD_PRELOAD=None if late else tool, **environment)
+        what = f"{version}{' several' * bool(several)}, {way} {environment}"
         check(f"{what}: a tool that begins later has all its kernels: {run.done.stderr[-800:]}",
               run.said("tool: 20005 kernels, 0 of another clock, 0 buffers of others") and not run.said("refuses"))
         check(f"{what}: dwell has the kernels before and no other: {run.kernels('in_graph')}, {run.kernels('odd')}",
@@ -466,12 +496,16 @@ def main():
     for version in VERSIONS:
         test_kinds(version)
     test_order()
+    test_stub()
+    test_names()
     test_drops()
+    test_threads()
     test_other_tools()
     for version in VERSIONS:
         test_handover(version, "", *TOOLS)
         test_host_alone(version)
     test_handover("13.5", "1", "early-bound", "late")
+    test_handover("13.5", "1", "early-bound", "late", STANDIN_VERSION="130300")
     test_failures()
     test_windows()
     test_bursts()

@@ -13,6 +13,14 @@ struct dw_device_key {
 	bool external;    /* the program's id, not the driver's */
 };
 
+/* A further call of a key. Drivers count calls in 32 bits, and begin again. */
+struct dw_call_again {
+	uint32_t key, call;
+	uint64_t start_ns;
+};
+/* Fewer than 2^32 calls are made in this time: equal numbers that are further apart are those of two calls. */
+#define DW_NUMBERS_AGAIN_NS 600000000000u
+
 /* A runtime call that the driver reported late. */
 struct dw_late_call {
 	uint64_t start_ticks, end_ticks; /* of the file */
@@ -45,6 +53,8 @@ struct dw_device_build {
 	    range_capacity;
 	struct dw_device_key *keys;
 	size_t key_count;
+	struct dw_call_again *agains; /* by key and begin, once all parts are taken */
+	size_t again_count, again_capacity;
 	struct dw_map key_map, name_map;
 	uint64_t *name_keys;          /* by name */
 	size_t name_key_capacity;

@@ -264,14 +264,27 @@ bool dw_device_find_calls(struct dw_device_build *build)
 
 /* ---- all streams --------------------------------------------------------------------------- */
 
-static void calls_put_key(struct dw_device_build *build, const struct dw_key_use *use, uint32_t first_call)
+static uint64_t calls_apart_ns(const struct dw_device_work *work, uint32_t one, uint32_t other)
+{
+	uint64_t a = work->calls[one].start_ns, b = work->calls[other].start_ns;
+
+	return a < b ? b - a : a - b;
+}
+
+/* False: out of memory. */
+static bool calls_put_key(struct dw_device_build *build, const struct dw_key_use *use, uint32_t first_call)
 {
 	struct dw_device_key *key = &build->keys[use->key];
+	uint32_t call = first_call + use->call;
 
 	if (key->call == DW_NO_INDEX)
-		key->call = first_call + use->call;
-	else if (use->added)
+		key->call = call;
+	else if (use->added && calls_apart_ns(build->work, key->call, call) < DW_NUMBERS_AGAIN_NS)
 		build->work->duplicates++;
+	else if (use->added)
+		return DW_APPEND(&build->agains, &build->again_capacity, &build->again_count,
+		                 (struct dw_call_again){ use->key, call, build->work->calls[call].start_ns });
+	return true;
 }
 
 static bool calls_take_part(struct dw_device_build *build, const struct dw_device_part *part)
@@ -297,7 +310,8 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 		if (!DW_APPEND(&work->ranges, &build->range_capacity, &work->range_count, part->ranges[i]))
 			return false;
 	for (size_t i = 0; i < part->use_count; i++)
-		calls_put_key(build, &part->uses[i], first_call);
+		if (!calls_put_key(build, &part->uses[i], first_call))
+			return false;
 	return !part->failed;
 }
 
@@ -306,6 +320,8 @@ void dw_device_part_reset(struct dw_device_part *part)
 	DW_FREE(part->owners, part->calls, part->uses, part->ranges);
 	*part = (struct dw_device_part){ .owners = NULL };
 }
+
+DW_ORDER(calls_compare_agains, struct dw_call_again, DW_UP(key) DW_UP(start_ns))
 
 /* An outer range comes before the ranges in it. */
 DW_ORDER(calls_compare_ranges, struct dw_device_range, DW_UP(thread) DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(depth))
@@ -321,5 +337,6 @@ bool dw_device_take_parts(struct dw_device_build *build)
 		dw_device_part_reset(part);
 	}
 	DW_SORT(build->work->ranges, build->work->range_count, calls_compare_ranges);
+	DW_SORT(build->agains, build->again_count, calls_compare_agains);
 	return good;
 }

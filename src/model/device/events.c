@@ -248,6 +248,42 @@ static bool events_time_in_scope(const struct dw_model *model, const struct dw_d
 	return (*at)->start_ticks <= ticks;
 }
 
+/* The first further call of a key. */
+static size_t events_first_again(const struct dw_device_build *build, uint32_t key)
+{
+	size_t from = 0, to = build->again_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (build->agains[middle].key < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* The call of an event: of those with its number the last one before it. A device begins a little before its call by clocks that
+ * differ. */
+static uint32_t events_call(const struct dw_device_build *build, const struct dw_device_event *event)
+{
+	const struct dw_device_call *calls = build->work->calls;
+	const uint32_t key = event->call;
+	uint64_t until_ns = event->start_ns + DW_NUMBERS_AGAIN_NS / 10;
+	uint32_t found = key == DW_NO_INDEX ? DW_NO_INDEX : build->keys[key].call;
+
+	if (found == DW_NO_INDEX)
+		return found;
+	for (size_t i = events_first_again(build, key); i < build->again_count && build->agains[i].key == key; i++)
+		if (build->agains[i].start_ns <= until_ns &&
+		    (calls[found].start_ns > until_ns || build->agains[i].start_ns > calls[found].start_ns))
+			found = build->agains[i].call;
+	/* A driver's number of so long ago, or of later, is that of a call which is not in the trace. */
+	return calls[found].late && (calls[found].start_ns > until_ns || calls[found].start_ns + DW_NUMBERS_AGAIN_NS < event->start_ns)
+	           ? DW_NO_INDEX : found;
+}
+
 static void events_join(struct dw_device_build *build)
 {
 	struct dw_device_work *work = build->work;
@@ -258,8 +294,7 @@ static void events_join(struct dw_device_build *build)
 		struct dw_device_call *call;
 		bool counts = work->names[event->name].class != DW_CLASS_COUNT;
 
-		if (event->call != DW_NO_INDEX)
-			event->call = build->keys[event->call].call;
+		event->call = events_call(build, event);
 		call = event->call != DW_NO_INDEX ? &work->calls[event->call] : NULL;
 		if (!i || event->queue != work->events[i - 1].queue)
 			at = NULL;
@@ -360,7 +395,7 @@ void dw_device_reset(struct dw_device_build *build)
 {
 	for (size_t i = 0; build->parts && i < build->model->source->stream_count; i++)
 		dw_device_part_reset(&build->parts[i]);
-	DW_FREE(build->parts, build->waits, build->keys, build->name_keys, build->lates);
+	DW_FREE(build->parts, build->waits, build->keys, build->name_keys, build->lates, build->agains);
 	dw_map_reset(&build->key_map);
 	dw_map_reset(&build->name_map);
 }

@@ -54,7 +54,7 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(STOPPED, "stopped", "the record came while the session was being stopped")           \
 	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
 	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen") \
-	X(DEVICE, "device", "a device's driver dropped records because its buffers were full, or gave no times") \
+	X(DEVICE, "device", "a device's driver dropped records because its buffers were full, or gave no times or no threads") \
 	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")                       \
 	X(SANDBOX, "sandbox", "the program had given up system calls (seccomp), without which there is no more space") \
 	X(IMPORT, "import", "events of the imported file could not be read")

@@ -165,6 +165,38 @@ TEST(late_calls_and_external_ids_find_their_operators)
 	made_close(&gpu.made);
 }
 
+/* A driver that counts calls in 32 bits begins again. The trace has hours between calls of one number. */
+TEST(a_number_that_comes_again_is_of_another_call)
+{
+	const uint64_t hour = 3600000000000u;
+	struct gpu gpu;
+	const struct dw_device_work *work;
+
+	gpu_init(&gpu);
+	for (uint64_t i = 0; i < 3; i++) {
+		dw_encode_begin(&gpu.made.stream, i * hour + 100, i == 1 ? gpu.layer : gpu.op);
+		dw_encode_end(&gpu.made.stream, i * hour + 500);
+		if (i != 2) /* the call of the third kernel was lost */
+			dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = gpu.made.thread,
+				.correlation = 9, .start_ticks = i * hour + 200, .duration_ticks = 5, .name = gpu.launch });
+		gpu_kernel(&gpu, gpu.queue, 9, i * hour + 300, i * hour + 400);
+	}
+	gpu_kernel(&gpu, gpu.queue, 10, hour + 410, hour + 420); /* clocks that differ: its call seems to be later */
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = gpu.made.thread,
+		.correlation = 10, .start_ticks = hour + 415, .duration_ticks = 5, .name = gpu.launch });
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->event_count == 4 && work->call_count == 3);
+	CHECK_EQ(work->duplicates, 0);
+	CHECK_EQ(work->without_call, 1);
+	REQUIRE(work->events[0].call != DW_NO_INDEX && work->events[1].call != DW_NO_INDEX && work->events[2].call != DW_NO_INDEX);
+	CHECK_EQ(work->calls[work->events[0].call].start_ns, 200);
+	CHECK_EQ(work->calls[work->events[1].call].start_ns, hour + 200);
+	CHECK_EQ(work->calls[work->events[2].call].start_ns, hour + 415);
+	CHECK_EQ(work->owners[work->calls[work->events[1].call].owner].start_ns, hour + 100);
+	CHECK(work->events[3].call == DW_NO_INDEX);
+	made_close(&gpu.made);
+}
+
 TEST(a_step_is_divided_to_the_nanosecond)
 {
 	struct gpu gpu;
