@@ -44,6 +44,14 @@ static bool cells_is_work(const struct dw_rule_case *at)
 	return true;
 }
 
+/* A loop of Python calls libraries for each of its elements: without it, these calls are fewer, too. */
+static double cells_gain_python(const struct dw_rule_case *at, double share_ns)
+{
+	double python = dw_case_runs(at, DOES(INTERPRETER));
+
+	return share_ns * (python + dw_case_runs(at, DOES(PACKAGE))) / fmax(python, 1e-9);
+}
+
 #define RULE_OF(id_, kind_, question_, recorded_, ...) \
 	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP, \
 	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ } }, \
@@ -52,9 +60,9 @@ static bool cells_is_work(const struct dw_rule_case *at)
 
 const struct dw_rule dw_rules_cells[] = {
 	{
-		RULE("waiting-file", CAUSE, "Does the thread read or write files or pipes?", RUNS(DW_ACTIVITIES_OF_FILES),
+		RULE("waiting-file", CAUSE, "Does the thread read or write files, pipes or sockets?", RUNS(DW_ACTIVITIES_OF_FILES),
 		     WAITS(DW_ACTIVITIES_OF_FILES)),
-		.statement = "Reading and writing files or pipes {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Reading and writing files, pipes or sockets {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
 		.look = "dwell report --view waits",
 	},
@@ -163,6 +171,28 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
+		RULE("queries", CAUSE, "Do queries of a database take time?", RUNS(DOES(QUERIES))),
+		.statement = "Database queries {take} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "an index for what is looked up, or one query for many rows" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("exceptions", CAUSE, "Do exceptions take time?", RUNS(DOES(THROWS))),
+		.statement = "Throwing and catching exceptions {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "return what is expected now and then as a value, as std::from_chars() does" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("checks", CAUSE, "Do checks of a mode for debugging take time?", RUNS(DOES(CHECKS))),
+		.statement = "Checks of a mode for debugging {take} {share} {of}[, most of it in {cells:most}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "build without sanitizers",
+			[DW_WORDS_PYTORCH] = "torch.autograd.set_detect_anomaly(False)",
+			[DW_WORDS_LIGHTNING] = "Trainer(detect_anomaly=False)",
+		},
+		.look = "dwell report --view hot",
+	},
+	{
 		RULE("random-numbers", CAUSE, "Do random numbers take time?", RUNS(DOES(RANDOM))),
 		.no_gain = true,
 		.statement = "Random numbers {take} {share} {of}[, most of it in {cells:most}].",
@@ -173,7 +203,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("loading-code", CAUSE, "Does loading code take time?", RUNS(DOES(STARTS)), WAITS(DOES(STARTS))),
 		.unmarked = true,
 		.no_gain = true,
-		.statement = "Loading libraries and modules {takes} {share} {of}.",
+		.statement = "Loading libraries and modules {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_PYTHON] = "import where it is used, or less of a package" },
 		.look = "dwell report --view hot",
 	},
@@ -181,7 +211,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?",
 		        1u << DW_SHARE_COLLECTOR, RUNS(DOES(COLLECTOR))),
 		.part = DW_RULE_PART_COLLECTOR,
-		.statement = "Garbage collection takes {share} {of}.",
+		.statement = "Garbage collection takes {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
 			[DW_WORDS_PYTHON] = "gc.freeze() once the model and the data are made, or gc.disable() and "
@@ -194,18 +224,19 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("python", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
 		.group = DW_RULE_HOST,
-		.statement = "Python {takes} {share} {of}[, most of it in {cells:most}].",
+		.gain_ns = cells_gain_python,
+		.statement = "The interpreter of Python {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
 		.unless = DW_FACT_SAMPLES_STEP,
 		.record = "dwell run --sample 100 tells which functions",
 	},
 	{
-		RULE("libraries", WORK, "Does code of libraries take time?", RUNS(DOES(ALGEBRA) | DOES(UNKNOWN))),
+		RULE("libraries", WORK, "Does code of libraries take time?", RUNS(DOES(ALGEBRA) | DOES(UNKNOWN) | DOES(PACKAGE))),
 		.unmarked = true,
 		.is_form = cells_is_work,
 		.no_gain = true,
-		.statement = "Code of libraries {takes} {share} {of}[, {cells:part} of it called in {cells:function}].",
+		.statement = "Code of libraries {takes} {share} {of}[, most of it called in {cells:most}].",
 		.look = "dwell report --view hot",
 	},
 	{
