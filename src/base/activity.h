@@ -12,6 +12,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What a function does: X(NAME, words). */
 #define DW_ACTIVITIES(X)                                                                                     \
@@ -34,7 +35,9 @@
 	X(COMPRESSION, "compression") X(RANDOM, "random numbers")                                                 \
 	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
 	X(INTERPRETER, "interpreter") X(COLLECTOR, "collector") X(LOGS, "logs")                                   \
-	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */
+	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
+	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \
+	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */
 
 #define DW_ACTIVITY_ID(name, words) DW_ACTIVITY_##name,
 enum dw_activity { DW_ACTIVITIES(DW_ACTIVITY_ID) DW_ACTIVITY_COUNT };
@@ -107,6 +110,9 @@ static inline enum dw_library_role dw_library_role_of(const char *module)
 {
 	return dw_library_of(module).role;
 }
+/* The Python package that a file is of, by the folder of packages or of Python's own modules in which it lies: "torch".
+ * Not terminated: its length is in *length. NULL: it lies in none. */
+const char *dw_package_of(const char *file, size_t *length);
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
 bool dw_code_is_own(enum dw_library_role role, const char *name);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */

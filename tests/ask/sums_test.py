@@ -50,9 +50,25 @@ def wrong_parts(summary, overview):
             yield f"{row['name']} is {row['share']} in the account and {parts[row['name']]['share']} in the parts"
 
 
+def wrong_ends(overview, heads):
+    """The parts of the run sum to it, and the first sentence has the sum of its phase."""
+    rows, phase = overview["ends"], "start-up" if heads[0].startswith("Start-up takes") else "end"
+    share = sum(row["share"] for row in rows if row["phase"] == phase)
+    if abs(sum(row["share"] for row in rows) - 1) > 1e-6:
+        yield "parts of the run do not sum to it"
+    if f" {100 * share:.0f}% of the run" not in heads[0]:
+        yield f"{heads[0]} has rows of {share}"
+    for row in rows:
+        name = row["part"].removeprefix(f"{phase}: ")
+        if row["phase"] == phase and (row["samples"] or 0) >= 3 and row["share"] >= 0.1 * share and name not in heads[0] and len(rows) < 6:
+            yield f"{heads[0]} does not name {name}"
+    if sum(row["part"] == "steps" for row in rows) != 1 or rows != sorted(rows, key=lambda row: ["start-up", "steps", "end"].index(row["phase"])):
+        yield "parts of the run are not in order"
+
+
 def main():
     dwell, mktrace = map(os.path.abspath, sys.argv[1:])
-    passed = failed = found = 0
+    passed = failed = found = ends = 0
     for source in sorted(glob.glob(os.path.join(TRACES, "*.txt"))):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "t.dwell")
@@ -62,6 +78,9 @@ def main():
             overview = overview_of(dwell, trace)
         summary = json.loads(done.stdout)
         wrong = list(wrong_parts(summary, overview))
+        if "ends" in overview:
+            ends += 1
+            wrong += wrong_ends(overview, summary["sentences"])
         passed, failed = passed + (not wrong), failed + bool(wrong)
         for text in wrong:
             print(f"FAILED {os.path.basename(source)}: {text}")
@@ -77,10 +96,11 @@ def main():
             passed, failed = passed + right, failed + (not right)
             if not right:
                 print(f"FAILED {os.path.basename(source)}: {verdict['statement']} {verdict['cells']} {parts}")
-    if found < LEAST:
-        print(f"FAILED only {found} sentences have cells")
-    print(f"{passed} passed, {failed + (found < LEAST)} failed")
-    return failed > 0 or found < LEAST
+    few = found < LEAST or not ends
+    if few:
+        print(f"FAILED only {found} sentences have cells, and {ends} traces a table of the run's parts")
+    print(f"{passed} passed, {failed + few} failed")
+    return failed > 0 or few
 
 
 if __name__ == "__main__":

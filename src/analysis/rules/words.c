@@ -11,8 +11,8 @@
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
  *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
- * same if it has most of that time; {cells:part} its part of it {number}                what the rule's function
- * number() returns
+ * same if it has most of that time; {cells:part} its part of it; {cells:packages} what is imported: "torch 4.1 s"
+ *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
@@ -168,6 +168,23 @@ static void words_put_range(struct words *words, const struct dw_symbol *range)
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
+#define PACKAGES 3u /* that a sentence names */
+
+/* "torch 4.1 s, pandas 400 ms": the packages that the thread imports. */
+static void words_put_packages(struct words *words)
+{
+	struct dw_account_import imports[PACKAGES];
+	size_t count = dw_account_imports(words->at->facts->account, imports, PACKAGES);
+
+	words->known &= count > 0;
+	for (size_t i = 0; i < count; i++) {
+		words_put_text(words, i ? ", " : "");
+		words_put(words, imports[i].package, strnlen(imports[i].package, 40));
+		words_put_text(words, " ");
+		words_put_text(words, dw_text_ns(imports[i].ns, " ").at);
+	}
+}
+
 static void words_put_cells(struct words *words, const char *form)
 {
 	struct dw_account_sum sum = dw_account_sum(words->at->facts->account, &words->at->verdict->cells);
@@ -200,6 +217,10 @@ static void words_put_place(struct words *words, const char *place)
 	char name[64];
 	const char *colon = strchr(place, ':');
 
+	if (strcmp(place, "cells:packages") == 0) {
+		words_put_packages(words);
+		return;
+	}
 	if (strncmp(place, "cells:", 6) == 0) {
 		words_put_cells(words, place + 6);
 		return;

@@ -114,9 +114,10 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 		samples->steps++;
 	if (samples->steps && samples->steps->start_ticks <= ticks)
 		row.where = DW_SAMPLE_IN_STEP;
-	else if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks != UINT64_MAX)
-		row.where = DW_SAMPLE_BETWEEN;
-	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced, &row);
+	else if (samples->steps && samples->steps > samples->first_step)
+		row.where = samples->steps->start_ticks != UINT64_MAX ? DW_SAMPLE_BETWEEN : DW_SAMPLE_AFTER;
+	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced,
+	                &row);
 	row.thread = sample->of;
 	samples_add(samples->table, &row);
 }
