@@ -35,6 +35,7 @@ all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
 
 $(BUILD)/build.ninja:
+	@command -v $(MESON) >/dev/null || { echo "make: Meson is not installed: apt-get install meson ninja-build, or pip install meson ninja" >&2; exit 1; }
 	$(MESON) setup $(BUILD)
 
 # Python 3 comes with Meson, but not with every program that reads its language.

@@ -6,11 +6,13 @@
  * others no callback stands in PyTorch, and blocks are held back (held.c). Steps, phases, waits and zones are
  * recorded in all steps.
  *
- * The first WHOLE_STEPS steps are recorded whole, or fewer if they cost what PAID_STEPS steps may cost: then the bound
- * holds from about that many steps on. Later ones are chosen at random, because a program may do
- * something in every tenth step. The probability follows from what operators cost in the recorded steps, and from
- * how long a usual step is. It is half of that until the first steps are paid for. The choice depends on the run and on
- * the step's number, so that all ranks of a job choose the same steps: otherwise they would wait for each other.
+ * The process earns the part of its time that recording may take: when steps begin, what it has computed so far, and
+ * then each step. A step is recorded if that pays for it, so that the bound holds at any time; the first LEAST_WHOLE
+ * are recorded anyway, because nothing else says what a step costs. The first WHOLE_STEPS steps are recorded as far as
+ * they are paid for. Later ones are chosen at random, because a program may do something in every tenth step. The
+ * probability follows from what operators cost in the recorded steps, and from how long a usual step is. The choice
+ * depends on the run and on the step's number, so that all ranks of a job choose the same steps: otherwise they would
+ * wait for each other.
  *
  * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
  * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
@@ -25,8 +27,7 @@
 #include "format/keys.h"
 
 #define WHOLE_STEPS 30u
-#define LEAST_WHOLE 8u /* however much they cost */
-#define PAID_STEPS 300.0
+#define LEAST_WHOLE 2u /* however much they cost */
 #define LAST 31u
 #define MEDIAN_EVERY 16u
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
@@ -41,7 +42,7 @@ static struct {
 	uint64_t steps;     /* decided so far */
 	double last_ns;     /* the last decision */
 	double usual_ns;              /* a usual step, with what comes after it */
-	double run_ns, spent_ns;      /* the time of all steps, at most twice the usual each; cost of recorded ones */
+	double earned_ns, spent_ns;   /* what recording may have cost so far; what recorded steps did cost */
 	struct bound_kind {
 		double steps, cost_ns;      /* recent ones count more */
 		double all_steps, all_ns;
@@ -99,11 +100,11 @@ static uint64_t bound_count_steps(void)
 	return bound.steps;
 }
 
-static double bound_now_ns(void)
+static double bound_now_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
@@ -152,7 +153,15 @@ static void bound_add_time(struct bound_kind *kind, double took)
 		kind->usual_ns = sorted[known / 2];
 		bound.usual_ns = (bound.reduced.added < MEDIAN_EVERY ? &bound.recorded : &bound.reduced)->usual_ns;
 	}
-	bound.run_ns += took < 2 * bound.usual_ns ? took : 2 * bound.usual_ns;
+}
+
+/* What recording operators may cost in a step of this length. What each step costs anyway is a part of the bound, but some
+ * steps are recorded always. */
+static double bound_allowed(double took)
+{
+	double fixed = bound.reduced.steps > 0 ? bound.reduced.cost_ns / bound.reduced.steps : 0, allowed = bound.share * took;
+
+	return fixed < allowed / 2 ? allowed - fixed : allowed / 2;
 }
 
 /* A single recorded step between others finds code and data of dwell and of PyTorch's callbacks out of the caches. So it
@@ -187,8 +196,10 @@ static void bound_note_costs(void)
 static void bound_add(double now, double cost)
 {
 	struct bound_kind *kind = bound.reduces ? &bound.reduced : &bound.recorded;
+	double took = now - bound.last_ns;
 
-	bound_add_time(kind, now - bound.last_ns);
+	bound_add_time(kind, took);
+	bound.earned_ns += bound_allowed(took < 2 * bound.usual_ns ? took : 2 * bound.usual_ns);
 	bound.spent_ns += bound.reduces ? 0 : cost * bound_factor();
 	kind->all_steps++;
 	kind->all_ns += cost;
@@ -206,19 +217,18 @@ static void bound_add(double now, double cost)
 /* Whether the next step is recorded without operators. */
 static bool bound_reduces(void)
 {
-	double cost, allowed, fixed = bound.reduced.steps > 0 ? bound.reduced.cost_ns / bound.reduced.steps : 0;
+	double cost;
 
 	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
-	if (bound.steps <= WHOLE_STEPS && bound.spent_ns <= PAID_STEPS * bound.share * bound.usual_ns)
+	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps;
+	if (bound.spent_ns + cost > bound.earned_ns)
+		return true;
+	if (bound.steps <= WHOLE_STEPS)
 		return false;
-	/* What each step costs anyway is a part of the bound, but some steps are recorded always. */
-	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps - fixed;
-	allowed = bound.share * bound.usual_ns;
-	allowed = fixed < allowed / 2 ? allowed - fixed : allowed / 2;
-	if (bound.spent_ns > bound.share * bound.run_ns)
-		allowed /= 2;
-	return cost * bound_draw(dwell_steps_begun()) > allowed;
+	if (bound.reduced.steps > 0)
+		cost -= bound.reduced.cost_ns / bound.reduced.steps;
+	return cost * bound_draw(dwell_steps_begun()) > bound_allowed(bound.usual_ns);
 }
 
 /* The first decision of a process always reaches the recorder: a child of fork has its parent's. */
@@ -245,10 +255,12 @@ void dwp_bound_choose(void)
 		bound_set(false);
 		return;
 	}
-	now = bound_now_ns();
+	now = bound_now_ns(CLOCK_MONOTONIC);
 	cost = bound_cost_ns();
 	if (bound.steps++)
 		bound_add(now, cost);
+	else
+		bound.earned_ns = bound.share * bound_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	bound.last_ns = now;
 	bound.chosen = true;
 	bound_set(bound_reduces());
@@ -266,7 +278,7 @@ void dwp_bound_forked(void)
 	bound.thread = NULL;
 	bound.steps = 0;
 	bound.chosen = false;
-	bound.run_ns = bound.spent_ns = 0;
+	bound.earned_ns = bound.spent_ns = 0;
 	bound.recorded = bound.reduced = (struct bound_kind){ .added = 0 };
 	dwp_held_forked();
 }

@@ -34,7 +34,9 @@
 	X(DEVICE, "device")                       /* asks an accelerator, or waits for it */                      \
 	X(COMPRESSION, "compression") X(RANDOM, "random numbers")                                                 \
 	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
-	X(INTERPRETER, "interpreter") X(COLLECTOR, "collector") X(LOGS, "logs")                                   \
+	X(INTERPRETER, "interpreter")             /* of Python, with Python's own modules */                      \
+	X(PACKAGE, "Python of libraries")         /* runs Python code of a library, or carries its calls out */   \
+	X(COLLECTOR, "collector") X(LOGS, "logs")                                                                 \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
 	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \
 	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */

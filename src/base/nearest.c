@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,26 +15,32 @@ static unsigned nearest_least(unsigned a, unsigned b, unsigned c)
 	return smaller < c ? smaller : c;
 }
 
-/* The Levenshtein distance without regard to case, computed row by row. */
+static bool nearest_same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* The Levenshtein distance without regard to case, computed row by row. Two letters in the wrong order are one edit. */
 static unsigned nearest_distance(const char *a, const char *b)
 {
-	unsigned row[LONGEST + 1];
-	size_t length = strlen(b);
+	unsigned rows[3][LONGEST + 1];
+	unsigned *row = rows[0], *above = rows[1], *second = rows[2], *spare;
+	unsigned length = (unsigned)strlen(b);
 
 	if (length > LONGEST || strlen(a) > LONGEST)
 		return LONGEST;
 	for (unsigned j = 0; j <= length; j++)
 		row[j] = j;
 	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
+		spare = second;
+		second = above;
+		above = row;
+		row = spare;
 		row[0] = i;
 		for (unsigned j = 1; j <= length; j++) {
-			unsigned above = row[j];
-			int differ = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-
-			row[j] = nearest_least(above + 1, row[j - 1] + 1, diagonal + (unsigned)differ);
-			diagonal = above;
+			row[j] = nearest_least(above[j] + 1, row[j - 1] + 1, above[j - 1] + !nearest_same(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && nearest_same(a[i - 1], b[j - 2]) && nearest_same(a[i - 2], b[j - 1]))
+				row[j] = nearest_least(row[j], row[j], second[j - 2] + 1);
 		}
 	}
 	return row[length];
@@ -52,7 +59,7 @@ void dw_nearest_try(struct dw_nearest *nearest, const char *name)
 	unsigned edits = nearest_distance(nearest->wanted, name);
 
 	/* A third of the letters may differ; the beginning of a name also counts as near. */
-	if (edits > wanted / 3 + 1 && (wanted < 3 || strncasecmp(name, nearest->wanted, wanted) != 0))
+	if (edits > (wanted + 1) / 3 && (wanted < 3 || strncasecmp(name, nearest->wanted, wanted) != 0))
 		return;
 	if (!nearest->best || edits < nearest->distance) {
 		nearest->best = name;

@@ -2,33 +2,45 @@
 $ dwell
 2> dwell: where a neural network's training time and memory go
 2> 
-2>   dwell COMMAND...          run a program, record it and show the overview
-2>   dwell run COMMAND...      run a program and record it
-2>   dwell report [TRACE...]   show where a trace's time goes
-2>   dwell export [TRACE]      write a trace for another tool
-2>   dwell import FILE...      store another tool's files as a trace
-2>   dwell pack TRACE...       store a trace in a fraction of its size; all verbs read it as before
-2>   dwell unpack TRACE...     write the trace that dwell pack stored, byte for byte
-2>   dwell summarize TRACE...  store what the steps of traces took, in a small file
-2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
-2>   dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
-2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
-2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
-2>   dwell top [TRACE|PID]     show what a running program does, in a terminal
-2>   dwell attach PID          record the stacks of a program that runs already, until Ctrl-C
-2>   dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
-2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
-2>   dwell serve TRACE         let TensorBoard capture from a running program
-2>   dwell capture FOLDER|TRACE...|HOST:PORT record some steps of a running job, or from a program that is serving
-2>   dwell info [TRACE]        list what a trace holds
+2>   dwell COMMAND...      run a program, record it and show the overview
 2> 
-2>   dwell help VERB           show the options of a verb (or dwell VERB --help)
-2>   dwell --version           show the version; with --verbose also what it was built with
+2> Record:
+2>   dwell run             run a program and record it
+2>   dwell attach          record the stacks of a program that runs, until Ctrl-C
+2> 
+2> Read:
+2>   dwell report          show where a trace's time goes
+2>   dwell view            show a trace in a browser, also while it is written
+2>   dwell query           answer a question in SQL about a trace
+2>   dwell info            list what a trace holds
+2> 
+2> Compare:
+2>   dwell diff            compare runs before and after a change
+2>   dwell ranks           compare the ranks of a job: which one is slow, and where
+2> 
+2> While a program runs:
+2>   dwell top             show what a running program does, in a terminal
+2>   dwell stacks          print the stacks of all threads of running programs
+2>   dwell watch           say when a running job hangs, loses a rank or becomes
+2>                         slow
+2>   dwell capture         record some steps of a running job or server
+2>   dwell serve           let TensorBoard capture from a running program
+2> 
+2> Files:
+2>   dwell export          write a trace for another tool
+2>   dwell import          store another tool's files as a trace
+2>   dwell pack            store a trace in a fraction of its size
+2>   dwell unpack          write the trace that dwell pack stored
+2>   dwell summarize       store what the steps of traces took, in a small file
+2> 
+2> More:
+2>   dwell help VERB       how to use a verb, with examples (or dwell VERB --help)
+2>   dwell --version       the version; with --verbose also what it was built with
 2> 
 2> Examples:
-2>   dwell python train.py                 record a script and show the overview
-2>   dwell report --view operators         look at the newest trace of this folder
-2>   dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
+2>   dwell python train.py              record a script and show the overview
+2>   dwell report --view operators      look at the newest trace of this folder
+2>   dwell view                         the same in a browser
 [2]
 
 $ dwell --version
@@ -37,33 +49,45 @@ dwell 0.1.0
 $ dwell --help
 dwell: where a neural network's training time and memory go
 
-  dwell COMMAND...          run a program, record it and show the overview
-  dwell run COMMAND...      run a program and record it
-  dwell report [TRACE...]   show where a trace's time goes
-  dwell export [TRACE]      write a trace for another tool
-  dwell import FILE...      store another tool's files as a trace
-  dwell pack TRACE...       store a trace in a fraction of its size; all verbs read it as before
-  dwell unpack TRACE...     write the trace that dwell pack stored, byte for byte
-  dwell summarize TRACE...  store what the steps of traces took, in a small file
-  dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
-  dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
-  dwell diff BEFORE... -- AFTER... compare runs before and after a change
-  dwell query [TRACE] SQL   answer a question in SQL about a trace
-  dwell top [TRACE|PID]     show what a running program does, in a terminal
-  dwell attach PID          record the stacks of a program that runs already, until Ctrl-C
-  dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
-  dwell view [TRACE...]     show a trace in a browser, also while it is being written
-  dwell serve TRACE         let TensorBoard capture from a running program
-  dwell capture FOLDER|TRACE...|HOST:PORT record some steps of a running job, or from a program that is serving
-  dwell info [TRACE]        list what a trace holds
+  dwell COMMAND...      run a program, record it and show the overview
 
-  dwell help VERB           show the options of a verb (or dwell VERB --help)
-  dwell --version           show the version; with --verbose also what it was built with
+Record:
+  dwell run             run a program and record it
+  dwell attach          record the stacks of a program that runs, until Ctrl-C
+
+Read:
+  dwell report          show where a trace's time goes
+  dwell view            show a trace in a browser, also while it is written
+  dwell query           answer a question in SQL about a trace
+  dwell info            list what a trace holds
+
+Compare:
+  dwell diff            compare runs before and after a change
+  dwell ranks           compare the ranks of a job: which one is slow, and where
+
+While a program runs:
+  dwell top             show what a running program does, in a terminal
+  dwell stacks          print the stacks of all threads of running programs
+  dwell watch           say when a running job hangs, loses a rank or becomes
+                        slow
+  dwell capture         record some steps of a running job or server
+  dwell serve           let TensorBoard capture from a running program
+
+Files:
+  dwell export          write a trace for another tool
+  dwell import          store another tool's files as a trace
+  dwell pack            store a trace in a fraction of its size
+  dwell unpack          write the trace that dwell pack stored
+  dwell summarize       store what the steps of traces took, in a small file
+
+More:
+  dwell help VERB       how to use a verb, with examples (or dwell VERB --help)
+  dwell --version       the version; with --verbose also what it was built with
 
 Examples:
-  dwell python train.py                 record a script and show the overview
-  dwell report --view operators         look at the newest trace of this folder
-  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
+  dwell python train.py              record a script and show the overview
+  dwell report --view operators      look at the newest trace of this folder
+  dwell view                         the same in a browser
 
 $ dwell -o x.dwell -- python train.py
 2> dwell: no option '-o' without a verb; to record a program with it: dwell run -o ... -- PROGRAM
@@ -78,7 +102,7 @@ $ dwell --view tree
 [2]
 
 $ dwell info --steps 1..2
-2> dwell: no option '--steps' (dwell info --help); it is one of dwell run, dwell report or dwell export
+2> dwell: no option '--steps' (dwell info --help); it is one of dwell run, dwell report or dwell diff
 [2]
 
 $ dwell --outptu x.dwell python train.py
@@ -224,6 +248,11 @@ Options of views and layouts:
   md    Markdown tables
   html  tables for a notebook or a page
 
+Examples:
+  dwell report
+  dwell report --view operators --sort calls -n 20 train.dwell
+  dwell report -o train.html train.dwell
+
 $ dwell info --help
 dwell info: list what a trace holds
 
@@ -233,25 +262,28 @@ Usage: dwell info [OPTION...] [TRACE]
                           line
   -h, --help              show this help and exit
 
+Examples:
+  dwell info train.dwell
+
 $ dwell --dump-verbs | grep '^verb'
 verb	run	run a program and record it
+verb	attach	record the stacks of a program that runs, until Ctrl-C
 verb	report	show where a trace's time goes
+verb	view	show a trace in a browser, also while it is written
+verb	query	answer a question in SQL about a trace
+verb	info	list what a trace holds
+verb	diff	compare runs before and after a change
+verb	ranks	compare the ranks of a job: which one is slow, and where
+verb	top	show what a running program does, in a terminal
+verb	stacks	print the stacks of all threads of running programs
+verb	watch	say when a running job hangs, loses a rank or becomes slow
+verb	capture	record some steps of a running job or server
+verb	serve	let TensorBoard capture from a running program
 verb	export	write a trace for another tool
 verb	import	store another tool's files as a trace
-verb	pack	store a trace in a fraction of its size; all verbs read it as before
-verb	unpack	write the trace that dwell pack stored, byte for byte
+verb	pack	store a trace in a fraction of its size
+verb	unpack	write the trace that dwell pack stored
 verb	summarize	store what the steps of traces took, in a small file
-verb	ranks	compare the ranks of a job: which one is slow, and where
-verb	watch	say when a running job hangs, loses a rank or becomes slow
-verb	diff	compare runs before and after a change
-verb	query	answer a question in SQL about a trace
-verb	top	show what a running program does, in a terminal
-verb	attach	record the stacks of a program that runs already, until Ctrl-C
-verb	stacks	print the stacks of all threads of running programs, also without a trace
-verb	view	show a trace in a browser, also while it is being written
-verb	serve	let TensorBoard capture from a running program
-verb	capture	record some steps of a running job, or from a program that is serving
-verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
 
@@ -270,6 +302,9 @@ Usage: dwell info [OPTION...] [TRACE]
       --texts             print every text that is stored in the trace, one per
                           line
   -h, --help              show this help and exit
+
+Examples:
+  dwell info train.dwell
 
 $ dwell help reprot
 2> dwell: no verb 'reprot'; did you mean 'report'? (dwell --help lists all)
@@ -292,7 +327,7 @@ $ touch diff && dwell diff nothing 2>&1 | grep -c 'no verb'
 [1]
 
 $ dwell report --format xml
-2> dwell: no format 'xml'; did you mean 'md'? There are text, csv, json, md, html
+2> dwell: no format 'xml'; there are text, csv, json, md, html
 [2]
 
 # A reader that has seen enough ends dwell as it ends any command: by SIGPIPE, without a message.

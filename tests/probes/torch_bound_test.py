@@ -21,7 +21,7 @@ import installed
 
 TORCH = installed.need("torch")
 STEPS = 600
-WHOLE = 8  # the first ones, of small operators
+WHOLE = 2  # the first ones, whatever they cost
 
 SERVER = forked.Server("torch.profiler")
 SCRIPT = f"""
@@ -149,7 +149,8 @@ def check_places(dwell, folder):
     rows = csv.DictReader(answer(dwell, "report", trace, "--view", "facts", "-n", "all", "--format", "csv").splitlines())
     value = {row["fact"]: row["value"] for row in rows}
     check("some steps are reduced", len(reduced_steps(dwell, trace)) > 50)
-    check("no time in them is Python between operators", float(value["places.python"] or 0) < 0.1, value["places.python"])
+    # The forward pass is two fifths of a step. A whole step that lost its CPU counts for fifteen others.
+    check("no time in them is Python between operators", float(value["places.python"] or 0) < 0.3, value["places.python"])
 
 
 def memory(dwell, trace):
@@ -172,6 +173,18 @@ def check_memory(dwell, folder):
     check("the same blocks are live", full["allocations"] - full["frees"] == few["allocations"] - few["frees"], (full, few))
 
 
+def check_price(dwell, folder):
+    """A short run with expensive steps pays no more than it may: of all processor time of its process."""
+    trace = record(dwell, folder, "short", ["--cost", "1%"], LONG)
+    info = answer(dwell, "info", trace)
+    recorded, reduced = (float(info.split(f"torch.{kind}_ns = ")[1].split()[0]) for kind in ("recorded", "reduced"))
+    rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+    few = sum(row["why"] == "recorded without operators" for row in rows)
+    took = sum(float(row["duration_ns"]) for row in rows)
+    paid, price = recorded * (len(rows) - few), 0.01 * took + (WHOLE + 1) * recorded
+    check("a short run pays for the steps that it records whole", paid <= price, (paid, price, few, took))
+
+
 def main():
     dwell = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
@@ -179,6 +192,7 @@ def main():
         check_bounded(dwell, record(dwell, folder, "bounded", ["--cost", "0.6%"]), full)
         few = set(range(STEPS)) - reduced_steps(dwell, record(dwell, folder, "few", ["--cost", "0.01%"]))
         check("expensive first steps are few", set(range(WHOLE)) <= few and len(few) < WHOLE + 5, sorted(few))
+        check_price(dwell, folder)
         check_memory(dwell, folder)
         check_places(dwell, folder)
         stacks = record(dwell, folder, "stacks", ["--stacks"])

@@ -103,6 +103,7 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
 struct dw_account_select {
 	uint32_t explained;    /* bits of DW_ACCOUNT_EXPLAINED */
 	uint32_t activities[DW_ACCOUNT_STATE_COUNT]; /* by state: bits of enum dw_activity */
+	uint32_t where;        /* of these only those there: bits of enum dw_sample_where; 0: anywhere */
 	bool by_name;          /* of these only the share NAMED, under this name: */
 	uint32_t named;
 	bool by_package; /* of these only imports of this package: */
@@ -119,10 +120,12 @@ struct dw_account_sum {
 	double ns, low_ns, high_ns; /* with the 95% interval */
 	uint64_t samples;
 	/* The function that it lies in: the innermost one of the program that has at least half of it (DW_ACCOUNT_MOST), or the
-	 * largest one. NULL: there is none. `place_ns`: its part. */
+	 * largest one. Of a part of the run, as evaluation or the time between steps, it is the one that has most of it and little
+	 * else. NULL: there is none. `place_ns`: its part; `dominates`: it has half of it, and samples show that this is no chance. */
 	const struct dw_source_function *function;
 	uint32_t line;
 	double place_ns;
+	bool dominates;
 	/* The range that the program named in which at least half of it lies. NULL: there is none. */
 	const struct dw_symbol *range;
 };

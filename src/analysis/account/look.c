@@ -18,6 +18,12 @@ struct look_import {
 	size_t length, module_length;
 };
 
+/* Whether the code is of a library that was installed for Python. */
+static bool look_is_installed(const struct dw_source_frame *frame)
+{
+	return frame->role == DW_LIBRARY_FRAMEWORK || frame->role == DW_LIBRARY_PACKAGE;
+}
+
 /* What the f-th function of a frame does. *own: it is the program's. One whose name the system reserves is none. */
 static enum dw_activity look_activity(const struct dw_source_frame *frame, uint32_t f, bool *own)
 {
@@ -28,7 +34,7 @@ static enum dw_activity look_activity(const struct dw_source_frame *frame, uint3
 	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && dw_code_is_own(frame->role, function->name);
 	activity = f ? dw_activity_of(module, function->name, *own) : frame->activity;
 	if (activity == DW_ACTIVITY_UNKNOWN && !frame->module && function->file)
-		activity = DW_ACTIVITY_INTERPRETER;
+		activity = look_is_installed(frame) ? DW_ACTIVITY_PACKAGE : DW_ACTIVITY_INTERPRETER;
 	*own &= activity == DW_ACTIVITY_OWN || activity == DW_ACTIVITY_STARTS;
 	return activity;
 }
@@ -40,17 +46,23 @@ static bool look_is_library(const struct dw_source_frame *frame)
 	       frame->role != DW_LIBRARY_RECORDER && frame->role != DW_LIBRARY_INTERPRETER;
 }
 
+#define OF_PYTHON (DW_ACTIVITY_SET(INTERPRETER) | DW_ACTIVITY_SET(PACKAGE))
+#define WEAK (OF_PYTHON | DW_ACTIVITY_SET(UNKNOWN) | DW_ACTIVITY_SET(OWN))
+
 /* Which of two activities names the time: the outer one, unless it only runs Python or what the inner one names. */
 static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity outer, bool waits)
 {
-	bool weak = outer == DW_ACTIVITY_UNKNOWN || outer == DW_ACTIVITY_OWN || outer == DW_ACTIVITY_INTERPRETER;
+	bool python = dw_activity_in(inner, OF_PYTHON);
+	bool weak = dw_activity_in(outer, WEAK);
 
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
 		return inner;
-	if (outer == DW_ACTIVITY_STARTS && inner != DW_ACTIVITY_UNKNOWN && inner != DW_ACTIVITY_INTERPRETER)
+	if (outer == DW_ACTIVITY_STARTS && inner != DW_ACTIVITY_UNKNOWN && !python)
 		return inner;
-	if (inner == DW_ACTIVITY_UNKNOWN || (inner == DW_ACTIVITY_INTERPRETER && !weak))
+	if (inner == DW_ACTIVITY_INTERPRETER && outer == DW_ACTIVITY_PACKAGE)
+		return outer;
+	if (inner == DW_ACTIVITY_UNKNOWN || (python && !weak))
 		return outer == DW_ACTIVITY_OWN ? inner : outer;
 	return weak || waits ? inner : outer;
 }
@@ -89,7 +101,7 @@ static void look_through(struct dw_look *look, const struct dw_source_frame *fra
 {
 	const unsigned of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
 
-	if (look->library && (activity == DW_ACTIVITY_INTERPRETER || activity == DW_ACTIVITY_STARTS))
+	if (look->library && dw_activity_in(activity, OF_PYTHON | DW_ACTIVITY_SET(STARTS)))
 		return;
 	look->activity = look_prefer(look->activity, activity, waits);
 	if (waits || !look_is_library(frame))
@@ -112,6 +124,25 @@ static enum dw_activity look_own(const struct dw_source_frame *frame, const stru
 	return frame->loop == DW_CODE_MOVES ? DW_ACTIVITY_COPIES : DW_ACTIVITY_OWN;
 }
 
+/* Whether a stack has a frame that is not Python's. */
+static bool look_has_native(const struct dw_sample_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(stack, i);
+
+		if (frame && frame->module)
+			return true;
+	}
+	return false;
+}
+
+bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample_row *row)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+
+	return look_has_native(&stack);
+}
+
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
@@ -121,7 +152,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 
 	look->package = NULL;
 	look->activity = DW_ACTIVITY_UNKNOWN;
-	look->library = false;
+	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
 	if (waits && stack.count) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);

@@ -143,7 +143,7 @@ static double account_sum_samples(struct dw_making *making, const struct dw_samp
 /* Finds which part of what touches memory are page faults. */
 static void account_find_faults(struct dw_making *making)
 {
-	struct dw_look look = { .functions = NULL };
+	struct dw_look look = { .native = making->native };
 	double touches_ns = 0, faults_ns = 0;
 
 	for (size_t i = 0; i < making->samples->count && !making->failed && making->faults_ns > 0; i++) {
@@ -183,7 +183,7 @@ static void account_add_sample(struct dw_making *making, const struct dw_account
 static void account_add_samples(struct dw_making *making, const struct dw_samples *samples, enum dw_account_state state,
                                 bool all)
 {
-	struct dw_look look = { .functions = NULL };
+	struct dw_look look = { .native = making->native };
 
 	for (size_t i = 0; i < samples->count && !making->failed; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
@@ -342,7 +342,7 @@ static double account_take_waits(struct dw_making *making, uint32_t part, bool s
 static void account_find_team(struct dw_making *making)
 {
 	const struct dw_source *source = making->source;
-	struct dw_look look = { .functions = NULL };
+	struct dw_look look = { .native = making->native };
 
 	for (size_t i = 0; i < making->samples->count && !making->failed; i++) {
 		const struct dw_sample_row *row = &making->samples->rows[i];
@@ -407,6 +407,9 @@ static bool account_get_samples(struct dw_making *making)
 	making->samples = dw_model_samples(making->model, NULL);
 	making->waits = dw_model_wait_samples(making->model, NULL);
 	making->team = dw_model_team_samples(making->model, NULL);
+	for (size_t i = 0; making->samples && i < making->samples->count && !making->native; i++)
+		making->native = account_wants(making, &making->samples->rows[i], false) &&
+		                 dw_look_reads_native(making->source, &making->samples->rows[i]);
 	return making->samples && making->waits && making->team;
 }
 

@@ -18,6 +18,7 @@ struct dw_making {
 	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
 	double faults_ns;                                /* for which the thread ran in page faults */
 	double faults;                                   /* the same as a part of what touches memory */
+	bool native;      /* stacks have native frames, and not those of Python alone */
 	uint32_t wheres;                                 /* bits of enum dw_sample_where: whose samples count */
 	bool failed;
 };

@@ -29,6 +29,7 @@ static const struct {
 	{ BUSY, DOES(RANDOM), "random numbers" },
 	{ BUSY, DOES(LOOK_UP), "look-ups" },
 	{ BUSY, DOES(INTERPRETER), "Python" },
+	{ BUSY, DOES(PACKAGE), "Python of libraries" },
 	{ BUSY, DOES(COLLECTOR), "garbage collection" },
 	{ BUSY, DOES(OWN), "its own code" },
 	{ BUSY & ~(1u << DW_ACCOUNT_WAITS), DOES(UNKNOWN), "code of libraries" },

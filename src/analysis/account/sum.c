@@ -33,6 +33,8 @@ static bool sum_selects(const struct dw_account_select *select, const struct dw_
 		return false;
 	if (select->by_package && (cell->activity != DW_ACTIVITY_IMPORTS || cell->package != select->package))
 		return false;
+	if (select->where && !(select->where >> cell->where & 1))
+		return false;
 	/* Others have the CPU, whatever the thread would do. */
 	if (cell->state != DW_ACCOUNT_NO_CPU && cell->activity != DW_ACTIVITY_IMPORTS &&
 	    DW_ACCOUNT_EXPLAINED >> cell->share & 1)
@@ -40,12 +42,16 @@ static bool sum_selects(const struct dw_account_select *select, const struct dw_
 	return select->activities[cell->state] >> cell->activity & 1;
 }
 
+static bool sum_is_place(const struct dw_account_place *place, const struct dw_account_place *other)
+{
+	return strcmp(place->function->name, other->function->name) == 0 && dw_text_same(place->function->file, other->function->file);
+}
+
 static void sum_add_place(struct sum_place *places, size_t *count, const struct dw_account_place *place)
 {
 	size_t i = 0;
 
-	while (i < *count && !(strcmp(places[i].of->function->name, place->function->name) == 0 &&
-	                       dw_text_same(places[i].of->function->file, place->function->file)))
+	while (i < *count && !sum_is_place(places[i].of, place))
 		i++;
 	if (i == MOST_PLACES)
 		return;
@@ -55,6 +61,37 @@ static void sum_add_place(struct sum_place *places, size_t *count, const struct 
 		places[i].of = place; /* its line has more of the time */
 	places[i].ns += place->ns;
 	places[i].self_ns += place->self_ns;
+}
+
+/* The time of a function in all cells. */
+static double sum_place_all(const struct dw_account *account, const struct dw_account_place *place)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < account->count; i++)
+		for (size_t p = 0; p < account->cells[i].place_count; p++)
+			if (sum_is_place(&account->cells[i].places[p], place))
+				ns += account->cells[i].places[p].ns;
+	return ns;
+}
+
+/* Of a part of the run: the function that is that part, as evaluate() is the evaluation, although the model's functions have most of
+ * the time there. It has the largest part of all time that is the sum's or the function's. */
+static const struct sum_place *sum_find_region(const struct dw_account *account, const struct dw_account_sum *sum,
+                                               const struct sum_place *places, size_t count)
+{
+	const struct sum_place *best = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double common = places[i].ns / fmax(1, sum->ns + sum_place_all(account, places[i].of) - places[i].ns);
+
+		if (common > most && (!places[i].of->root || places[i].self_ns >= MOST_OF * sum->ns)) {
+			best = &places[i];
+			most = common;
+		}
+	}
+	return best;
 }
 
 /* The innermost function with most of the sum: of all that have, the one with the least time. If only what starts the
@@ -75,15 +112,17 @@ static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, 
 	return best;
 }
 
-static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *places, size_t count)
+static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *best, const struct dw_account_basis *basis)
 {
-	const struct sum_place *best = sum_find_place(sum, places, count);
+	double low, high;
 
 	if (!best)
 		return;
+	dw_samples_interval(fmin(1, best->ns / sum->ns), basis->weight, basis->squares, &low, &high);
 	sum->function = best->of->function;
 	sum->line = best->of->line;
 	sum->place_ns = best->ns;
+	sum->dominates = best->ns >= MOST_OF * sum->ns && low >= DW_SAMPLES_NAMED;
 }
 
 /* The largest range with at least half of the cells' time. */
@@ -132,6 +171,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	struct sum_place places[MOST_PLACES];
 	double of_ns[DW_ACCOUNT_STATE_COUNT] = { 0 }; /* by what divides it */
 	uint64_t samples[DW_ACCOUNT_STATE_COUNT] = { 0 };
+	struct dw_account_basis basis = { .samples = 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < account->count; i++) {
@@ -142,6 +182,8 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 			continue;
 		sum.ns += cell->ns;
 		sum.samples += cell->basis.samples;
+		basis.weight += cell->basis.weight;
+		basis.squares += cell->basis.squares;
 		by = cell->state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : cell->state;
 		of_ns[by] += cell->basis.samples ? cell->ns : 0;
 		samples[by] += cell->basis.samples;
@@ -154,7 +196,10 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 		sum_add_interval(&sum, account, (enum dw_account_state)state, of_ns[state], samples[state]);
 	sum.low_ns = fmax(0, sum.low_ns);
 	sum.high_ns = fmin(account->wall_ns, sum.high_ns);
-	sum_choose_place(&sum, places, count);
+	sum_choose_place(&sum,
+	                 select->explained || select->where ? sum_find_region(account, &sum, places, count)
+	                                                    : sum_find_place(&sum, places, count),
+	                 &basis);
 	sum.range = sum_find_range(account, select, sum.ns);
 	return sum;
 }

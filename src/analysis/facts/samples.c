@@ -3,7 +3,8 @@
  * a part of the step, with its line.
  *
  * A share is of the CPU time that was sampled in that part. Its interval is that of the samples. With
- * fewer than DW_FACTS_LEAST_SAMPLES samples it is not measured. The function is named only if it certainly has NAMED.
+ * fewer than DW_FACTS_LEAST_SAMPLES samples it is not measured. The function is named only if it certainly has
+ * DW_SAMPLES_NAMED.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,7 @@
 
 #include "facts/samples_part.h"
 
-#define NAMED 0.15   /* of the part's CPU time */
-#define WITH_CALLED 0.3 /* the same, with what a function calls: if none has NAMED of its own */
+#define WITH_CALLED 0.3 /* of the part's CPU time, with what a function calls: if none has enough of its own */
 #define OF_ALL 0.7   /* more is the function that contains the part */
 
 static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_hot *hot,
@@ -29,7 +29,7 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 	fact = dw_fact_set_share(work, id, share, 1, hot->samples);
 	fact->low = fmax(0, share - error);
 	fact->high = fmin(1, share + error);
-	if (top && fact->low >= NAMED)
+	if (top && fact->low >= DW_SAMPLES_NAMED)
 		dw_facts_name_sampled(work, fact, top);
 }
 

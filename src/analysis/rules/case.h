@@ -53,6 +53,16 @@ static inline bool dw_case_has(const struct dw_rule_case *at, enum dw_fact_id id
 	return dw_case_fact(at, id)->measured && dw_case_fact(at, id)->value > 0;
 }
 
+/* The program's work in the steps has names: ranges, operators, or functions of the interpreter. */
+static inline bool dw_case_is_named(const struct dw_rule_case *at)
+{
+	bool named = dw_case_has(at, DW_FACT_TRACE_PYTHON);
+
+	for (int id = DW_FACT_STEP_OPTIMIZER; id <= DW_FACT_STEP_NAMED && !named; id++)
+		named = dw_case_has(at, (enum dw_fact_id)id);
+	return named;
+}
+
 /* The amount times a factor. */
 static inline struct dw_amount dw_amount_times(struct dw_amount amount, double factor)
 {

@@ -29,7 +29,7 @@ static double host_calls(const struct dw_rule_case *at)
 	double own_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
 	double count = host_number_of_calls(at), all = dw_case_value(at, DW_FACT_OPERATORS_COUNT) + dw_case_part(at, DW_FACT_LOOP_CALLS);
 	double between = dw_case_has(at, DW_FACT_TRACE_PYTHON)
-	                     ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER))
+	                     ? dw_case_runs(at, DW_ACTIVITY_SET(INTERPRETER) | DW_ACTIVITY_SET(PACKAGE))
 	                     : dw_case_part(at, DW_FACT_STEP_UNNAMED) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
 	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
@@ -81,6 +81,11 @@ static bool host_shapes_are_new(const struct dw_rule_case *at)
 {
 	return !dw_case_sizes_vary(at);
 }
+
+/* Where operators are called: not in backward, whose engine calls them. */
+static const struct dw_account_select host_calling = {
+	.activities = { [DW_ACCOUNT_RUNS] = ~DW_ACTIVITY_SET(ALGEBRA) },
+};
 
 const struct dw_rule dw_rules_host[] = {
 	{
@@ -149,6 +154,7 @@ const struct dw_rule dw_rules_host[] = {
 	},
 	{
 		.id = "graph-breaks",
+		.place = &host_calling,
 		.question = "Is the compiled model in several pieces?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,
@@ -160,7 +166,7 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,
 		.statement = "The compiled model breaks {operators.graph_breaks} time{operators.graph_breaks:s} "
-		             "{each}, and Python, which runs in between, {takes} {share} {of}.",
+		             "{each}, and Python, which runs in between, {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "compile the model in one piece",
 			[DW_WORDS_PYTORCH] = "torch.compile(fullgraph=True) or TORCH_LOGS=graph_breaks names the "
@@ -169,6 +175,7 @@ const struct dw_rule dw_rules_host[] = {
 	},
 	{
 		.id = "small-operators",
+		.place = &host_calling,
 		.question = "Are there so many small operators that calling them takes most of the time?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,
@@ -185,7 +192,7 @@ const struct dw_rule dw_rules_host[] = {
 		"do not count.",
 		.number = host_number_of_calls,
 		.statement = "{number} small operators {each}, {operators.small_mean} each, "
-		             "{take} {share} {of} with the calls between them.",
+		             "{take} {share} {of} with the calls between them[, most of them in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, larger batches",
 			[DW_WORDS_PYTORCH] = "fewer and larger ones: whole tensors in place of loops over rows, "

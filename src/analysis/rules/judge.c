@@ -53,8 +53,9 @@ static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_acc
 static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED;
+	bool named = marked && dw_case_is_named(at);
 
-	if (at->rule->unmarked ? marked && !at->unexplained : at->rule->marked && !marked) {
+	if (at->rule->unmarked ? named && !at->unexplained : at->rule->marked && !marked) {
 		verdict->missing = marked ? "other rules have this time" : "no steps are marked: other rules have this time";
 		return false;
 	}
@@ -210,7 +211,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->before_form = rule->before_form && rule->before_form(at);
 	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
 	verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
-	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
+	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
+	                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
 	verdict->time_ns = verdict->share.value *
 	                   (verdict->has_cells                    ? judge_own_ns(at)
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)

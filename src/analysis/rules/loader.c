@@ -324,6 +324,7 @@ const struct dw_rule dw_rules_loader[] = {
 	},
 	{
 		.id = "loader-in-process",
+		.place = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_DATA },
 		.question = "Does the loop load its batches itself?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_DATA,
@@ -338,7 +339,8 @@ const struct dw_rule dw_rules_loader[] = {
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
-		.statement = "Waiting for data {takes} {share} {of}[?loader.in_process: : the loop loads its batches itself].",
+		.statement = "Waiting for data {takes} {share} {of}[, most of it in {cells:most}]"
+		             "[?loader.in_process: : the loop loads its batches itself].",
 		.remedy = {
 			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
 			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]samples "

@@ -5,6 +5,12 @@
 
 #include "rules/case.h"
 
+/* What the thread does and waits for between the steps, without the parts that records explain. */
+static const struct dw_account_select loop_between = {
+	.activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_WAITS] = DW_ACCOUNT_ALL },
+	.where = 1u << DW_SAMPLE_BETWEEN,
+};
+
 #define LOOP_VARIES 0.7  /* of the spread of steps */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
@@ -261,7 +267,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_CHECKPOINT },
 		.threshold = 0.05,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures.",
-		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)].",
+		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)][, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
 			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously (torch.distributed.checkpoint.async_save)",
@@ -289,6 +295,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "evaluation-graphs",
+		.place = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
 		.question = "Does evaluation build graphs that no backward uses?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_EVALUATION,
@@ -299,7 +306,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.05,
 		.reason = "A graph costs memory for every activation, and part of each operator's call.",
 		.no_gain = true,
-		.statement = "Evaluation builds graphs that no backward uses, for {share} {of}.",
+		.statement = "Evaluation builds graphs that no backward uses, for {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate without recording gradients",
 			[DW_WORDS_PYTORCH] = "with torch.inference_mode(): or torch.no_grad() around it",
@@ -319,7 +326,8 @@ const struct dw_rule dw_rules_loop[] = {
 			"without gradients in each "
 		          "step, or after more than half of the steps and not in evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
-		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
+		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})]"
+		             "[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
 			[DW_WORDS_PYTORCH] = "evaluate less often or on fewer samples, with larger batches and "
@@ -331,6 +339,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "between-steps",
+		.place = &loop_between,
 		.question = "What does the loop compute between steps?",
 		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_OUTSIDE,
@@ -346,8 +355,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named} "
 		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
-		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}{loop.python:where}][; "
-		             "{samples.between} of the CPU time there is in {samples.between:name}{samples.between:where}].",
+		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}{loop.python:where}]"
+		             "[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
 			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the loader",
@@ -378,6 +387,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "change-point",
+		.place = &loop_between,
 		.marked = true,
 		.question = "Do steps take longer from some step on?",
 		.kind = DW_RULE_CAUSE,
@@ -394,8 +404,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.no_gain = true,
 		.statement = "[?drift.gaps_change: From step {drift.gaps_step} on, the time between the steps is longer: this takes "
 		             "{drift.gaps_change} of the loop]"
-		             "[?drift.gaps_change: ; {samples.between} of the CPU time there is in "
-		             "{samples.between:name}{samples.between:where}]"
+		             "[?drift.gaps_change: , most of it in {cells:most}]"
 		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
 		             "[-drift.gaps_change: , most of it in {drift.change:part}].",
 		.remedy = {
@@ -406,6 +415,7 @@ const struct dw_rule dw_rules_loop[] = {
 	},
 	{
 		.id = "drift",
+		.place = &loop_between,
 		.marked = true,
 		.question = "Do steps get slower as the run goes on?",
 		.kind = DW_RULE_CAUSE,
@@ -425,8 +435,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.gain_ns = loop_gain_drift,
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
-		             "[?drift.gaps: ; {samples.between} of the CPU time there is in "
-		             "{samples.between:name}{samples.between:where}][-drift.gaps: , most of it in {drift.slope:part}]"
+		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: , most of it in {drift.slope:part}]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {

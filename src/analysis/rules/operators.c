@@ -115,6 +115,12 @@ static bool operators_name_little(const struct dw_rule_case *at)
 	return dw_case_has(at, DW_FACT_STEP_UNNAMED);
 }
 
+/* Where nothing has a name, samples say which functions take the time, if there are some. */
+static bool operators_need_names(const struct dw_rule_case *at)
+{
+	return dw_case_is_named(at) || !at->facts->account || !dw_account_is_divided(at->facts->account);
+}
+
 #define OPERATORS_KNOWN 0.05   /* of a step: what trains is known by name */
 
 /* What trains is known by name: then a range under another name is something else. An optimizer alone is not enough: the passes
@@ -442,6 +448,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
 		.threshold = 0.10,
+		.applies = operators_need_names,
 		.is_form = operators_name_little,
 		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
 		          "on, what lies there can be the cause of something. It is ranked after all causes, which may lie in it.",

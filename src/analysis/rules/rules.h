@@ -107,7 +107,9 @@ struct dw_rule {
 	 * rules are never the same, except those of a range, of which a rule has what no other one claims. */
 	const struct dw_account_select *cells;
 	bool (*cells_of)(const struct dw_rule_case *, struct dw_account_select *);
-	bool unmarked;         /* only where no steps are marked, or no other rule says anything of them */
+	/* Where the time of a rule lies whose share is no sum of cells: for {cells:most}. */
+	const struct dw_account_select *place;
+	bool unmarked;         /* only where no work in marked steps has a name, or no other rule says anything of them */
 	bool marked;           /* only where they are */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
 	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is

@@ -187,11 +187,14 @@ static void words_put_packages(struct words *words)
 
 static void words_put_cells(struct words *words, const char *form)
 {
-	struct dw_account_sum sum = dw_account_sum(words->at->facts->account, &words->at->verdict->cells);
-	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.place_ns >= DW_ACCOUNT_MOST * sum.ns);
+	const struct dw_verdict *verdict = words->at->verdict;
+	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : words->at->rule->place;
+	const struct dw_account *account = words->at->facts->account;
+	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
+	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
 	char text[300];
 
-	if (words->at->verdict->cells.by_name)
+	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
 		words->known = false;

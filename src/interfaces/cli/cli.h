@@ -42,6 +42,7 @@ struct dw_option {
 	const char *choices;          /* the only values, as "both oldest newest"; "@views", "@layouts",
 	                               * "@renderers", "@exports": the names of a registry; or NULL */
 	struct dw_option_field field; /* of DW_OPTION_VIEW_FIELD */
+	bool internal;                /* for dwell itself: no help names it */
 };
 
 struct dw_verb {
@@ -51,6 +52,8 @@ struct dw_verb {
 	const struct dw_option *options;
 	size_t option_count;
 	int (*run)(const struct dw_verb *verb, int argc, char **argv);
+	const char *group;    /* the heading above it in dwell --help; NULL: it is in the group of the verb before it */
+	const char *examples; /* lines */
 };
 
 extern const struct dw_verb dw_verbs[];
@@ -61,7 +64,8 @@ const struct dw_verb *dw_verb_find(const char *name);
 /*
  * Calls `take` for each option and moves the operands to the start of argv, which ends with NULL.
  * Returns the number of operands, or -1 after an error message. Values of options with choices are
- * checked, except if they come from a registry. --help prints the help and sets *done. With
+ * checked, except if they come from a registry. Without --format, the name of a file to write says
+ * which: -o x.html is HTML. --help prints the help and sets *done. With
  * `stop_early` nothing after the first operand is parsed; otherwise options and operands may be
  * mixed.
  */

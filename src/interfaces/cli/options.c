@@ -1,6 +1,9 @@
 /* Options: parsing, help and dump, from the tables of verbs.c; see cli.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/text.h"
@@ -151,11 +154,29 @@ static void option_move_operand(char **argv, int from, int to)
 	argv[to] = operand;
 }
 
+/* Without --format, the end of the file's name says how to write it. Returns -1 after an error message. */
+static int option_take_suffix(const struct dw_verb *verb, const char *file,
+                              int (*take)(void *context, const struct dw_option *option, const char *value), void *context)
+{
+	static const char *const suffixes[][2] = { { ".html", "html" }, { ".htm", "html" }, { ".csv", "csv" }, { ".json", "json" },
+		{ ".md", "md" }, { ".svg", "svg" } };
+	const struct dw_option *format = option_find(verb, "--format");
+	const char *suffix = strrchr(file, '.');
+
+	for (size_t i = 0; format && format->choices && strcmp(format->choices, "@renderers") == 0 && suffix &&
+	     i < sizeof suffixes / sizeof *suffixes; i++)
+		if (strcasecmp(suffix, suffixes[i][0]) == 0)
+			return take(context, format, suffixes[i][1]);
+	return 0;
+}
+
 int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
                      int (*take)(void *context, const struct dw_option *option, const char *value),
                      void *context, bool *done)
 {
+	const char *file = NULL;
 	int at = 0, operands = 0;
+	bool formatted = false;
 
 	*done = false;
 	while (at < argc) {
@@ -183,7 +204,11 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 		}
 		if (take(context, option, value) != 0)
 			return -1;
+		formatted |= option->id == DW_OPTION_FORMAT;
+		file = option->id == DW_OPTION_OUTPUT ? value : file;
 	}
+	if (file && !formatted && option_take_suffix(verb, file, take, context) != 0)
+		return -1;
 	if (stop_early && operands == 0)
 		for (; at < argc; at++)
 			option_move_operand(argv, at, operands++);
@@ -234,15 +259,26 @@ static const char *option_registered(const char *choices, size_t index, const ch
 }
 
 #define HELP_COLUMN 26
-#define HELP_WIDTH 80
+#define HELP_WIDEST 100 /* longer lines are hard to read */
+
+/* The terminal's width, or 80. */
+static int option_help_width(void)
+{
+	struct winsize size;
+	bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > HELP_COLUMN + 20;
+
+	return !known ? 80 : size.ws_col < HELP_WIDEST ? size.ws_col : HELP_WIDEST;
+}
 
 /* Prints from column `left` on and breaks lines at blanks. */
 static void option_print_wrapped(const char *text, int column, int left)
 {
+	int width = option_help_width();
+
 	while (*text) {
 		int length = (int)strcspn(text, " ");
 
-		if (column > left && column + 1 + length > HELP_WIDTH) {
+		if (column > left && column + 1 + length > width) {
 			printf("\n%*s", left, "");
 			column = left;
 		}
@@ -258,6 +294,8 @@ static void option_print_help(const struct dw_option *option)
 	char left[64], argument[48] = "";
 	int at = 0;
 
+	if (option->internal)
+		return;
 	if (!option->name) {
 		printf("\n%s:\n", option->help);
 		return;
@@ -291,6 +329,13 @@ static void option_print_registered(const char *choices)
 	}
 }
 
+static void option_print_examples(const char *lines)
+{
+	printf("\nExamples:\n");
+	for (; *lines; lines += strcspn(lines, "\n") + 1)
+		printf("  %.*s\n", (int)strcspn(lines, "\n"), lines);
+}
+
 void dw_options_help(const struct dw_verb *verb)
 {
 	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n%s", verb->name, verb->summary, verb->name,
@@ -305,23 +350,24 @@ void dw_options_help(const struct dw_verb *verb)
 		printf("\n--%s %s:\n", option->name, option->argument);
 		option_print_registered(option->choices);
 	}
+	option_print_examples(verb->examples);
 }
 
 void dw_options_usage(const struct dw_verb *verbs, size_t count)
 {
 	printf("dwell: where a neural network's training time and memory go\n\n"
-	       "  dwell COMMAND...          run a program, record it and show the overview\n");
+	       "  dwell COMMAND...      run a program, record it and show the overview\n");
 	for (size_t i = 0; i < count; i++) {
-		char usage[64];
-
-		snprintf(usage, sizeof usage, "dwell %s %s", verbs[i].name, i == 0 ? "COMMAND..." : verbs[i].operands);
-		printf("  %-25s %s\n", usage, verbs[i].summary);
+		if (verbs[i].group)
+			printf("\n%s:\n", verbs[i].group);
+		option_print_wrapped(verbs[i].summary, printf("  dwell %-14s  ", verbs[i].name), 24);
 	}
-	printf("\n  dwell help VERB           show the options of a verb (or dwell VERB --help)\n"
-	       "  dwell --version           show the version; with --verbose also what it was built with\n\nExamples:\n"
-	       "  dwell python train.py                 record a script and show the overview\n"
-	       "  dwell report --view operators         look at the newest trace of this folder\n"
-	       "  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing\n");
+	printf("\nMore:\n"
+	       "  dwell help VERB       how to use a verb, with examples (or dwell VERB --help)\n"
+	       "  dwell --version       the version; with --verbose also what it was built with\n");
+	option_print_examples("dwell python train.py              record a script and show the overview\n"
+	                      "dwell report --view operators      look at the newest trace of this folder\n"
+	                      "dwell view                         the same in a browser\n");
 }
 
 static void option_dump(const char *verb, const struct dw_option *option)
@@ -351,7 +397,7 @@ void dw_options_dump(const struct dw_verb *verbs, size_t count)
 	for (size_t v = 0; v < count; v++) {
 		printf("verb\t%s\t%s\n", verbs[v].name, verbs[v].summary);
 		for (size_t i = 0; i < verbs[v].option_count; i++)
-			if (verbs[v].options[i].name)
+			if (verbs[v].options[i].name && !verbs[v].options[i].internal)
 				option_dump(verbs[v].name, &verbs[v].options[i]);
 	}
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)

@@ -28,6 +28,46 @@
 	{ DW_OPTION_THREAD, "thread", .argument = "T", .help = doing " the thread with this name or number" }
 
 static const struct dw_option run_options[] = {
+	HEADING("What to record"),
+	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
+	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
+	{ DW_OPTION_FLOPS, "flops",
+	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which "
+	          "is measured for 50 ms before the program starts" },
+	{ DW_OPTION_MEMORY, "memory", .argument = "[=malloc]",
+	  .help =
+	      "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
+	      "also blocks of malloc: of each 512K bytes one block on average is recorded, with its call stack (=malloc:SIZE: "
+	"of each SIZE bytes)" },
+	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
+	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
+	  .help = "record function calls of Python programs and "
+	          "of programs built for libdwell-functions; =python records Python functions only and costs less (default "
+	          "all)",
+	  .choices = "all python" },
+	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
+	  .help = "record only these layers, by path or pattern, as Net.stem,Net.block.*" },
+	{ DW_OPTION_COUNTERS, "counters",
+	  .help = "record the processor's cycles, instructions and cache misses of each "
+	          "step, where the kernel permits it" },
+	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
+	  .help =
+	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
+	      "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
+	{ DW_OPTION_COST, "cost", .argument = "PART",
+	  .help = "PyTorch: where recording operators would take more than "
+	          "this part of the time, record operators and layers in some steps only, which are chosen at random; full "
+	          "records them in all steps (default 1%, full with --stacks or --functions)" },
+	HEADING("Which steps"),
+	STEPS("record only"),
+	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
+	  .help =
+	      "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
+	      "call of the module with this class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
+	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
+	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
+	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
+	HEADING("The trace"),
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
 	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
@@ -37,62 +77,27 @@ static const struct dw_option run_options[] = {
 	  .help = "keep the oldest records, the newest ones or half of each "
 	          "when the trace reaches its size (default both)",
 	  .choices = "both oldest newest" },
-	STEPS("record only"),
-	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
+	{ DW_OPTION_PACK, "pack",
+	  .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
+	HEADING("Long runs, jobs and captures"),
+	{ DW_OPTION_ALWAYS, "always",
 	  .help =
-	      "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
-	      "call of the module with this class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
-	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
-	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
-	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
-	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
-	  .help = "record only these layers, by path or pattern, as Net.stem,Net.block.*" },
-	{ DW_OPTION_SERVE, "serve", .argument = "PORT",
-	  .help = "serve captures at this port and record only what they ask for (dwell serve)" },
-	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
-	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
-	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
-	  .help = "record function calls of Python programs and "
-	          "of programs built for libdwell-functions; =python records Python functions only and costs less (default "
-	          "all)",
-	  .choices = "all python" },
-	{ DW_OPTION_FLOPS, "flops",
-	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which "
-	          "is measured for 50 ms before the program starts" },
-	{ DW_OPTION_COST, "cost", .argument = "PART",
-	  .help = "PyTorch: where recording operators would take more than "
-	          "this part of the time, record operators and layers in some steps only, which are chosen at random; full "
-	          "records them in all steps (default 1%, full with --stacks or --functions)" },
-	{ DW_OPTION_COUNTERS, "counters",
-	  .help = "record the processor's cycles, instructions and cache misses of each "
-	          "step, where the kernel permits it" },
-	{ DW_OPTION_MEMORY, "memory", .argument = "[=malloc]",
-	  .help =
-	      "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
-	      "also blocks of malloc: of each 512K bytes one block on average is recorded, with its call stack (=malloc:SIZE: "
-	"of each SIZE bytes)" },
-	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
+	      "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
+	      "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
 	  .help = "write a summary for dwell ranks to "
 	          "TRACE.sum every TIME, as 30s or 10m, and at the end (default: at the end, if there are ranks)" },
 	{ DW_OPTION_GATHER, "gather", .argument = "FOLDER",
 	  .help = "when the program has ended, move the trace and its "
 	          "summary from a local disk to FOLDER; with --summary-every the summary is copied there during the run" },
-	{ DW_OPTION_ALWAYS, "always",
-	  .help =
-	      "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
-	      "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
-	{ DW_OPTION_PACK, "pack",
-	  .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
+	{ DW_OPTION_SERVE, "serve", .argument = "PORT",
+	  .help = "serve captures at this port and record only what they ask for (dwell serve)" },
+	HEADING("What to leave out"),
+	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
+	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	{ DW_OPTION_NO_ITT, "no-itt",
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
-	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
-	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
-	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
-	  .help =
-	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
-	      "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
 	{ DW_OPTION_NO_ONNX, "no-onnx", .help = "do not record calls of ONNX Runtime" },
 	{ DW_OPTION_NO_GGML, "no-ggml", .help = "do not record calls of ggml and llama.cpp" },
 	HELP,
@@ -121,7 +126,7 @@ static const struct dw_option report_options[] = {
 	  argument, \
 	  help, \
 	  choices, \
-	  { DW_OPTION_##kind_, offsetof(struct dwell_view_options, field_), HAS_##kind_(field_) } },
+	  { DW_OPTION_##kind_, offsetof(struct dwell_view_options, field_), HAS_##kind_(field_) }, false },
 #define HAS_TEXT(field_) 0
 #define HAS_FLAG(field_) 0
 #define HAS_ROWS(field_) 0
@@ -167,8 +172,9 @@ static const struct dw_option unpack_options[] = {
 
 static const struct dw_option summarize_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write the summary to FILE, replacing it (required)" },
-	{ DW_OPTION_SLOW_STEPS, "slow-steps", .argument = "SINCE:BYTES", .help = "used by dwell run --always: add what is "
-	          "new to the summary, and store what was recorded around the slowest step since then, in ns since 1970" },
+	{ DW_OPTION_SLOW_STEPS, "slow-steps", .argument = "SINCE:BYTES", .internal = true,
+	  .help = "used by dwell run --always: add what is new to the summary, and store what was recorded "
+	          "around the slowest step since then, in ns since 1970" },
 	HELP,
 };
 
@@ -274,7 +280,7 @@ static const struct dw_option capture_options[] = {
 	{ DW_OPTION_RANKS, "ranks", .argument = "LIST",
 	  .help = "only these ranks, as 0,17,slowest, and those in the same traces (default: all)" },
 	{ DW_OPTION_STACKS, "stacks", .help = "record nothing, but print the stacks of all threads, as dwell stacks does" },
-	{ DW_OPTION_ANSWER, "answer", .help = "used by dwell run, to do what was asked for" },
+	{ DW_OPTION_ANSWER, "answer", .internal = true, .help = "used by dwell run, to do what was asked for" },
 	HEADING("Both"),
 	{ DW_OPTION_DURATION, "duration", 'd', "TIME",
 	  .help = "record for TIME, as 500ms or 2s (default 1s); with --steps at most TIME (default 30s)" },
@@ -284,34 +290,78 @@ static const struct dw_option capture_options[] = {
 
 #define OPTIONS(options) options, sizeof options / sizeof *options
 
+/* In the order of --help. A group begins with its first verb. */
 const struct dw_verb dw_verbs[] = {
-	{ "run", "run a program and record it", "[--] COMMAND [ARGUMENT...]", OPTIONS(run_options), dw_cmd_run },
-	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options), dw_cmd_report },
-	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
-	{ "import", "store another tool's files as a trace", "FILE...", OPTIONS(import_options), dw_cmd_import },
-	{ "pack", "store a trace in a fraction of its size; all verbs read it as before", "TRACE...",
-	  OPTIONS(pack_options), dw_cmd_pack },
-	{ "unpack", "write the trace that dwell pack stored, byte for byte", "TRACE...", OPTIONS(unpack_options),
-	  dw_cmd_pack },
-	{ "summarize", "store what the steps of traces took, in a small file", "TRACE...",
-	  OPTIONS(summarize_options), dw_cmd_summarize },
-	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...",
-	  OPTIONS(ranks_options), dw_cmd_ranks },
+	{ "run", "run a program and record it", "[--] COMMAND [ARGUMENT...]", OPTIONS(run_options), dw_cmd_run,
+	  "Record",
+	  "dwell run python train.py\n"
+	  "dwell run --shapes -o base.dwell -- ./engine --steps 200\n"
+	  "mpirun -n 4 dwell run ./solver\n" },
+	{ "attach", "record the stacks of a program that runs, until Ctrl-C", "PID", OPTIONS(attach_options), dw_cmd_attach,
+	  NULL,
+	  "dwell attach 4711\n"
+	  "dwell attach --for 10s -o server.dwell 4711\n" },
+	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options), dw_cmd_report,
+	  "Read",
+	  "dwell report\n"
+	  "dwell report --view operators --sort calls -n 20 train.dwell\n"
+	  "dwell report -o train.html train.dwell\n" },
+	{ "view", "show a trace in a browser, also while it is written", "[TRACE...]", OPTIONS(view_options), dw_cmd_view,
+	  NULL,
+	  "dwell view\n"
+	  "dwell view rank0.dwell rank1.dwell\n" },
+	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options), dw_cmd_query,
+	  NULL,
+	  "dwell query train.dwell 'select step, duration_ns from steps order by 2 desc limit 5'\n" },
+	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info,
+	  NULL,
+	  "dwell info train.dwell\n" },
+	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options), dw_cmd_diff,
+	  "Compare",
+	  "dwell diff before.dwell -- after.dwell\n"
+	  "dwell diff --by fast before-*.dwell -- after-*.dwell\n"
+	  "dwell diff --fail-on 5% main/*.dwell -- change/*.dwell\n" },
+	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...", OPTIONS(ranks_options), dw_cmd_ranks,
+	  NULL,
+	  "dwell ranks job/*.sum\n"
+	  "dwell ranks -o ranks.svg job/*.dwell\n" },
+	{ "top", "show what a running program does, in a terminal", "[TRACE|PID]", OPTIONS(top_options), dw_cmd_top,
+	  "While a program runs",
+	  "dwell top\n"
+	  "dwell top --view hot 4711\n" },
+	{ "stacks", "print the stacks of all threads of running programs", "PID...", OPTIONS(stacks_options), dw_cmd_stacks,
+	  NULL,
+	  "dwell stacks 4711\n" },
 	{ "watch", "say when a running job hangs, loses a rank or becomes slow", "FOLDER|SUMMARY|TRACE...",
-	  OPTIONS(watch_options), dw_cmd_watch },
-	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options), dw_cmd_diff },
-	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options), dw_cmd_query },
-	{ "top", "show what a running program does, in a terminal", "[TRACE|PID]", OPTIONS(top_options), dw_cmd_top },
-	{ "attach", "record the stacks of a program that runs already, until Ctrl-C", "PID", OPTIONS(attach_options),
-	  dw_cmd_attach },
-	{ "stacks", "print the stacks of all threads of running programs, also without a trace", "PID...",
-	  OPTIONS(stacks_options), dw_cmd_stacks },
-	{ "view", "show a trace in a browser, also while it is being written", "[TRACE...]",
-	  OPTIONS(view_options), dw_cmd_view },
-	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options), dw_cmd_serve },
-	{ "capture", "record some steps of a running job, or from a program that is serving", "FOLDER|TRACE...|HOST:PORT",
-	  OPTIONS(capture_options), dw_cmd_capture },
-	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
+	  OPTIONS(watch_options), dw_cmd_watch,
+	  NULL,
+	  "dwell watch job\n"
+	  "dwell watch --on hang='echo $DWELL_TEXT | mail admin' job\n" },
+	{ "capture", "record some steps of a running job or server", "FOLDER|TRACE...|HOST:PORT",
+	  OPTIONS(capture_options), dw_cmd_capture,
+	  NULL,
+	  "dwell capture --steps 5 job\n"
+	  "dwell capture --duration 2s localhost:9001\n" },
+	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options), dw_cmd_serve,
+	  NULL,
+	  "dwell serve --port 9001 train.dwell\n" },
+	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export,
+	  "Files",
+	  "dwell export -f perfetto -o train.pb train.dwell\n"
+	  "dwell export -f flamegraph -o train.svg train.dwell\n" },
+	{ "import", "store another tool's files as a trace", "FILE...", OPTIONS(import_options), dw_cmd_import,
+	  NULL,
+	  "dwell import -o run.dwell trace.json.gz\n" },
+	{ "pack", "store a trace in a fraction of its size", "TRACE...", OPTIONS(pack_options), dw_cmd_pack,
+	  NULL,
+	  "dwell pack train.dwell\n"
+	  "dwell pack --steps 100..200 -o part.dwell train.dwell\n" },
+	{ "unpack", "write the trace that dwell pack stored", "TRACE...", OPTIONS(unpack_options), dw_cmd_pack,
+	  NULL,
+	  "dwell unpack train.dwell\n" },
+	{ "summarize", "store what the steps of traces took, in a small file", "TRACE...", OPTIONS(summarize_options), dw_cmd_summarize,
+	  NULL,
+	  "dwell summarize -o rank0.sum rank0.dwell\n" },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;
 

@@ -83,6 +83,8 @@ const struct dw_paths *dw_model_wait_paths(struct dw_model *model, struct dwell_
 #define DW_METRIC_WAITS "waits" /* as samples, of time off the CPU */
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error);
 
+#define DW_SAMPLES_NAMED 0.15 /* of a time: a function is named if it certainly has so much of it */
+
 /* Half of the 95% interval of a share of all weight, if each of the samples is independent. */
 double dw_samples_error(double share, uint64_t weight, uint64_t squares);
 /* The ends of that interval, by Wilson's formula, which is not symmetric: one sample of few shows little. */

@@ -128,7 +128,7 @@ $ trace samples && dwell report samples.dwell
 25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
 Python takes 26% of the loop, most of it in log_metrics (log.py:7).
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
-15% of the loop lies between the steps, in Python and waits 15%; 100% of the CPU time there is in log_metrics at log.py:7.
+15% of the loop lies between the steps, in Python and waits 15%, most of it in log_metrics (log.py:7).
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
 All of this together: at most 10.6 ms of 25.8 ms a step.
 

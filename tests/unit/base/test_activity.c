@@ -170,7 +170,7 @@ TEST(functions_of_python)
 	IS(numpy, "FLOAT_add", ALGEBRA);
 	IS(numpy, "_aligned_strided_to_contig_size8", ALGEBRA);
 	IS(numpy, "quicksort_float", ALGEBRA);
-	IS(numpy, "PyArray_NewFromDescr", INTERPRETER);
+	IS(numpy, "PyArray_NewFromDescr", PACKAGE);
 	IS("/usr/lib/libpython3.11.so.1.0", "_PyEval_EvalFrameDefault", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "gc_collect_main", COLLECTOR);
 	IS(DW_MODULE_CPYTHON, "posix.fsync", DISK);

@@ -8,10 +8,11 @@ static const struct dw_option options[] = {
 	{ DW_OPTION_PACK, "pack", .help = "" },
 	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]", .help = "" },
 	{ DW_OPTION_KEEP, "keep", .argument = "WHICH", .help = "", .choices = "both oldest newest" },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "", .choices = "@renderers" },
 };
 const struct dw_verb dw_verbs[] = {
-	{ "run", "run", "COMMAND...", options, sizeof options / sizeof *options, NULL },
-	{ "info", "info", "[TRACE]", options, 1, NULL },
+	{ "run", "run", "COMMAND...", options, sizeof options / sizeof *options, NULL, "Verbs", "" },
+	{ "info", "info", "[TRACE]", options, 1, NULL, NULL, "" },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;
 
@@ -78,6 +79,16 @@ TEST(a_value_that_is_optional_stands_behind_an_equals_sign)
 	CHECK_STR(taken, "functions");
 	CHECK_EQ(parse("--functions=all", false), 0);
 	CHECK_STR(taken, "functions=all");
+}
+
+TEST(the_name_of_a_file_says_its_format)
+{
+	CHECK_EQ(parse("-o page.HTML trace", false), 1);
+	CHECK_STR(taken, "output=page.HTML format=html");
+	CHECK_EQ(parse("-o table.json -f csv", false), 0);
+	CHECK_STR(taken, "output=table.json format=csv");
+	CHECK_EQ(parse("-o trace.txt", false), 0);
+	CHECK_STR(taken, "output=trace.txt");
 }
 
 TEST(wrong_options_are_refused)

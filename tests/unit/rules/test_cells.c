@@ -45,6 +45,17 @@ TEST(each_cell_has_one_rule)
 		}
 }
 
+/* A sentence about a time of the host says where it lies. */
+TEST(each_sentence_about_cells_has_their_place)
+{
+	for (size_t i = 0; dw_rule_at(i); i++) {
+		const struct dw_rule *rule = dw_rule_at(i);
+
+		if ((rule->cells || rule->cells_of || rule->place) && !strstr(rule->statement, "{cells:"))
+			CHECK_FAIL("%s: %s", rule->id, rule->statement);
+	}
+}
+
 static void check_says(const struct dw_rule *rule, const struct dw_verdict *verdict, const char *share)
 {
 	if (!strstr(verdict->statement, share))

@@ -1,0 +1,133 @@
+/* Which function of the program a sum of cells lies in. */
+#include <string.h>
+
+#include "account/account.h"
+#include "check.h"
+
+#define MOST 8u
+#define MS 1e6
+
+/* A function of "train.py" on the stack in a cell: for how long, and for how long on top. */
+struct on_stack {
+	const char *function;
+	double ms, self_ms;
+};
+
+static struct {
+	struct dw_account of;
+	struct dw_account_cell cells[MOST];
+	struct dw_account_place places[MOST][MOST];
+	struct dw_source_function functions[MOST][MOST];
+} made;
+
+static void begin(void)
+{
+	memset(&made, 0, sizeof made);
+	made.of.cells = made.cells;
+	made.of.known = true;
+}
+
+/* A cell that rests on so many independent samples; its functions, innermost first. */
+static void add(enum dw_sample_where where, enum dw_share share, enum dw_activity activity, double ms, uint64_t samples,
+                const struct on_stack *stack)
+{
+	size_t number = made.of.count++;
+	struct dw_account_cell *cell = &made.cells[number];
+
+	*cell = (struct dw_account_cell){ .where = where, .share = share, .named = DW_NO_INDEX, .activity = activity,
+		                              .state = DW_ACCOUNT_RUNS, .ns = ms * MS, .basis = { samples, samples, samples },
+		                              .places = made.places[number] };
+	for (; stack->function; stack++) {
+		size_t p = cell->place_count++;
+
+		made.functions[number][p] = (struct dw_source_function){ stack->function, "/srv/train.py", 7 };
+		made.places[number][p] = (struct dw_account_place){ .function = &made.functions[number][p], .line = (uint32_t)(10 * number + p + 1),
+			                                                .root = strcmp(stack->function, "main") == 0,
+			                                                .ns = stack->ms * MS, .self_ns = stack->self_ms * MS };
+	}
+	made.of.wall_ns = made.of.own_ns += ms * MS;
+	made.of.state_ns[DW_ACCOUNT_RUNS] += ms * MS;
+	made.of.basis[DW_ACCOUNT_RUNS].samples += samples;
+	made.of.basis[DW_ACCOUNT_RUNS].weight += samples;
+	made.of.basis[DW_ACCOUNT_RUNS].squares += samples;
+}
+#define STACK(...) (const struct on_stack[]){ __VA_ARGS__, { NULL, 0, 0 } }
+
+static struct dw_account_sum sum_of(struct dw_account_select select)
+{
+	return dw_account_sum(&made.of, &select);
+}
+
+static void check_place(const struct dw_account_sum *sum, const char *function, bool dominates)
+{
+	REQUIRE(sum->function);
+	CHECK_STR(sum->function->name, function);
+	CHECK_EQ(sum->dominates, dominates);
+}
+
+/* The model is called in training, too: evaluate() is the evaluation. */
+TEST(a_part_of_the_run_is_the_function_that_does_little_else)
+{
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60, STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
+	add(DW_SAMPLE_BETWEEN, DW_SHARE_EVALUATION, DW_ACTIVITY_UNKNOWN, 400, 40,
+	    STACK({ "Net.forward", 380, 380 }, { "evaluate", 400, 20 }, { "main", 400, 0 }));
+	sum = sum_of((struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION });
+	check_place(&sum, "evaluate", true);
+	CHECK_EQ(sum.line, 12);
+	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+	check_place(&sum, "Net.forward", true);
+}
+
+TEST(a_part_of_the_run_that_no_function_is_lies_where_it_is_called)
+{
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60, STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
+	add(DW_SAMPLE_BETWEEN, DW_SHARE_COLLECTOR, DW_ACTIVITY_COLLECTOR, 400, 40, STACK({ "main", 400, 400 }));
+	sum = sum_of((struct dw_account_select){ .explained = 1u << DW_SHARE_COLLECTOR });
+	check_place(&sum, "main", true);
+	CHECK_EQ(sum.line, 11);
+}
+
+TEST(cells_are_selected_by_where_they_lie)
+{
+	struct dw_account_select select = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL);
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 700, 70, STACK({ "train", 700, 700 }, { "main", 700, 0 }));
+	add(DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 300, 30,
+	    STACK({ "Tracker.add", 200, 200 }, { "log", 300, 100 }, { "main", 300, 0 }));
+	CHECK_NEAR(sum_of(select).ns, 1000 * MS, 1);
+	select.where = 1u << DW_SAMPLE_BETWEEN;
+	sum = sum_of(select);
+	CHECK_NEAR(sum.ns, 300 * MS, 1);
+	check_place(&sum, "log", true);
+}
+
+/* Half of two samples may be chance. */
+TEST(a_function_dominates_if_samples_suffice)
+{
+	static const struct {
+		uint64_t samples;
+		double part;
+		bool dominates;
+	} cases[] = { { 2, 0.5, false }, { 40, 0.5, true }, { 2, 1, true }, { 40, 0.4, false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_account_sum sum;
+
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_TEXT, 100, cases[i].samples,
+		    STACK({ "parse", 100 * cases[i].part, 100 * cases[i].part }, { "read", 40, 0 }));
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITY_SET(TEXT)));
+		REQUIRE(sum.function);
+		CHECK_EQ(sum.dominates, cases[i].dominates);
+	}
+}
+
+CHECK_MAIN

@@ -1,0 +1,131 @@
+/* What a stack of calls says that a thread does: where Python, its own modules, installed packages and native code call each other. */
+#include "made_steps.h"
+
+#define MOST 8u
+
+/* A frame: of Python, if its file is code of Python, or of a native library. The innermost first. */
+struct frame {
+	const char *file, *function;
+};
+
+#define SCRIPT "/srv/train.py"
+#define STDLIB(file) "/usr/lib/python3.11/" file
+#define PACKAGE(file) "/usr/lib/python3.11/site-packages/" file
+#define PYTHON "/usr/lib/libpython3.11.so.1.0"
+#define NUMPY "/py/numpy/_multiarray_umath.so"
+#define TORCH "/py/torch/lib/libtorch_python.so"
+#define LIBC "/usr/lib/libc.so.6"
+#define TOP { PYTHON, "Py_RunMain" }
+
+struct stack {
+	struct frame frames[MOST];
+	enum dw_activity activity;
+};
+
+static uint32_t encode_frame(const struct frame *frame)
+{
+	bool python = strstr(frame->file, ".py") != NULL;
+
+	return python ? dw_encode_frame(&made.process, frame->function, frame->file, 7)
+	              : dw_encode_frame_in(&made.process, frame->file, frame->function);
+}
+
+/* The id of the innermost frame, and of the stack of its callers. */
+static uint32_t encode_stack(const struct stack *stack, uint32_t *callers)
+{
+	uint32_t ids[MOST], count = 0;
+
+	while (count < MOST && stack->frames[count].file) {
+		ids[count] = encode_frame(&stack->frames[count]);
+		count++;
+	}
+	*callers = dw_encode_stack(&made.process, ids + 1, count - 1);
+	return ids[0];
+}
+
+/* 20 steps of 20 ms, of which the first half is in this stack, and the second one in the script itself. */
+static const struct dw_account *account_of_stack(const struct stack *stack, bool waits)
+{
+	static const struct stack script = { { { SCRIPT, "train" }, TOP }, DW_ACTIVITY_INTERPRETER };
+	uint32_t callers, of_script, frame, own;
+
+	begin_run(DW_PROCESS_PYTHON, 0);
+	frame = encode_stack(stack, &callers);
+	own = encode_stack(&script, &of_script);
+	for (unsigned step = 0; step < 20; step++) {
+		begin_step();
+		for (unsigned t = 0; t < 10 && !waits; t++)
+			dw_encode_sample(&made.stream, (now_ms + t) * MS + MS / 2, frame, callers, 1);
+		now_ms += 10;
+		if (waits)
+			dw_encode_wait(&made.stream, now_ms * MS - MS / 2, frame, callers, 10);
+		for (unsigned t = 0; t < 10; t++)
+			dw_encode_sample(&made.stream, (now_ms + t) * MS + MS / 2, own, of_script, 1);
+		now_ms += 10;
+		kernel.run_ms += waits ? 10 : 20;
+		kernel.wait_ms += waits ? 10 : 0;
+		end_step();
+	}
+	return account();
+}
+
+static void check_stacks(const struct stack *stacks, size_t count, bool waits)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct dw_account *of = account_of_stack(&stacks[i], waits);
+		enum dw_account_state state = waits ? DW_ACCOUNT_WAITS : DW_ACCOUNT_RUNS;
+		double ms;
+
+		REQUIRE(of);
+		ms = ms_of(of, -1, (int)state, (int)stacks[i].activity);
+		ms -= stacks[i].activity == DW_ACTIVITY_INTERPRETER ? 200 : 0;
+		if (fabs(ms - 200) > 2)
+			CHECK_FAIL("%s in %s: %g ms of 200 are %s", stacks[i].frames[0].function, stacks[i].frames[0].file, ms,
+			           dw_activity_name(stacks[i].activity));
+		made_close(&made);
+	}
+}
+
+/* Python is what the interpreter does for the program's own code, and for Python's modules that it calls. */
+TEST(python_is_code_of_the_program_and_not_of_libraries)
+{
+	static const struct stack stacks[] = {
+		{ { { PYTHON, "PyNumber_Add" }, { SCRIPT, "sum_up" }, TOP }, DW_ACTIVITY_INTERPRETER },
+		{ { { PYTHON, "PyObject_GetAttr" }, { STDLIB("statistics.py"), "mean" }, { SCRIPT, "sum_up" }, TOP }, DW_ACTIVITY_INTERPRETER },
+		{ { { PYTHON, "PyObject_GetAttr" }, { PACKAGE("torch/nn/module.py"), "Module._call_impl" }, { SCRIPT, "train" }, TOP },
+		  DW_ACTIVITY_PACKAGE },
+		{ { { PACKAGE("torch/optim/adam.py"), "Adam.step" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_PACKAGE },
+		{ { { STDLIB("functools.py"), "wrap" }, { PACKAGE("pandas/frame.py"), "iterrows" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_PACKAGE },
+		{ { { PYTHON, "dict_get" }, { SCRIPT, "collate" }, { PACKAGE("torch/utils/data/fetch.py"), "fetch" }, { SCRIPT, "train" }, TOP },
+		  DW_ACTIVITY_INTERPRETER },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
+}
+
+TEST(native_code_of_libraries_is_not_python)
+{
+	static const struct stack stacks[] = {
+		{ { { NUMPY, "DOUBLE_add_AVX2" }, { NUMPY, "reduce_loop" }, { PACKAGE("numpy/_methods.py"), "_sum" }, { SCRIPT, "lloyd" }, TOP },
+		  DW_ACTIVITY_ALGEBRA },
+		{ { { NUMPY, "mapiter_set" }, { NUMPY, "array_assign_subscript" }, { SCRIPT, "lloyd" }, TOP }, DW_ACTIVITY_PACKAGE },
+		{ { { TORCH, "THPVariable_linear" }, { PYTHON, "cfunction_call" }, { PACKAGE("torch/nn/linear.py"), "Linear.forward" },
+		    { SCRIPT, "train" }, TOP },
+		  DW_ACTIVITY_UNKNOWN },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
+}
+
+/* The native frames could not be read: what ran is not known. */
+TEST(a_stack_of_python_alone_is_not_python)
+{
+	static const struct stack stacks[] = {
+		{ { { SCRIPT, "simulate" }, { SCRIPT, "train" } }, DW_ACTIVITY_UNKNOWN },
+		{ { { PACKAGE("torch/nn/lstm.py"), "LSTM.forward" }, { SCRIPT, "train" } }, DW_ACTIVITY_UNKNOWN },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
+}
+
+CHECK_MAIN
