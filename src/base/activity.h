@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What a function does: X(NAME, words). */
 #define DW_ACTIVITIES(X)                                                                                     \
@@ -37,6 +38,8 @@
 	X(INTERPRETER, "interpreter")             /* of Python, with Python's own modules */                      \
 	X(PACKAGE, "Python of libraries")         /* runs Python code of a library, or carries its calls out */   \
 	X(COLLECTOR, "collector") X(LOGS, "logs")                                                                 \
+	X(QUERIES, "database query") X(THROWS, "exception")                                                       \
+	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
 	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \
 	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */
@@ -46,13 +49,15 @@ enum dw_activity { DW_ACTIVITIES(DW_ACTIVITY_ID) DW_ACTIVITY_COUNT };
 #undef DW_ACTIVITY_ID
 
 /* A set of activities, and whether one is in it. */
-#define DW_ACTIVITY_SET(name) (1u << DW_ACTIVITY_##name)
+typedef uint64_t dw_activity_set;
+_Static_assert(DW_ACTIVITY_COUNT <= 64, "");
+#define DW_ACTIVITY_SET(name) (UINT64_C(1) << DW_ACTIVITY_##name)
 #define DW_ACTIVITIES_OF_MEMORY (DW_ACTIVITY_SET(ALLOCATES) | DW_ACTIVITY_SET(FREES))
 #define DW_ACTIVITIES_OF_COPIES (DW_ACTIVITY_SET(COPIES) | DW_ACTIVITY_SET(CLEARS))
 #define DW_ACTIVITIES_OF_FILES (DW_ACTIVITY_SET(FILE) | DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(DISK))
 #define DW_ACTIVITIES_OF_THREADS (DW_ACTIVITY_SET(LOCK) | DW_ACTIVITY_SET(BARRIER) | DW_ACTIVITY_SET(THREAD))
 
-static inline bool dw_activity_in(enum dw_activity activity, unsigned set)
+static inline bool dw_activity_in(enum dw_activity activity, dw_activity_set set)
 {
 	return set >> activity & 1;
 }

@@ -102,7 +102,7 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
 /* Which cells: those of explained parts, and those of all other parts, and of all imports, by state and activity. */
 struct dw_account_select {
 	uint32_t explained;    /* bits of DW_ACCOUNT_EXPLAINED */
-	uint32_t activities[DW_ACCOUNT_STATE_COUNT]; /* by state: bits of enum dw_activity */
+	dw_activity_set activities[DW_ACCOUNT_STATE_COUNT]; /* by state */
 	uint32_t where;        /* of these only those there: bits of enum dw_sample_where; 0: anywhere */
 	bool by_name;          /* of these only the share NAMED, under this name: */
 	uint32_t named;
@@ -111,8 +111,8 @@ struct dw_account_select {
 };
 
 /* All cells of some states, or of all states. */
-#define DW_ACCOUNT_ALL UINT32_MAX
-struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities);
+#define DW_ACCOUNT_ALL UINT64_MAX /* activities */
+struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities);
 
 #define DW_ACCOUNT_MOST 0.5
 

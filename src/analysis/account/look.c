@@ -55,6 +55,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	bool python = dw_activity_in(inner, OF_PYTHON);
 	bool weak = dw_activity_in(outer, WEAK);
 
+	/* What waits for a pipe of a child process waits for that process; a condition of Python is built of locks, a lock of a semaphore. */
+	if (waits && (outer == DW_ACTIVITY_CHILD || (dw_activity_in(inner, DW_ACTIVITIES_OF_THREADS) && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS))))
+		return outer;
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
 		return inner;
@@ -99,7 +102,7 @@ static void look_put_import(struct dw_look *look, const struct look_import *impo
 /* Takes a function outside the program's own code into account. */
 static void look_through(struct dw_look *look, const struct dw_source_frame *frame, enum dw_activity activity, bool waits)
 {
-	const unsigned of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
+	const dw_activity_set of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
 
 	if (look->library && dw_activity_in(activity, OF_PYTHON | DW_ACTIVITY_SET(STARTS)))
 		return;

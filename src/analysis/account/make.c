@@ -273,7 +273,7 @@ static void account_know(struct dw_account *to, enum dw_account_state state, dou
 /* Whether the cell's time may be a wait for another thread of the program: `sure`: it is one. */
 static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure)
 {
-	const unsigned of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
+	const dw_activity_set of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
 
 	if (!sure)
 		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;

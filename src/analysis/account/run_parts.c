@@ -9,7 +9,8 @@
 
 /* Each cell is in one of them. */
 static const struct {
-	uint32_t states, activities;
+	uint32_t states;
+	dw_activity_set activities;
 	const char *words;
 } groups[] = {
 	{ BUSY, DOES(IMPORTS), "importing" },
@@ -30,6 +31,9 @@ static const struct {
 	{ BUSY, DOES(LOOK_UP), "look-ups" },
 	{ BUSY, DOES(INTERPRETER), "Python" },
 	{ BUSY, DOES(PACKAGE), "Python of libraries" },
+	{ BUSY, DOES(QUERIES), "database queries" },
+	{ BUSY, DOES(THROWS), "exceptions" },
+	{ BUSY, DOES(CHECKS), "checks for debugging" },
 	{ BUSY, DOES(COLLECTOR), "garbage collection" },
 	{ BUSY, DOES(OWN), "its own code" },
 	{ BUSY & ~(1u << DW_ACCOUNT_WAITS), DOES(UNKNOWN), "code of libraries" },

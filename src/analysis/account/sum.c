@@ -18,7 +18,7 @@ struct sum_place {
 	double ns, self_ns;
 };
 
-struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities)
+struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities)
 {
 	struct dw_account_select select = { .explained = 0 };
 
@@ -266,7 +266,7 @@ size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *
 	}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-			const struct dw_account_select select = dw_account_select_states(1u << state, 1u << activity);
+			const struct dw_account_select select = dw_account_select_states(1u << state, UINT64_C(1) << activity);
 
 			if (activity == DW_ACTIVITY_IMPORTS)
 				count += sum_add_imports(account, select, (enum dw_account_state)state, &rows[count]);

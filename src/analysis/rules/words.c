@@ -3,7 +3,7 @@
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
  *     {each}                  "a step"; "in the run" if that is one
- *     {of}                    the whole of the share: "of each step"
+ *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
  *     [text]                  the text, only if all placeholders in it have a value
@@ -11,7 +11,7 @@
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
  *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
- * same if it has most of that time; {cells:part} its part of it; {cells:packages} what is imported: "torch 4.1 s"
+ * same if it has most of that time; {cells:part} its part of it; {cells:imports} what is imported: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
@@ -121,6 +121,21 @@ static const char *words_part(const char *part)
 	return part;
 }
 
+/* By what a fact is multiplied so that its share of a step is one of the loop, as the verdict's. Of an operator, the one in the table. */
+static double words_of_loop(const struct words *words, enum dw_fact_id id)
+{
+	const struct dw_fact_kind *kind = dw_fact_kind(id);
+	struct dw_rule_rows rows = { .count = 0 };
+
+	if (id == DW_FACT_OPERATORS_LARGEST || id == DW_FACT_OPERATORS_UNCOMMON)
+		dw_case_add_operator(words->at, id, &rows);
+	if (rows.count && words->at->verdict->whole == DW_RULE_OF_LOOP)
+		return rows.share / words->at->facts->at[id].value;
+	return kind->unit == DW_FACT_RATIO && strcmp(kind->denominator, "a steady step") == 0 &&
+	               words->at->verdict->whole == DW_RULE_OF_LOOP && words->at->rule->part != DW_RULE_PART_DEVICE
+	           ? dw_case_steps(words->at) : 1;
+}
+
 static void words_put_fact(struct words *words, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -133,7 +148,7 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	}
 	fact = &words->at->facts->at[id];
 	if (!*form) {
-		words_put_value(words, dw_fact_kind(id)->unit, fact->value);
+		words_put_value(words, dw_fact_kind(id)->unit, fact->value * words_of_loop(words, id));
 	} else if (strcmp(form, "s") == 0) {
 		words_put_text(words, fact->value == 1 ? "" : "s");
 	} else if (strcmp(form, "takes") == 0) {
@@ -220,12 +235,11 @@ static void words_put_place(struct words *words, const char *place)
 	char name[64];
 	const char *colon = strchr(place, ':');
 
-	if (strcmp(place, "cells:packages") == 0) {
-		words_put_packages(words);
-		return;
-	}
 	if (strncmp(place, "cells:", 6) == 0) {
-		words_put_cells(words, place + 6);
+		if (place[6] == 'i')
+			words_put_packages(words);
+		else
+			words_put_cells(words, place + 6);
 		return;
 	}
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -286,14 +300,14 @@ const char *dw_rule_each(enum dw_iteration_kind iterations)
 const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations)
 {
 	static const char *const texts[DW_RULE_OF_COUNT] = {
-		[DW_RULE_OF_STEP] = "of each step",
+		[DW_RULE_OF_STEP] = "of a steady step",
 		[DW_RULE_OF_LOOP] = "of the loop",
 		[DW_RULE_OF_PEAK] = "of the peak",
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};
 
 	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
-		return "of each iteration";
+		return "of a steady iteration";
 	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && iterations == DW_ITERATIONS_RUN)
 		return "of the run";
 	return texts[whole];

@@ -296,14 +296,14 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 	return stack;
 }
 
-unsigned dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
+dw_activity_set dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	const struct dw_source_frame *frame;
-	unsigned set = 0;
+	dw_activity_set set = 0;
 
 	for (uint32_t i = 0; (frame = dw_sample_stack_at(&stack, i)) != NULL; i++) {
-		set |= 1u << (i ? frame->activity : row->activity);
+		set |= UINT64_C(1) << (i ? frame->activity : row->activity);
 		if (dw_sample_is_own(frame, frame->functions))
 			break;
 	}
