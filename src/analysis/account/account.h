@@ -165,6 +165,8 @@ struct dw_account_run_part {
 	struct dw_account_sum sum;
 };
 #define DW_ACCOUNT_RUN_PARTS 128u /* the most that there can be */
+/* Fills what was done in the time of an account, descending, apart from what records explain. Returns the number of parts. */
+size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts);
 /* Fills the parts by phase, and in each descending. They sum to the run's time. Returns their number. */
 size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_run_part *parts);
 /* What the thread imports. */

@@ -88,8 +88,7 @@ static size_t run_parts_add_imports(const struct dw_account *account, struct dw_
 	return count;
 }
 
-/* The parts of a phase, descending. */
-static size_t run_parts_of(const struct dw_account *account, struct dw_account_run_part *parts)
+size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts)
 {
 	size_t count = 0;
 
@@ -115,7 +114,7 @@ size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_
 		if (phase == DW_ACCOUNT_LOOP)
 			parts[count++] = (struct dw_account_run_part){ .sum.ns = run->phases[phase]->wall_ns };
 		else
-			count += run_parts_of(run->phases[phase], &parts[count]);
+			count += dw_account_parts_of_phase(run->phases[phase], &parts[count]);
 		for (; first < count; first++)
 			parts[first].phase = (enum dw_account_phase)phase;
 	}

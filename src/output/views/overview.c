@@ -648,6 +648,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		last = table;
 		if (overview.steps)
 			dw_overview_head_stop(table, model);
+		else
+			dw_overview_head_failed(table, &overview);
 		dw_view_state_gaps(table, model);
 		dw_overview_head_ends(table, &overview);
 		overview_head_delay(table, &overview);

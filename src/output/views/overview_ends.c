@@ -8,6 +8,7 @@
 
 #include "account/account.h"
 #include "base/text.h"
+#include "format/keys.h"
 #include "model/samples/hot.h"
 #include "views/columns.h"
 #include "views/overview_parts.h"
@@ -32,12 +33,11 @@ bool dw_overview_says_ends(struct dw_model *model)
 	return run && dw_account_main_phase(run) != DW_ACCOUNT_LOOP;
 }
 
-/* Writes ": importing torch 4.1 s, reading and writing files 3.2 s in load (train.py:40)", or "". */
-static void ends_write_parts(char *to, size_t size, const struct dw_account_run *run, enum dw_account_phase phase)
+/* Writes "importing torch 4.1 s, reading and writing files 3.2 s in load (train.py:40)", or "". */
+static void ends_write_parts(char *to, size_t size, const struct dw_account *account)
 {
 	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
-	size_t count = dw_account_run_parts(run, parts), used = 0;
-	double least_ns = NAMED * dw_account_phase_ns(run, phase);
+	size_t count = dw_account_parts_of_phase(account, parts), used = 0;
 	char place[300];
 	unsigned named = 0;
 
@@ -45,14 +45,56 @@ static void ends_write_parts(char *to, size_t size, const struct dw_account_run 
 	for (size_t i = 0; i < count && named < MOST_NAMED && used < size; i++) {
 		const struct dw_account_run_part *part = &parts[i];
 
-		if (part->phase != phase || part->sum.ns < least_ns || !part->known ||
-		    (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
+		if (part->sum.ns < NAMED * account->wall_ns || !part->known || (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
 			continue;
 		dw_account_place(&part->sum, place);
-		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : ": ", part->words,
-		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "",
-		                         part->imports ? "" : place);
+		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : "", part->words,
+		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "", part->imports ? "" : place);
 	}
+}
+
+void dw_view_until_end(struct dw_model *model, char *to, size_t size)
+{
+	const struct dw_account *account = dw_account_of(model, NULL);
+
+	to[0] = '\0';
+	if (account && account->thread != DW_NO_INDEX && dw_account_is_divided(account))
+		ends_write_parts(to, size, account);
+}
+
+/* How the program ended, if `dwell run` saw it fail: "with exit status 1", or "by signal 6 (Aborted)". */
+static bool ends_write_failure(char *to, size_t size, const struct dw_source *source)
+{
+	int number;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+
+		if (strcmp(meta->key, DW_KEY_STATUS) != 0)
+			continue;
+		if (sscanf(meta->value, "{\"signal\":%d", &number) == 1 && number > 0 && number < 65) {
+			snprintf(to, size, "by signal %d (%s)", number, strsignal(number));
+			return true;
+		}
+		if (sscanf(meta->value, "{\"exit\":%d", &number) == 1 && number) {
+			snprintf(to, size, "with exit status %d", number);
+			return true;
+		}
+	}
+	return false;
+}
+
+void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview *overview)
+{
+	char failure[120], did[1200];
+
+	if (!ends_write_failure(failure, sizeof failure, overview->source))
+		return;
+	dw_view_until_end(overview->model, did, sizeof did);
+	dw_table_head(table, "The program ended %s, %s after its begin.", failure,
+	              dw_text_ns((double)overview->wall_ns, " ").at);
+	if (*did)
+		dw_table_head(table, "Until then: %s.", did);
 }
 
 void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *overview)
@@ -66,13 +108,13 @@ void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *
 		return;
 	phase = dw_account_main_phase(run);
 	ns = dw_account_phase_ns(run, phase);
-	ends_write_parts(parts, sizeof parts, run, phase);
+	ends_write_parts(parts, sizeof parts, run->phases[phase]);
 	if (overview->steps && overview->steps->thread_count > 1)
 		snprintf(whose, sizeof whose, "the run of %s",
 		         dw_view_thread_name(overview->model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
-	dw_table_head(table, "%s %.0f%% of %s (%s)%s.",
+	dw_table_head(table, "%s %.0f%% of %s (%s)%s%s.",
 	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
-	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, parts);
+	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
