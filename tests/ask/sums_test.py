@@ -64,6 +64,22 @@ def wrong_parts(summary, overview):
             yield f"{row['name']} is {row['share']} in the account and {parts[row['name']]['share']} in the parts"
 
 
+def wrong_ends(overview, heads):
+    """The parts of the run sum to it, and the first sentence has the sum of its phase."""
+    rows, phase = overview["ends"], "start-up" if heads[0].startswith("Start-up takes") else "end"
+    share = sum(row["share"] for row in rows if row["phase"] == phase)
+    if abs(sum(row["share"] for row in rows) - 1) > 1e-6:
+        yield "parts of the run do not sum to it"
+    if f" {100 * share:.0f}% of the run" not in heads[0]:
+        yield f"{heads[0]} has rows of {share}"
+    for row in rows:
+        name = row["part"].removeprefix(f"{phase}: ")
+        if row["phase"] == phase and (row["samples"] or 0) >= 3 and row["share"] >= 0.1 * share and name not in heads[0] and len(rows) < 6:
+            yield f"{heads[0]} does not name {name}"
+    if sum(row["part"] == "steps" for row in rows) != 1 or rows != sorted(rows, key=lambda row: ["start-up", "steps", "end"].index(row["phase"])):
+        yield "parts of the run are not in order"
+
+
 def wrong_phases(summary, phases):
     """The phases have exact times of the recorded steps, and waits of Python are its own. Between steps lies more of a part."""
     steps, parts = summary["steps"], {part["name"]: part["ns"] for part in summary["parts"] if not part["own"]}
@@ -144,7 +160,7 @@ def wrong_account(summary):
 
 def main():
     dwell, mktrace = map(os.path.abspath, sys.argv[1:])
-    passed = failed = found = 0
+    passed = failed = found = ends = 0
     for source in sorted(glob.glob(os.path.join(TRACES, "*.txt"))):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, os.path.basename(source)[:-3] + "dwell")
@@ -155,16 +171,19 @@ def main():
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
         summary = json.loads(done.stdout)
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
+        ends += "ends" in overview
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
-                      wrong_verdicts(summary, overview), wrong_account(summary), names):
+                      wrong_verdicts(summary, overview), wrong_account(summary), names,
+                      wrong_ends(overview, summary["sentences"]) if "ends" in overview else []):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:
                 print(f"FAILED {os.path.basename(source)}: {text}")
-    if found < LEAST:
-        print(f"FAILED only {found} sentences have cells")
-    print(f"{passed} passed, {failed + (found < LEAST)} failed")
-    return failed > 0 or found < LEAST
+    few = found < LEAST or not ends
+    if few:
+        print(f"FAILED only {found} sentences have cells, and {ends} traces a table of the run's parts")
+    print(f"{passed} passed, {failed + few} failed")
+    return failed > 0 or few
 
 
 if __name__ == "__main__":

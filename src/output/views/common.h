@@ -60,6 +60,11 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
                                     const struct dwell_view_options *options, struct dwell_error *error);
 
+/* The function and the line that most of a sum of cells is in, as tables show them; both "": none is known. (account.c)
+ */
+#define DW_VIEW_SHORT_NAME 400u
+void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_SHORT_NAME], char line[200]);
+
 /* Puts "40 steps in 853 ms, 21.3 ms a step (p50 ...)" and `rest` above the table. If the figures
  * per step are not of all steps, a further sentence says of which. */
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest);
