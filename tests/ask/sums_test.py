@@ -110,14 +110,17 @@ def wrong_share(verdict, rows, iterations):
 def wrong_verdicts(summary, overview):
     rows, steps, account = rows_of(summary, overview), summary["steps"], overview.get("account", [])
     loop_ns = summary["loop_ns"]
+    own_ns = (loop_ns or 0) - sum(part["ns"] for part in summary["parts"] if part["share"] is None)
     for verdict in summary["verdicts"]:
         reason = wrong_share(verdict, rows, steps["count"] if steps else 0)
         if reason:
             yield f"{verdict['statement']} {reason}"
         if steps and verdict["of"] not in ("of the loop", "of the peak", "of the memory", "of a steady step"):
             yield f"{verdict['statement']} is {verdict['of']}"
-        if verdict["gain_ns"] is not None and loop_ns and verdict["of"] != "of a steady step" and verdict["gain_ns"] > loop_ns * min(1, verdict["share"] + CLOSE) + 1:
-            yield f"{verdict['statement']} may save {verdict['gain_ns']} of {loop_ns} ns"
+        most_ns = own_ns if verdict["rows"] or verdict["cells"] else loop_ns
+        if verdict["gain_ns"] is not None and loop_ns and verdict["of"] != "of a steady step" and \
+                verdict["gain_ns"] > most_ns * min(1, verdict["share"] + CLOSE) + 1:
+            yield f"{verdict['statement']} may save {verdict['gain_ns']} of {most_ns} ns"
         shown = {row["does"] for row in account} | {row["name"] for row in overview.get("breakdown", [])}
         for name in [] if verdict["rows"] or not verdict["cells"] else verdict["cells"]:
             if name not in shown and (rows.get(("cells", name)) or 0) >= FOLDED:
