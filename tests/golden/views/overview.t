@@ -1266,3 +1266,5 @@ All of this together: at most 7.84 ms of 13.5 ms a step.
 Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a CPU (dwell report --view steps).
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace samples_addresses && dwell report samples_addresses.dwell
