@@ -19,6 +19,7 @@ TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/vie
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/output/views/views.def")
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
+NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 FOLDED = 0.005  # the account in an overview sums up smaller rows
 # What no row of a table is about: a length beyond the usual one, a group of operators, time that ranks wait for each other, bytes,
 # the time between steps whatever it has, all that is work, what recording takes.
@@ -129,6 +130,19 @@ def wrong_verdicts(summary, overview):
         yield f"all of this may save {summary['combined_gain_ns']} of {loop_ns} ns"
 
 
+def wrong_top(summary, dwell, trace):
+    """dwell top has the report's measure of a step."""
+    steps = summary["steps"]
+    if not steps or steps["loops"] > 1 or steps["ended"] < steps["count"] or steps["summarised"]:
+        return
+    done = subprocess.run([dwell, "top", "--once", "--last", "all", trace], capture_output=True, text=True, check=False)
+    said = re.search(r"([\d.]+) (\w+) a step  median ([\d.]+) (\w+)  p95 ([\d.]+) (\w+)", done.stdout)
+    for i, key in enumerate(("mean_ns", "p50_ns", "p95_ns")) if said else ():
+        ns = float(said[2 * i + 1]) * NS[said[2 * i + 2]]
+        if abs(ns - steps[key]) > 0.01 * steps[key]:
+            yield f"{key} is {ns} in dwell top and {steps[key]} in the summary"
+
+
 def wrong_names(dwell, trace):
     """A table has a name for each column."""
     for name in re.findall(r"^VIEW\((\w+)", open(VIEWS, encoding="utf-8").read(), re.M) if "device" in os.path.basename(trace) else []:
@@ -153,13 +167,13 @@ def main():
             trace = os.path.join(folder, os.path.basename(source)[:-3] + "dwell")
             if subprocess.run([mktrace, source, trace], capture_output=True, check=False).returncode:
                 continue  # made in another way
-            names = list(wrong_names(dwell, trace))
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
+            summary = json.loads(done.stdout)
+            alone = list(wrong_names(dwell, trace)) + list(wrong_top(summary, dwell, trace))
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
-        summary = json.loads(done.stdout)
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
-                      wrong_verdicts(summary, overview), wrong_account(summary), names):
+                      wrong_verdicts(summary, overview), wrong_account(summary), alone):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:
