@@ -35,14 +35,15 @@ static double host_calls(const struct dw_rule_case *at)
 	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
 }
 
-/* Small operators, with their calls. Those of an optimizer are the optimizer's. */
+/* Small operators, with their calls. Those of an optimizer are the optimizer's; checks in them have a rule. */
 static struct dw_amount host_share_calls(const struct dw_rule_case *at)
 {
 	struct dw_amount share = dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SMALL), dw_case_part(at, DW_FACT_LOOP_STEPS));
 	double more = host_calls(at) + (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_OPERATORS) : 0);
 	double others = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
 
-	return dw_amount_times(dw_amount_plus(share, (struct dw_amount){ more, more, more }), others);
+	share = dw_amount_less(dw_amount_plus(share, (struct dw_amount){ more, more, more }), dw_case_runs(at, DW_ACTIVITY_SET(CHECKS)));
+	return dw_amount_times(share, others);
 }
 
 /* Calls that wait for a result, and the interpreter's time for them. */

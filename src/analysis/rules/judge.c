@@ -301,7 +301,7 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (isnan(verdict->time_ns))
 		return 0;
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
-		return verdict->gain_ns;
+		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* How much of it can go is not known. */
 	return verdict->rule->kind == DW_RULE_WORK || verdict->has_cells ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
 }
