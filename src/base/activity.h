@@ -111,6 +111,8 @@ static inline enum dw_library_role dw_library_role_of(const char *module)
 {
 	return dw_library_of(module).role;
 }
+/* What people call a library: "numpy" of any file of that package, "libm" of "/usr/lib/libm.so.6". Returns `text`. */
+const char *dw_library_name(const char *module, char text[64]);
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
 bool dw_code_is_own(enum dw_library_role role, const char *name);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */

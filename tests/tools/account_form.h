@@ -19,13 +19,14 @@
  *     thread      THREAD KNOWN WAITS_KNOWN
  *     state       STATE NS SAMPLES WEIGHT SQUARES
  *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES
+ *     library     NAME NS
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
  *
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
  * empty fields at the end are left out. NAMES are facts that are not measured. From "wall" on, the lines are those of
- * struct dw_account; without "wall" there is none. States without time have no line. A place is of the cell before it.
+ * struct dw_account; without "wall" there is none. States without time have no line. A library and a place are of the cell before it.
  *
  * Files are without their folders.
  */

@@ -64,10 +64,13 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 }
 
 /* Takes a function outside the program's own code into account. */
-static void look_through(struct dw_look *look, const struct dw_source_frame *frame, enum dw_activity activity, bool waits)
+static void look_through(struct dw_look *look, const struct dw_source_frame *frame, const char *file, enum dw_activity activity,
+                         bool waits)
 {
 	const unsigned of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
 
+	if (look_is_library(frame) || look_is_installed(frame))
+		look->from = file;
 	if (look->library && dw_activity_in(activity, OF_PYTHON | DW_ACTIVITY_SET(STARTS)))
 		return;
 	look->activity = look_prefer(look->activity, activity, waits);
@@ -117,6 +120,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	bool own_above = false; /* a function of the program has been met */
 
 	look->activity = DW_ACTIVITY_UNKNOWN;
+	look->from = NULL;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
 	if (waits && stack.count) {
@@ -136,7 +140,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 				look->activity = look_own(frame, function, python);
 			own_above |= own;
 			if (!own_above)
-				look_through(look, frame, activity, waits);
+				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 			if (own && !look_add(look, frame, function, activity == DW_ACTIVITY_STARTS))
 				return false;
 		}

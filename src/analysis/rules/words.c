@@ -10,9 +10,11 @@
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
- *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
- * same if it has most of that time; {cells:part} its part of it {number}                what the rule's function
- * number() returns
+ *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in: "log (train.py:41)"
+ *     {cells:most}            the same if it has most of that time
+ *     {cells:part}            its part of it
+ *     {cells:library}         the library that is called in most of it, or "libraries"
+ *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
@@ -177,6 +179,10 @@ static void words_put_cells(struct words *words, const char *form)
 	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
 	char text[300];
 
+	if (strcmp(form, "library") == 0) {
+		words_put_text(words, sum.library ? dw_library_name(sum.library, text) : "libraries");
+		return;
+	}
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
