@@ -225,7 +225,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("python", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
 		.group = DW_RULE_HOST,
 		.gain_ns = cells_gain_python,
-		.statement = "Python {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "The interpreter of Python {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
 		.unless = DW_FACT_SAMPLES_STEP,

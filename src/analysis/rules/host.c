@@ -70,6 +70,11 @@ static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
 	return dw_case_amount(at, DW_FACT_STEP_PYTHON);
 }
 
+static void host_rows_breaks(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "python", rows);
+}
+
 /* Where the work of a device was recorded, the time in such a call is the device's: device-sync
  * says what the device loses by it. */
 static bool host_synchronises(const struct dw_rule_case *at)
@@ -163,6 +168,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
 		.share = host_share_breaks,
+		.rows = host_rows_breaks,
 		.threshold = 0.07,
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,
