@@ -184,17 +184,18 @@ static void sentence_put_range(struct sentence *sentence, const struct dw_symbol
 	sentence_put_text(sentence, line);
 }
 
-/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)".
+ * `form`: function, most, part or library; their first letters differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
 	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : sentence->at->rule->place;
 	const struct dw_account *account = sentence->at->facts->account;
 	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
-	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
+	bool most = *form == 'm', function = sum.function && (!most || sum.dominates);
 	char text[300];
 
-	if (strcmp(form, "library") == 0) {
+	if (*form == 'l') {
 		sentence_put_text(sentence, sum.library ? dw_library_name(sum.library, text) : "libraries");
 		return;
 	}
@@ -204,7 +205,7 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		sentence->known = false;
 		return;
 	}
-	if (strcmp(form, "part") == 0) {
+	if (*form == 'p') {
 		sentence_put_share(sentence, sum.place_ns / sum.ns);
 		return;
 	}
