@@ -2,6 +2,7 @@
 #include "base/activity.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -171,8 +172,17 @@ const char *dw_package_of(const char *file, size_t *length)
 	return NULL;
 }
 
-/* Where the name of a function begins: behind the type that a function template returns, "void std::sort<int*>(int*)".
- */
+const char *dw_library_name(const char *module, char text[64])
+{
+	static const char packages[] = "-packages/"; /* site-, dist- */
+	const char *package = strstr(module, packages), *slash = strrchr(module, '/');
+	const char *name = package ? package + sizeof packages - 1 : slash ? slash + 1 : module;
+
+	snprintf(text, 64, "%.*s", (int)strcspn(name, "/."), name);
+	return text;
+}
+
+/* Where the name of a function begins: behind the type that a function template returns, "void std::sort<int*>(int*)". */
 static const char *activity_function(const char *name)
 {
 	const char *begin = name;

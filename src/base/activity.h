@@ -120,6 +120,8 @@ static inline enum dw_library_role dw_library_role_of(const char *module)
 /* The Python package that a file is of, by the folder of packages or of Python's own modules in which it lies: "torch".
  * Not terminated: its length is in *length. NULL: it lies in none. */
 const char *dw_package_of(const char *file, size_t *length);
+/* What people call a library: "numpy" of any file of that package, "libm" of "/usr/lib/libm.so.6". Returns `text`. */
+const char *dw_library_name(const char *module, char text[64]);
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
 bool dw_code_is_own(enum dw_library_role role, const char *name);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */

@@ -22,6 +22,7 @@
  *     thread      THREAD KNOWN WAITS_KNOWN
  *     state       STATE NS SAMPLES WEIGHT SQUARES
  *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE
+ *     library     NAME NS
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
  *
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
@@ -30,7 +31,8 @@
  * empty fields at the end are left out, and so is a PACKAGE that is not known. NAMES are facts that are not measured. "parts" and what
  * follows are of the tables of the loop: the largest parts of a mean iteration and the last one, and of the operators that facts name
  * their shares. An account without them is one of a run whose tables are not known. From "wall" on, the lines are those of
- * struct dw_account; without "wall" there is none. States without time have no line. A place is of the cell before it.
+ * struct dw_account; without "wall" there is none. States without time have no line. A library and a
+ * place are of the cell before them.
  *
  * Files are without their folders.
  */

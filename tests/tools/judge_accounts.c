@@ -283,6 +283,16 @@ static void judge_read_cell(struct judge *judge)
 	cell->package = judge_package(judge, judge_text(judge, 10));
 }
 
+static void judge_read_library(struct judge *judge)
+{
+	struct dw_account_cell *cell = judge->account.count ? &judge->account.cells[judge->account.count - 1] : NULL;
+
+	if (!cell)
+		judge_fail(judge, "a library of no cell");
+	cell->library = judge->fields[1];
+	cell->library_ns = judge_number(judge, 2);
+}
+
 static void judge_read_place(struct judge *judge)
 {
 	struct dw_account_cell *cell = judge->account.count ? &judge->account.cells[judge->account.count - 1] : NULL;
@@ -326,6 +336,8 @@ static void judge_read_account(struct judge *judge, const char *kind)
 		account->basis[state] = judge_basis(judge, 3);
 	} else if (strcmp(kind, "cell") == 0) {
 		judge_read_cell(judge);
+	} else if (strcmp(kind, "library") == 0) {
+		judge_read_library(judge);
 	} else if (strcmp(kind, "place") == 0) {
 		judge_read_place(judge);
 	}

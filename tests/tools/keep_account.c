@@ -207,6 +207,8 @@ static void keep_print_place(const struct dw_account_place *place)
 
 static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cell)
 {
+	char name[64];
+
 	printf("cell\t%s\t%s", account_form_where[cell->where], dw_share_label(cell->share));
 	keep_range(keep, cell->named);
 	printf("\t%s\t%s", dw_activity_name(cell->activity), dw_account_state_name(cell->state));
@@ -215,6 +217,11 @@ static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cel
 	if (cell->package)
 		printf("\t%s", cell->package);
 	putchar('\n');
+	if (cell->library) {
+		printf("library\t%s", dw_library_name(cell->library, name));
+		keep_number(cell->library_ns);
+		putchar('\n');
+	}
 	for (size_t i = 0; i < cell->place_count; i++)
 		keep_print_place(&cell->places[i]);
 }

@@ -56,6 +56,9 @@ struct dw_account_cell {
 	const char *package; /* of imports: what is imported; NULL: not known. Equal packages are one pointer */
 	enum dw_account_state state;
 	double ns;
+	/* The file of a library that the program calls in at least so much of the time, if it does in most of it; or NULL. */
+	const char *library;
+	double library_ns;
 	struct dw_account_basis basis; /* without samples it is exact, or a rest */
 	struct dw_account_place *places;   /* descending by `ns` */
 	size_t place_count;
@@ -126,12 +129,17 @@ struct dw_account_sum {
 	uint32_t line;
 	double place_ns;
 	bool dominates;
+	/* The library that the program calls in at least half of it: dw_library_name() has its name. NULL: there is none. */
+	const char *library;
 	/* The range that the program named in which at least half of it lies. NULL: there is none. */
 	const struct dw_symbol *range;
 };
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
+/* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one after the other,
+ * the last one that leads has at least what it leads with, and one with most of the time leads. */
+void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
 
 /* What tables show: an explained part, or the cells of all other parts with one state and activity; of imports also one

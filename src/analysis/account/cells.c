@@ -161,6 +161,7 @@ void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *p
 
 	if (!cell)
 		return;
+	dw_account_lead(&cell->library, &cell->library_ns, look->from, ns);
 	cell->ns += ns;
 	cell->basis.samples += row->count;
 	cell->basis.weight += row->weight;
@@ -180,6 +181,7 @@ void dw_cells_scale(struct dw_cells *cells, size_t cell, double by)
 			cells->scales[i] = 1;
 	}
 	cells->to->cells[cell].ns *= by;
+	cells->to->cells[cell].library_ns *= by;
 	if (cells->scales && cell < cells->scale_count)
 		cells->scales[cell] *= by;
 }

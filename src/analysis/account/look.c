@@ -55,8 +55,10 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	bool python = dw_activity_in(inner, OF_PYTHON);
 	bool weak = dw_activity_in(outer, WEAK);
 
-	/* What waits for a pipe of a child process waits for that process; a condition of Python is built of locks, a lock of a semaphore. */
-	if (waits && (outer == DW_ACTIVITY_CHILD || (dw_activity_in(inner, DW_ACTIVITIES_OF_THREADS) && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS))))
+	/* What waits for a pipe of a child process waits for that process. A condition of Python is built of locks, a lock of a
+	 * semaphore. */
+	if (waits && (outer == DW_ACTIVITY_CHILD ||
+	              (dw_activity_in(inner, DW_ACTIVITIES_OF_THREADS) && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS))))
 		return outer;
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
@@ -100,10 +102,13 @@ static void look_put_import(struct dw_look *look, const struct look_import *impo
 }
 
 /* Takes a function outside the program's own code into account. */
-static void look_through(struct dw_look *look, const struct dw_source_frame *frame, enum dw_activity activity, bool waits)
+static void look_through(struct dw_look *look, const struct dw_source_frame *frame, const char *file, enum dw_activity activity,
+                         bool waits)
 {
 	const dw_activity_set of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
 
+	if (look_is_library(frame) || look_is_installed(frame))
+		look->from = file;
 	if (look->library && dw_activity_in(activity, OF_PYTHON | DW_ACTIVITY_SET(STARTS)))
 		return;
 	look->activity = look_prefer(look->activity, activity, waits);
@@ -155,6 +160,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 
 	look->package = NULL;
 	look->activity = DW_ACTIVITY_UNKNOWN;
+	look->from = NULL;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
 	if (waits && stack.count) {
@@ -174,7 +180,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 				look->activity = look_own(frame, function, python);
 			own_above |= own;
 			if (!own_above) {
-				look_through(look, frame, activity, waits);
+				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);
 			}
 			if (own && !look_add(look, frame, function, activity == DW_ACTIVITY_STARTS))

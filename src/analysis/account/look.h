@@ -16,6 +16,7 @@ struct dw_look {
 	bool library;        /* it is code of a library, and no row says what that does */
 	const char *package; /* of DW_ACTIVITY_IMPORTS: whose import it is, of package_length characters; NULL: not known */
 	size_t package_length;
+	const char *from; /* the file of the outermost library that the program calls there; NULL: none */
 	/* Native frames are read, too: a stack of Python alone is that of native code which could not be read. Set by the caller, stays. */
 	bool native;
 	struct dw_look_function *functions; /* the program's, innermost first */

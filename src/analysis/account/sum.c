@@ -27,6 +27,23 @@ struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_s
 	return select;
 }
 
+void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns)
+{
+	char one[64], other[64];
+	bool same = *leads == library;
+
+	if (!same && *leads && library)
+		same = strcmp(dw_library_name(*leads, one), dw_library_name(library, other)) == 0;
+	if (same) {
+		*led_ns += ns;
+	} else if (*led_ns >= ns) {
+		*led_ns -= ns;
+	} else {
+		*led_ns = ns - *led_ns;
+		*leads = library;
+	}
+}
+
 static bool sum_selects(const struct dw_account_select *select, const struct dw_account_cell *cell)
 {
 	if (select->by_name && !(cell->share == DW_SHARE_NAMED && cell->named == select->named))
@@ -172,6 +189,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	double of_ns[DW_ACCOUNT_STATE_COUNT] = { 0 }; /* by what divides it */
 	uint64_t samples[DW_ACCOUNT_STATE_COUNT] = { 0 };
 	struct dw_account_basis basis = { .samples = 0 };
+	double led_ns = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < account->count; i++) {
@@ -182,6 +200,8 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 			continue;
 		sum.ns += cell->ns;
 		sum.samples += cell->basis.samples;
+		if (cell->library)
+			dw_account_lead(&sum.library, &led_ns, cell->library, cell->library_ns);
 		basis.weight += cell->basis.weight;
 		basis.squares += cell->basis.squares;
 		by = cell->state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : cell->state;
@@ -190,6 +210,8 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 		for (size_t p = 0; p < cell->place_count; p++)
 			sum_add_place(places, &count, &cell->places[p]);
 	}
+	if (led_ns < MOST_OF * sum.ns)
+		sum.library = NULL;
 	sum.low_ns = sum.high_ns = sum.ns;
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && !select->by_name && !select->explained;
 	     state++) /* records know how long these take */

@@ -181,12 +181,12 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("exceptions", CAUSE, "Do exceptions take time?", RUNS(DOES(THROWS))),
 		.statement = "Throwing and catching exceptions {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "return what is expected now and then as a value, as std::from_chars() does" },
+		.remedy = { [DW_WORDS_ANY] = "return what is expected as a value, as std::from_chars() does" },
 		.look = "dwell report --view hot",
 	},
 	{
-		RULE("checks", CAUSE, "Do checks of a mode for debugging take time?", RUNS(DOES(CHECKS))),
-		.statement = "Checks of a mode for debugging {take} {share} {of}[, most of it in {cells:most}].",
+		RULE("checks", CAUSE, "Do checks for debugging take time?", RUNS(DOES(CHECKS))),
+		.statement = "Checks for debugging {take} {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "build without sanitizers",
 			[DW_WORDS_PYTORCH] = "torch.autograd.set_detect_anomaly(False)",
@@ -253,7 +253,7 @@ const struct dw_rule dw_rules_cells[] = {
 		.unmarked = true,
 		.is_form = cells_is_work,
 		.no_gain = true,
-		.statement = "Code of libraries {takes} {share} {of}[, most of it called in {cells:most}].",
+		.statement = "Code of {cells:library} {takes} {share} {of}[, most of it called in {cells:most}].",
 		.look = "dwell report --view hot",
 	},
 	{

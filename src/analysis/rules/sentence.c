@@ -10,8 +10,11 @@
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
- *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
- * same if it has most of that time; {cells:part} its part of it; {cells:imports} what is imported: "torch 4.1 s"
+ *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in: "log (train.py:41)"
+ *     {cells:most}            the same if it has most of that time
+ *     {cells:part}            its part of it
+ *     {cells:library}         the library that is called in most of it, or "libraries"
+ *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
@@ -182,7 +185,6 @@ static void sentence_put_range(struct sentence *sentence, const struct dw_symbol
 	sentence_put_text(sentence, line);
 }
 
-/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
 #define PACKAGES 3u /* that a sentence names */
 
 /* "torch 4.1 s, pandas 400 ms": the packages that the thread imports. */
@@ -200,22 +202,28 @@ static void sentence_put_packages(struct sentence *sentence)
 	}
 }
 
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)".
+ * `form`: function, most, part or library; their first letters differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
 	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : sentence->at->rule->place;
 	const struct dw_account *account = sentence->at->facts->account;
 	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
-	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
+	bool most = *form == 'm', function = sum.function && (!most || sum.dominates);
 	char text[300];
 
+	if (*form == 'l') {
+		sentence_put_text(sentence, sum.library ? dw_library_name(sum.library, text) : "libraries");
+		return;
+	}
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
 		sentence->known = false;
 		return;
 	}
-	if (strcmp(form, "part") == 0) {
+	if (*form == 'p') {
 		sentence_put_share(sentence, sum.place_ns / sum.ns);
 		return;
 	}

@@ -616,7 +616,7 @@ $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
 NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
-Code of libraries takes 74% of the run, most of it called in the range XlaCompile jit_step.
+Code of jax takes 74% of the run, most of it called in the range XlaCompile jit_step.
   -> dwell report --view hot
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
@@ -671,7 +671,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Code of libraries takes 74% of the run, most of it called in the range XlaCompile jit_step.","  -> dwell report --view hot","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Code of jax takes 74% of the run, most of it called in the range XlaCompile jit_step.","  -> dwell report --view hot","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[

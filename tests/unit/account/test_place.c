@@ -130,4 +130,34 @@ TEST(a_function_dominates_if_samples_suffice)
 	}
 }
 
+/* Files of one package are one library. Samples come in any order. */
+TEST(a_library_is_named_if_most_of_the_time_is_in_calls_of_it)
+{
+	static const char umath[] = "/py/site-packages/numpy/core/_multiarray_umath.so", methods[] = "/py/site-packages/numpy/core/_methods.py",
+	                  torch[] = "/py/site-packages/torch/lib/libtorch_cpu.so";
+	static const struct {
+		const char *from[3];
+		double ms[3];
+		const char *library;
+	} cases[] = {
+		{ { umath, torch, methods }, { 40, 20, 40 }, "numpy" }, { { torch, umath, methods }, { 20, 40, 40 }, "numpy" },
+		{ { umath, torch, NULL }, { 40, 40, 20 }, NULL },       { { NULL, torch, umath }, { 60, 30, 10 }, NULL },
+		{ { torch, NULL, torch }, { 50, 10, 40 }, "torch" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_account_sum sum;
+		char name[64];
+
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_PACKAGE, 100, 100, STACK({ "train", 100, 100 }));
+		for (size_t k = 0; k < 3; k++)
+			dw_account_lead(&made.cells[0].library, &made.cells[0].library_ns, cases[i].from[k], cases[i].ms[k] * MS);
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACTIVITY_SET(PACKAGE)));
+		CHECK_EQ(sum.library != NULL, cases[i].library != NULL);
+		if (sum.library && cases[i].library)
+			CHECK_STR(dw_library_name(sum.library, name), cases[i].library);
+	}
+}
+
 CHECK_MAIN

@@ -232,4 +232,20 @@ TEST(ranges_show_a_framework)
 	CHECK_EQ(dw_known_framework_of("forward"), DW_KNOWN_NONE);
 }
 
+TEST(libraries_have_the_names_that_people_use)
+{
+	static const char *const names[][2] = {
+		{ "/py/lib/python3.11/site-packages/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so", "numpy" },
+		{ "/usr/lib/python3/dist-packages/six.py", "six" },
+		{ "/usr/lib/x86_64-linux-gnu/libm.so.6", "libm" },
+		{ "libavcodec", "libavcodec" },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char text[64];
+
+		CHECK_STR(dw_library_name(names[i][0], text), names[i][1]);
+	}
+}
+
 CHECK_MAIN
