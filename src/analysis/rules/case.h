@@ -120,5 +120,5 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
 
-/* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
-const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
+/* sentence.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
+const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

@@ -557,14 +557,14 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	const struct dw_rule *rule = verdict->rule;
 	const char *remedy = judge_remedy(at), *look = rule->look, *gain = "";
 
-	verdict->statement = dw_rule_words(at, rule->statement, arena);
-	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
+	verdict->statement = dw_rule_sentence(at, rule->statement, arena);
+	remedy = remedy ? dw_rule_sentence(at, remedy, arena) : "";
 	/* A program in C says itself which shapes its operators have. */
 	if (rule->record && !dw_case_has(at, rule->unless))
 		look = at->facts->foreign                    ? NULL
 		       : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
 		                                            : rule->record;
-	look = look ? dw_rule_words(at, look, arena) : "";
+	look = look ? dw_rule_sentence(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;
 	if (!isnan(verdict->gain_ns) && *remedy) {

@@ -140,7 +140,7 @@ struct dw_rule {
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	bool no_gain;          /* the gain is unknown */
 	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
-	const char *statement; /* a template: see words.c */
+	const char *statement; /* a template: see sentence.c */
 	const char *remedy[DW_WORDS_COUNT]; /* templates; NULL: none */
 	/* Where to read more, a template: "dwell report --view gc". */
 	const char *look;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "format/keys.h"
 #include "views/common.h"
 
 struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
@@ -91,6 +92,31 @@ const char *dw_view_meta(const struct dw_source *source, const char *key)
 		if (strcmp(source->metas[i].key, key) == 0)
 			return source->metas[i].value;
 	return NULL;
+}
+
+/* The last value of a key that one process alone has; else NULL. */
+static const char *view_only_meta(const struct dw_source *source, const char *key)
+{
+	const struct dw_source_meta *found = NULL;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		if (strcmp(source->metas[i].key, key) != 0)
+			continue;
+		if (found && found->process != source->metas[i].process)
+			return NULL;
+		found = &source->metas[i];
+	}
+	return found ? found->value : NULL;
+}
+
+const char *dw_view_loss_text(const struct dw_source *source, size_t cause)
+{
+	const char *said = cause == DW_LOSS_IMPORT ? dw_view_meta(source, DW_KEY_IMPORT_LOST)
+	                   : cause == DW_LOSS_DEVICE ? view_only_meta(source, DW_KEY_CUDA_LOST) : NULL;
+
+	if (said)
+		return said;
+	return dw_loss_text(cause) ? dw_loss_text(cause) : "a cause that this version does not know";
 }
 
 double dw_view_meta_number(const struct dw_source *source, const char *key)

@@ -368,12 +368,6 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 /* Below the last table; `first` has the gaps. */
 static void overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview)
 {
-	static const char *const whys[] = {
-#define X(name, label, text) text,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
-	const char *imported = dw_view_meta(overview->source, DW_KEY_IMPORT_LOST);
 	double coverage = dw_model_coverage(overview->model);
 	char cost[80] = "", cupti[128] = "";
 	bool any = false;
@@ -386,10 +380,7 @@ static void overview_note_losses(struct dwell_table *table, const struct dwell_t
 			continue;
 		any = true;
 		dw_table_note(table, "Lost: %s record%s: %s.", dw_text_count((int64_t)overview->source->lost[i]).at,
-		              dw_text_plural(overview->source->lost[i]),
-		              i == DW_LOSS_IMPORT && imported ? imported
-		              : i < DW_LOSS_COUNT             ? whys[i]
-		                                              : "a cause that this version does not know");
+		              dw_text_plural(overview->source->lost[i]), dw_view_loss_text(overview->source, i));
 	}
 	for (size_t i = 0; i < overview->source->file_count; i++) {
 		uint64_t missing = overview->source->files[i].missing_bytes;

@@ -430,7 +430,7 @@ TEST(every_rule_has_a_trial)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* All {...} of a template are words that words.c knows, or facts. */
+/* All {...} of a template are words that sentence.c knows, or facts. */
 static void check_template(const char *id, const char *text)
 {
 	static const char *const words[] = { "share", "of", "gain", "takes", "take", "is", "are", "has",
