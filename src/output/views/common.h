@@ -55,6 +55,9 @@ struct dw_view_part {
 size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
                      const struct dw_symbol *symbols, struct dw_view_part *to);
 
+/* What a sentence calls a function: its name, or "code without a name in libx.so" for an address. `buffer` may be used. */
+const char *dw_view_function_name(const char *name, char buffer[256]);
+
 /* A table of operators (with `named` of named ranges and steps too, as torch.profiler's tables
  * have), grouped by the options. (calls.c) */
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,

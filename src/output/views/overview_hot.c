@@ -75,10 +75,11 @@ static const char *hot_short_name(const char *name, char text[400])
 /* "gemm (matmul.c:88)" */
 static void hot_write_function(char *to, size_t size, const struct dw_hot_row *row)
 {
-	char place[200], name[400];
+	char place[200], name[400], nameless[256];
 
 	dw_hot_place(row, place, sizeof place);
-	snprintf(to, size, "%.200s%s%s%s", hot_short_name(row->name, name), *place ? " (" : "", place, *place ? ")" : "");
+	snprintf(to, size, "%.200s%s%s%s", dw_view_function_name(hot_short_name(row->name, name), nameless), *place ? " (" : "", place,
+	         *place ? ")" : "");
 }
 
 struct hot_spin {
