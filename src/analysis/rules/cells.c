@@ -205,8 +205,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("loading-code", CAUSE, "Does loading code take time?", RUNS(DOES(STARTS)), WAITS(DOES(STARTS))),
 		.unmarked = true,
 		.no_gain = true,
-		.statement = "Loading libraries and modules {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_PYTHON] = "import where it is used, or less of a package" },
+		.statement = "Loading libraries {takes} {share} {of}[, most of it in {cells:most}].",
 		.look = "dwell report --view hot",
 	},
 	{
@@ -217,11 +216,11 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view account",
 	},
 	{
-		RULE("compiling", CAUSE, "Does compilation while the program runs take time?", RUNS(DOES(COMPILES)), WAITS(DOES(COMPILES))),
+		RULE("compiling", CAUSE, "Does compiling at run time take time?", RUNS(DOES(COMPILES)), WAITS(DOES(COMPILES))),
 		.unmarked = true,
 		.no_gain = true,
-		.statement = "Compiling what the program makes while it runs {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "keep what was compiled in a cache on disk, and compile for fewer shapes" },
+		.statement = "Compiling at run time {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "keep a cache on disk, and compile for fewer shapes" },
 		.look = "dwell report --view account",
 	},
 	{

@@ -1,6 +1,8 @@
 /* What functions, libraries and operators do: the lists of activity.def. */
 #include "check.h"
 
+#include <string.h>
+
 #include "base/activity.h"
 
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
@@ -222,6 +224,35 @@ TEST(operators_have_families)
 		if (dw_operator_family_of(operators[i].name) != operators[i].family)
 			CHECK_FAIL("%s is of family %d, not %d", operators[i].name, (int)dw_operator_family_of(operators[i].name),
 			           (int)operators[i].family);
+}
+
+TEST(imports_and_compilers)
+{
+	static const char *const packages[][2] = {
+		{ "/usr/lib/python3/dist-packages/torch/nn/__init__.py", "torch" },
+		{ "/opt/venv/lib/python3.12/site-packages/six.py", "six" },
+		{ "/usr/lib/python3.11/json/decoder.py", "json" },
+		{ "/usr/lib/python3.11/random.py", "random" },
+		{ "<frozen os>", "os" },
+		{ "<frozen importlib._bootstrap>", "importlib" },
+		{ "/srv/train.py", NULL },
+		{ "<string>", NULL },
+		{ "/opt/site-packages/", NULL },
+		{ "", NULL },
+	};
+
+	IS("<frozen importlib._bootstrap>", "_find_and_load", IMPORTS);
+	IS("<frozen importlib._bootstrap>", "_find_and_load_unlocked", IMPORTS);
+	IS("/srv/plugins.py", "_find_and_load", UNKNOWN); /* the program may have one, too */
+	IS("/opt/venv/lib/python3.12/site-packages/torch/_dynamo/convert_frame.py", "_compile", COMPILES);
+	IS("/opt/venv/lib/python3.12/site-packages/jax/_src/compiler.py", "compile_or_get_cached", COMPILES);
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+		size_t length = 0;
+		const char *found = dw_package_of(packages[i][0], &length), *wanted = packages[i][1];
+
+		if (!found != !wanted || (wanted && (strlen(wanted) != length || memcmp(found, wanted, length) != 0)))
+			CHECK_FAIL("%s is of package %.*s", packages[i][0], found ? (int)length : 4, found ? found : "none");
+	}
 }
 
 TEST(ranges_show_a_framework)
