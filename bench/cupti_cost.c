@@ -16,6 +16,7 @@
  *   attributes=6:8   attribute:value, set before CUDA starts         hes=1       hardware trace
  *   callbacks=1      a callback when a launch begins                 launches=N
  *   finalize=1       cuptiFinalize() before the third measurement    others=N      further threads that launch all the time
+ *   blocks=N         of a kernel: so many that the device is busy longer than the host
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -245,6 +246,9 @@ static double system_us(const struct rusage *usage)
 static void measure(const char *what, int launches)
 {
 	const uint64_t pause_ns = (uint64_t)number("pause") * 1000;
+	uint64_t whole_ns; /* with the time of the device, if that is longer */
+	const unsigned blocks = number("blocks") ? (unsigned)number("blocks") : 1;
+	const uint64_t begin_ns = now_ns();
 	struct rusage before[2], after[2];
 
 	getrusage(RUSAGE_THREAD, &before[0]);
@@ -252,7 +256,7 @@ static void measure(const char *what, int launches)
 	for (int i = 0; i < launches; i++) {
 		uint64_t start = now_ns();
 
-		cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+		cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 		took_ns[i] = now_ns() - start;
 		pause_between(start + pause_ns);
 		if (i % BEFORE_SYNC == BEFORE_SYNC - 1)
@@ -260,11 +264,15 @@ static void measure(const char *what, int launches)
 	}
 	getrusage(RUSAGE_THREAD, &after[0]);
 	getrusage(RUSAGE_SELF, &after[1]);
+	cuCtxSynchronize();
+	whole_ns = (now_ns() - begin_ns) / (uint64_t)launches;
 	qsort(took_ns, (size_t)launches, sizeof *took_ns, compare);
-	printf("\"%s\": {\"median_ns\": %llu, \"p99_ns\": %llu, \"system_us\": %.3f, \"switches\": %.4f, \"others_switches\": %.4f}", what,
+	printf("\"%s\": {\"median_ns\": %llu, \"p99_ns\": %llu, \"system_us\": %.3f, \"switches\": %.4f, "
+	       "\"others_switches\": %.4f, \"whole_ns\": %llu}", what,
 	       (unsigned long long)took_ns[launches / 2], (unsigned long long)took_ns[launches * 99 / 100],
 	       (system_us(&after[0]) - system_us(&before[0])) / launches, (double)(after[0].ru_nvcsw - before[0].ru_nvcsw) / launches,
-	       (double)(after[1].ru_nvcsw - before[1].ru_nvcsw - after[0].ru_nvcsw + before[0].ru_nvcsw) / launches);
+	       (double)(after[1].ru_nvcsw - before[1].ru_nvcsw - after[0].ru_nvcsw + before[0].ru_nvcsw) / launches,
+	       (unsigned long long)whole_ns);
 }
 
 static void *launch_on(void *unused)

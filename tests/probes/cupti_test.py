@@ -284,7 +284,7 @@ def test_cost():
     done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
                            os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40"], capture_output=True, text=True, check=False)
     check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
-          re.search(r"^38 rows in", done.stdout, re.M))
+          re.search(r"^44 rows in", done.stdout, re.M))
     refused = [line.split("refused: ")[1] for line in done.stdout.splitlines() if "refused" in line]
     check(f"what this CUPTI lacks: {refused}", sorted(refused) == ["cuptiActivityEnableHWTrace (-1)", "cuptiActivitySetAttribute (1)"])
     done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", "/nowhere"], capture_output=True, text=True, check=False)
