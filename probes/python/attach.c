@@ -354,14 +354,27 @@ static void attach_torch(void)
 }
 
 /* Steps may begin at a function of a library that was loaded now. */
-static void attach_loaded(void)
+static void attach_entry(void)
 {
 	void (*entry)(bool is_certain) = NULL;
 
-	attach_torch();
 	*(void **)&entry = dlsym(RTLD_DEFAULT, "dws_entry_loaded");
 	if (entry)
 		entry(!dwp_late_missed());
+}
+
+static void attach_loaded(void)
+{
+	attach_torch();
+	attach_entry();
+}
+
+/* Whether the user named a function of a native library, as "libnet.so:train" or "libnet.so+0x1234". */
+static bool attach_has_entry(void)
+{
+	const char *entry = getenv("DWELL_STEP_ENTRY");
+
+	return entry && (strchr(entry, ':') || strstr(entry, "+0x"));
 }
 
 /* ---- the start --------------------------------------------------------------------------- */
@@ -377,6 +390,10 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 		attach_torch();
 		dwp_late_watch(attach_loaded);
 		watching = true;
-	} else if (attach_find_probe(PROBE))
+		return;
+	}
+	if (attach_find_probe(PROBE))
 		add_hook(attach_on_audit, probe_path);
+	if (attach_has_entry())
+		dwp_late_watch(attach_entry);
 }

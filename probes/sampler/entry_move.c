@@ -5,8 +5,9 @@
  * and a call stores the address behind the original, so that the callee, its caller and exceptions see no copy.
  *
  * No jump may lead between the instructions that are replaced, and none from the function itself to its begin: that
- * would be counted as a call. All jumps of the function and its jump tables are looked at for that, and in the rest of
- * the file each byte that could begin a jump, because the compiler puts unlikely parts of a function elsewhere.
+ * would be counted as a call. It is one if the begin makes a frame: the function calls itself as its last act. All
+ * jumps of the function and its jump tables are looked at for that, and in the rest of the file each byte that could
+ * begin a jump, because the compiler puts unlikely parts of a function elsewhere.
  */
 #include "entry_move.h"
 
@@ -18,15 +19,6 @@
 
 /* ---- the choice --------------------------------------------------------------------------------- */
 
-/* The part of the file that contains the address. */
-static const struct dws_move_part *move_part(const struct dws_move_file *file, const uint8_t *at)
-{
-	for (unsigned i = 0; i < file->count; i++)
-		if (at >= file->parts[i].code && at < file->parts[i].code + file->parts[i].bytes)
-			return &file->parts[i];
-	return NULL;
-}
-
 static bool move_has_target(const struct dw_instruction *instruction)
 {
 	return instruction->kind == DW_X86_JUMP || instruction->kind == DW_X86_BRANCH || instruction->kind == DW_X86_LOOP ||
@@ -36,7 +28,8 @@ static bool move_has_target(const struct dw_instruction *instruction)
 /* Whether something that is not moved and leads to this address is in the way. */
 static bool move_is_hit(const struct dws_move *move, const uint8_t *target, bool own)
 {
-	return target < move->code + DWS_MOVE_JUMP && (own ? target >= move->code : target > move->code);
+	return target < move->code + DWS_MOVE_JUMP &&
+	       (own && !move->makes_frame ? target >= move->code : target > move->code);
 }
 
 /* Whether one of the bytes could be a long jump or call between the instructions. Each is taken for the begin of one,
@@ -60,7 +53,7 @@ static bool move_may_be_hit(const struct dws_move *move, const uint8_t *from, co
 static bool move_table_hits(const struct dws_move *move, const struct dws_move_file *file, const uint8_t *table,
                             bool is_addresses)
 {
-	const struct dws_move_part *part = move_part(file, table);
+	const struct dws_move_part *part = dws_move_part(file, table);
 	unsigned bytes = is_addresses ? 8 : 4;
 
 	for (unsigned i = 0; part && i < TABLE_MOST && (uint64_t)(table - part->code) + (i + 1) * bytes <= part->bytes;
@@ -74,7 +67,7 @@ static bool move_table_hits(const struct dws_move *move, const struct dws_move_f
 			memcpy(&distance, table + (size_t)i * 4, sizeof distance);
 			target = table + distance;
 		}
-		if (!move_part(file, target) || !move_part(file, target)->executable)
+		if (!dws_move_part(file, target) || !dws_move_part(file, target)->executable)
 			return false;
 		if (move_is_hit(move, target, true))
 			return true;
@@ -110,7 +103,8 @@ static bool move_function_hits(const struct dws_move *move, const struct dws_mov
 	bool switches = false;
 
 	for (; at < end && dw_instruction_read(at, (unsigned)(end - at), &next); at += next.bytes) {
-		if (move_has_target(&next) && next.kind != DW_X86_CALL && move_is_hit(move, at + next.bytes + next.distance, true))
+		if (move_has_target(&next) && next.kind != DW_X86_CALL &&
+		    move_is_hit(move, at + next.bytes + next.distance, true))
 			return true;
 		switches |= next.kind == DW_X86_JUMP_INDIRECT;
 	}
@@ -146,6 +140,14 @@ static uint64_t move_gap(const uint8_t *end, const uint8_t *limit)
 	return (uint64_t)(at - end);
 }
 
+/* Whether the first instruction takes place on the stack: a push, or "sub $..., %rsp". */
+static bool move_makes_frame(const struct dws_move *move)
+{
+	const uint8_t *opcode = move->code + move->all[0].opcode;
+
+	return (*opcode & 0xf8) == 0x50 || ((*opcode == 0x81 || *opcode == 0x83) && opcode[1] == 0xec);
+}
+
 /* Reads the instructions that the jump replaces. Returns why they cannot be moved, or NULL. */
 static const char *move_read(struct dws_move *move, const uint8_t *end)
 {
@@ -173,7 +175,7 @@ static const char *move_read(struct dws_move *move, const uint8_t *end)
 const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *file, const uint8_t *code, uint64_t size)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	const struct dws_move_part *part = move_part(file, code);
+	const struct dws_move_part *part = dws_move_part(file, code);
 	const uint8_t *limit, *end;
 	const char *problem;
 
@@ -190,6 +192,7 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 	problem = move_read(move, end + move_gap(end, limit));
 	if (problem)
 		return problem;
+	move->makes_frame = move_makes_frame(move);
 	if (move_function_hits(move, file, end))
 		return "a jump of the function leads to its first instructions";
 	return move->all[0].bytes < DWS_MOVE_JUMP && move_is_hit_anywhere(move, file)

@@ -198,6 +198,24 @@ int main(void)
     stays();
 }
 """
+# The thread that calls fork() has no steps; in the child it calls the function.
+FORKS = """
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int sum;
+__attribute__((noipa)) int step(int i) { sum += i; return sum; }
+static void *first(void *all) { for (int i = 0; i < 20; i++) step(i); return all; }
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, first, NULL);
+    pthread_join(thread, NULL);
+    if (fork()) { wait(NULL); return 0; }
+    for (int i = 0; i < 7; i++) step(i);
+    return 0;
+}
+"""
 # Changes the first instruction of the program's step() before main(), as tools do that patch code.
 PATCHES = """
 #include <dlfcn.h>
@@ -462,10 +480,32 @@ class Entry(unittest.TestCase):
             self.assertEqual(self.steps("leaves", "", program=threads)[0], 20)
             self.assertEqual(self.steps("stays", "", program=threads)[0], 1)
 
+    def test_a_child_of_another_thread_has_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.steps("step", "", program=self.build(folder, "forks", FORKS, "-pthread"))[0], 20 + 7)
+
+    def test_native_functions_of_python(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = self.build(folder, "libsteps.so", LIBRARY, "-shared", "-fPIC")
+            script = os.path.join(folder, "script.py")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(f"import ctypes\nstep = ctypes.CDLL({library!r}).library_step\nstep.restype = ctypes.c_double\n"
+                           "step.argtypes = [ctypes.c_double]\nfor i in range(12):\n    step(i)\n")
+            for function in ("libsteps.so:library_step", "libsteps.so:hidden_step"):
+                count, text = self.steps(function, script, program=sys.executable)
+                self.assertEqual(count, 12, text)
+                self.assertIn(f"steps are calls of the function in {library}", text)
+            count, text = self.steps("libother.so:library_step", script, program=sys.executable)
+            self.assertEqual(count, 0)
+            self.assertIn("--step-on libother.so:library_step: no file of this name that was loaded has this function", text)
+            count, text = self.steps("library_step", script, program=sys.executable)
+            self.assertEqual(count, 0)
+            self.assertIn("--step-on library_step: nothing of this name was seen; a function of a native library is FILE:NAME", text)
+
     def test_whoever_starts_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             begins = self.build(folder, "begins", BEGINS)
-            for launcher in ("timeout 60", "env A=1", "nice -n 1", "setsid -w", "sh -c $0", "python3 -c import\tos,sys;os.execv(sys.argv[1],sys.argv[1:])",
+            for launcher in ("timeout 60", "env A=1", "nice -n 1", "taskset -c 0", "setsid -w", "sh -c $0", "python3 -c import\tos,sys;os.execv(sys.argv[1],sys.argv[1:])",
                              "timeout 60 env A=1 nice sh -c $0"):
                 words = [word.replace("\t", " ") for word in launcher.split(" ")]
                 self.assertEqual(self.steps("scalars", begins, *words[:-1], program=words[-1])[0], 20, launcher)
@@ -498,6 +538,7 @@ class Entry(unittest.TestCase):
             count, text = self.steps("hidden_step", "", program=both)
             self.assertEqual(count, 0)
             self.assertIn("several functions have this name: hidden_step (libone.so, <stdin>), hidden_step (libtwo.so, <stdin>); give the whole name, or FILE:NAME", text)
+            self.assertIn("no file of this name that was loaded has this function", self.steps("libthree.so:hidden_step", "", program=both)[1])
             count, text = self.steps("libtwo.so:hidden_step", "", program=both)
             self.assertEqual(count, 12)
             self.assertIn(f"--step-on libtwo.so:hidden_step: steps are calls of the function in {folder}/libtwo.so", text)

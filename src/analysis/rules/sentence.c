@@ -3,7 +3,7 @@
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
  *     {each}                  "a step"; "in the run" if that is one
- *     {of}                    the whole of the share: "of each step"
+ *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
  *     [text]                  the text, only if all placeholders in it have a value
@@ -121,6 +121,21 @@ static const char *sentence_part(const char *part)
 	return part;
 }
 
+/* By what a fact is multiplied so that its share of a step is one of the loop, as the verdict's. Of an operator, the one in the table. */
+static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id id)
+{
+	const struct dw_fact_kind *kind = dw_fact_kind(id);
+	struct dw_rule_rows rows = { .count = 0 };
+
+	if (id == DW_FACT_OPERATORS_LARGEST || id == DW_FACT_OPERATORS_UNCOMMON)
+		dw_case_add_operator(sentence->at, id, &rows);
+	if (rows.count && sentence->at->verdict->whole == DW_RULE_OF_LOOP)
+		return rows.share / sentence->at->facts->at[id].value;
+	return kind->unit == DW_FACT_RATIO && strcmp(kind->denominator, "a steady step") == 0 &&
+	               sentence->at->verdict->whole == DW_RULE_OF_LOOP && sentence->at->rule->part != DW_RULE_PART_DEVICE
+	           ? dw_case_steps(sentence->at) : 1;
+}
+
 static void sentence_put_fact(struct sentence *sentence, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -133,7 +148,7 @@ static void sentence_put_fact(struct sentence *sentence, const char *name, const
 	}
 	fact = &sentence->at->facts->at[id];
 	if (!*form) {
-		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value);
+		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value * sentence_of_loop(sentence, id));
 	} else if (strcmp(form, "s") == 0) {
 		sentence_put_text(sentence, fact->value == 1 ? "" : "s");
 	} else if (strcmp(form, "takes") == 0) {
@@ -265,14 +280,14 @@ const char *dw_rule_each(enum dw_iteration_kind iterations)
 const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations)
 {
 	static const char *const texts[DW_RULE_OF_COUNT] = {
-		[DW_RULE_OF_STEP] = "of each step",
+		[DW_RULE_OF_STEP] = "of a steady step",
 		[DW_RULE_OF_LOOP] = "of the loop",
 		[DW_RULE_OF_PEAK] = "of the peak",
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};
 
 	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
-		return "of each iteration";
+		return "of a steady iteration";
 	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && iterations == DW_ITERATIONS_RUN)
 		return "of the run";
 	return texts[whole];

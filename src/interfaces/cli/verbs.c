@@ -64,7 +64,7 @@ static const struct dw_option run_options[] = {
 	  .help =
 	      "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
 	      "call of the module with this class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
-	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
+	      "name or pattern, or a frame of this domain; native programs: a step begins at each call of the function NAME" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
 	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
 	HEADING("The trace"),

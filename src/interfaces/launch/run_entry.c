@@ -13,7 +13,7 @@
 #include "format/symbol_match.h"
 #include "program/executable.h"
 
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 #define STEPS_NATIVE true
 #else
 #define STEPS_NATIVE false
@@ -59,18 +59,24 @@ static void entry_find_near(const char *wanted, struct dw_elf_symbols *elf, char
 	}
 }
 
+#define NOT_IN_FILE \
+	"no file of this name that was loaded has this function, and no range of ITT or NVTX this name (FILE is its name in its folder " \
+	"up to a dot, as libz.so; of a stripped file FILE+0xADDRESS is the function that begins there); or dwell was not loaded into " \
+	"the program, as behind sudo and env -i: write dwell run behind them"
+
 const char *dw_run_set_entry(const struct dw_executable *executable, const char *name)
 {
 	static char problem[PATH_MAX + 1024];
 	const char *colon = strchr(name, ':'), *function = colon && colon[1] && colon[1] != ':' ? colon + 1 : name;
 	char path[PATH_MAX], near[DW_SYMBOL_NAME_BYTES] = "";
+	bool has_file = function != name || strstr(name, "+0x"), is_there;
 	struct dw_elf_symbols elf;
-	bool is_there;
 
 	setenv("DWELL_STEP_ENTRY", name, 1);
-	if (!*executable->path || !realpath(executable->path, path) || dw_executable_is_python(path) ||
-	    dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
+	if (!*executable->path || !realpath(executable->path, path))
 		return NULL;
+	if (dw_executable_is_python(path) || dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
+		return has_file ? NOT_IN_FILE : NULL;
 	is_there = entry_is_there(&elf, function);
 	if (!is_there)
 		entry_find_near(function, &elf, near);
@@ -80,12 +86,15 @@ const char *dw_run_set_entry(const struct dw_executable *executable, const char 
 		         "%s has this function, and %s: dwell attach samples it, and DWELL_STEP() in its source marks steps",
 		         path,
 		         STEPS_NATIVE ? "loaded no library of dwell (it may be static)"
-		                      : "steps at native functions are on x86-64 only");
+		                      : "steps at native functions are on x86-64 and aarch64 only");
+	else if (has_file)
+		return NOT_IN_FILE;
 	else
 		snprintf(
 			problem, sizeof problem,
 			"no function of this name is in the symbol table of a program that ran or of a library that it "
-			"loaded (it may be inlined everywhere, or the file stripped), and no range of ITT or NVTX has it%s%.300s; "
+			"loaded (it may be inlined everywhere, the file stripped, or dwell not loaded into it, as behind sudo and env -i: "
+			"write dwell run behind them), and no range of ITT or NVTX has it%s%.300s; "
 			"dwell report --view hot lists functions that were called; those of a stripped file may be given as it "
 			"names them, FILE+0xADDRESS",
 			*near ? "; a similar one of the program is " : "", near);

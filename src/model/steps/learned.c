@@ -217,11 +217,14 @@ static void learned_copy_recorded(const struct dw_phase_loop *loop, struct dw_so
 	step->reduced = !step->recorded;
 }
 
+/* Adds an iteration. Damaged traces may have one that overlaps the one before. */
 static void learned_add(struct deciding *now, uint64_t start_ticks, uint64_t end_ticks)
 {
 	struct dw_source_step *step = &now->learned->steps[now->learned->count++];
 	const struct dw_phase_loop *loop = now->loop;
 
+	start_ticks = start_ticks > now->floor_ticks ? start_ticks : now->floor_ticks;
+	end_ticks = end_ticks > start_ticks ? end_ticks : start_ticks;
 	*step = (struct dw_source_step){ .thread = loop->steps->thread,
 		                             .number = loop->steps->number + now->to->count++,
 		                             .start_ns = dw_source_ns(loop->clock, start_ticks),
@@ -256,7 +259,7 @@ static void learned_add_bare(struct deciding *now, uint64_t ticks)
 		if (counts[DW_LOOP_UPDATE] || (now->bare + 1 == loop->count && (step->open || !counts[DW_LOOP_BACKWARD])))
 			continue;
 		learned_end(now);
-		learned_add(now, start > now->floor_ticks ? start : now->floor_ticks, end);
+		learned_add(now, start, end);
 	}
 }
 
@@ -298,17 +301,17 @@ static bool learned_ends_before(struct deciding *now, const struct dw_phase_upda
 		return false;
 	if (now->nests.inner)
 		return learned_ends_nested(now, update->optimizer);
-	now->ambiguous |= again && !update->batches && learned_misses_one(now, index);
+	now->ambiguous |= (again || update->batches) && learned_misses_one(now, index);
 	return update->batches || again || learned_follows(now, update->optimizer, index);
 }
 
 static void learned_add_update(struct deciding *now, const struct dw_phase_update *update, size_t index)
 {
-	learned_add_bare(now, update->start_ticks > now->end_ticks ? update->end_ticks : now->end_ticks);
+	learned_add_bare(now, update->end_ticks);
 	if (learned_ends_before(now, update, index))
 		learned_end(now);
 	if (!now->stepped)
-		now->start_ticks = update->start_ticks > now->floor_ticks ? update->start_ticks : now->floor_ticks;
+		now->start_ticks = update->start_ticks;
 	for (uint32_t i = 0; i < DW_LOOP_OPTIMIZERS; i++)
 		now->with[i] |= now->stepped >> i & 1 ? 1u << update->optimizer : 0;
 	now->with[update->optimizer] |= now->stepped;
@@ -359,6 +362,18 @@ static size_t learned_count_same(const struct dw_source_step *own, size_t count,
 	return same;
 }
 
+/* Whether an iteration was recorded as a whole, if a step was. */
+static bool learned_is_any_recorded(const struct dw_source_step *own, size_t count, const struct dw_phase_loop *loop)
+{
+	bool any = false, of_loop = false;
+
+	for (size_t i = 0; i < count; i++)
+		any |= own[i].recorded;
+	for (size_t i = 0; i < loop->count; i++)
+		of_loop |= loop->steps[i].recorded;
+	return any || !of_loop;
+}
+
 static void learned_decide_loop(struct dw_model *model, const struct dw_phase_loop *loop, struct dw_learned *learned,
                                 struct dw_learned_loop *to)
 {
@@ -369,12 +384,15 @@ static void learned_decide_loop(struct dw_model *model, const struct dw_phase_lo
 	if (to->why != DW_LEARNED_DECIDED)
 		return;
 	now.nests = learned_find_nests(model, loop, process);
-	if (learned_decide(&now)) {
+	if (!learned_decide(&now))
+		to->why = DW_LEARNED_AMBIGUOUS;
+	else if (!learned_is_any_recorded(learned->steps + to->first, to->count, loop))
+		to->why = DW_LEARNED_UNRECORDED;
+	else
 		to->same = learned_count_same(learned->steps + to->first, to->count, loop);
-		return;
-	}
-	learned->count = to->first;
-	*to = (struct dw_learned_loop){ .why = DW_LEARNED_AMBIGUOUS, .first = to->first };
+	if (to->why != DW_LEARNED_DECIDED)
+		learned->count = to->first;
+	to->count = learned->count - to->first;
 }
 
 bool dw_learned_decide(struct dw_model *model, const struct dw_steps *steps, const struct dw_phase_loop *loops,

@@ -22,7 +22,7 @@ enum dw_learned_why {
 	DW_LEARNED_DECIDED,
 	DW_LEARNED_MARKED,     /* the program, its user or its framework says what its steps are */
 	DW_LEARNED_NO_UPDATES, /* no optimizer updates parameters */
-	DW_LEARNED_UNRECORDED, /* some of the events are not in the trace */
+	DW_LEARNED_UNRECORDED, /* some of the events are not in the trace, or no iteration has all of its operators */
 	DW_LEARNED_NAMELESS,  /* of an older trace, which does not say which optimizer steps, and steps have several updates
 	                       */
 	DW_LEARNED_AMBIGUOUS, /* one of several optimizers steps again and again: not known whether in a loop within another
@@ -51,8 +51,7 @@ const struct dw_learned *dw_model_learned(struct dw_model *model, struct dwell_e
 /*
  * Gives the source the iterations as its steps, of those loops in which they are others than the steps of the trace.
  * Call it before a model of the source is made. A trace that a program is still writing keeps its steps, and so do
- * traces without marks of several optimizers (DW_KEY_TORCH_OPTIMIZER_LOOPS), which then need no walk: with one
- * optimizer both are the same.
+ * older traces. One in which no second optimizer steps does, too, and needs no walk: there both are the same.
  */
 int dw_learned_apply(struct dw_source *source, struct dwell_error *error);
 

@@ -8,9 +8,27 @@
 #include "model/steps/learned.h"
 #include "model/steps/steps.h"
 
+/* Whether a second optimizer has a phase. */
+static bool apply_has_several(const struct dw_source_file *file)
+{
+	for (size_t id = 0; id < file->symbol_count; id++) {
+		const struct dw_symbol *symbol = &file->symbols[id];
+
+		if (symbol->category == DWELL_CATEGORY_PHASE && symbol->name && symbol->detail &&
+		    strcmp(symbol->name, "optimizer") == 0 && strtoul(symbol->detail, NULL, 10) > 1)
+			return true;
+	}
+	return false;
+}
+
 static bool apply_is_asked(const struct dw_source *source)
 {
-	return !source->live && source->step_count && dw_source_meta(source, DW_NO_INDEX, DW_KEY_TORCH_OPTIMIZER_LOOPS);
+	if (source->live || !source->step_count || !dw_source_meta(source, DW_NO_INDEX, DW_KEY_TORCH_STEPS))
+		return false;
+	for (size_t i = 0; i < source->file_count; i++)
+		if (apply_has_several(&source->files[i]))
+			return true;
+	return false;
 }
 
 /* Whether the iterations of a loop are not simply its steps. */

@@ -75,8 +75,9 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 	else if (!dw_view_is_python(source) && !step_on_find_fact(source, DW_KEY_TORCH_VERSION))
 		snprintf(text, size, "--step-on %s: no range of ITT or NVTX has this name", name);
 	else
-		snprintf(text, size, "--step-on %s: nothing of this name was seen%s%s", name,
-		         candidates ? "; these would do: " : "", candidates ? candidates : "");
+		snprintf(text, size, "--step-on %s: nothing of this name was seen%s%s%s", name,
+		         candidates ? "; these would do: " : "", candidates ? candidates : "",
+		         dw_view_is_python(source) && !strchr(name, ':') ? "; a function of a native library is FILE:NAME" : "");
 	return true;
 }
 

@@ -297,6 +297,7 @@ TEST(an_optimizer_may_join_later)
 TEST(each_batch_is_an_iteration_though_one_optimizer_steps_rarely)
 {
 	begin_torch();
+	dw_encode_meta(&made.process, "torch.optimizer_loops", "1=1 2=1 ", false);
 	range(loader, 20);
 	step_begins();
 	for (int i = 0; i < 20; i++) {
@@ -358,6 +359,21 @@ TEST(steps_stay_if_nothing_says_in_which_loops_optimizers_step)
 {
 	learn_twice(3, NULL);
 	check_applied(6, 2820000);
+}
+
+/* As in a thread, whose loops are not known. Which iterations have both optimizers is clear. */
+TEST(iterations_that_are_clear_become_the_steps_without_loops)
+{
+	begin_torch();
+	for (int i = 0; i < 12; i++) {
+		step_begins();
+		learn();
+		if (i >= 6)
+			learn_second();
+		if (i < 6 || i % 2)
+			step_ends();
+	}
+	check_applied(12, 1110000);
 }
 
 TEST(iterations_have_the_cpu_time_of_their_steps)

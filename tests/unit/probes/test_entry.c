@@ -74,8 +74,7 @@ TEST(what_is_not_known_has_no_length)
 	CHECK_EQ(READ("\xc7\xf8\x00\x00\x00\x00").bytes, 0); /* xbegin */
 	CHECK_EQ(READ("\x8f\xe8\x78\xc2\xec\x0e").bytes, 0); /* XOP */
 	CHECK_EQ(READ("\x67\x8b\x05\x01\x02\x03\x04").bytes, 0);
-	CHECK(
-		!dw_instruction_read((const uint8_t *)"\x48\x81\xec\x88", 4, &(struct dw_instruction){ 0 })); /* it is cut */
+	CHECK(!dw_instruction_read((const uint8_t *)"\x48\x81\xec\x88", 4, &(struct dw_instruction){ 0 })); /* it is cut */
 }
 
 /* ---- the choice --------------------------------------------------------------------------------- */
@@ -125,6 +124,9 @@ TEST(jumps_to_what_is_replaced_are_seen)
 	CHECK(CHOOSE("\x31\xc0\x31\xc9\x31\xd2\x90\xeb\xf9", 100));                  /* between */
 	CHECK(CHOOSE("\x31\xc0\x31\xc9\x31\xd2\x90\xeb\xf7", 100));                  /* to the begin, which would count */
 	CHECK(!CHOOSE("\xf3\x0f\x1e\xfa\x31\xc0\x31\xc9\x31\xd2\x90\xeb\xf3", 100)); /* to the endbr64: a call */
+	CHECK(!CHOOSE("\x55\x31\xc0\x31\xc9\x5d\xeb\xf8", 100)); /* push, ..., pop, to the begin: it calls itself */
+	CHECK(CHOOSE("\x55\x31\xc0\x31\xc9\x5d\xeb\xf9", 100));
+	CHECK(!CHOOSE("\x48\x83\xec\x18\x31\xc0\xeb\xf8", 100)); /* sub $24, %rsp */
 	clear();
 	CHECK(!CHOOSE("\x31\xc0\x31\xc9\x31\xd2", 20));
 	memcpy(text + 400, "\x0f\x84\xac\xfe\xff\xff", 6); /* from elsewhere: to 406 - 340 = 66 */

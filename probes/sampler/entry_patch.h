@@ -1,0 +1,9 @@
+/* Puts a jump at the begin of a function; see entry_patch.c. */
+#pragma once
+
+#include "entry_find.h"
+
+/* Whether the process has one thread. */
+bool dws_patch_is_alone(void);
+/* Returns why calls of the function cannot begin steps, or NULL. */
+const char *dws_patch(const struct dws_move_file *file, const struct dws_copy *copy, bool is_alone);
