@@ -153,7 +153,26 @@ struct dw_library dw_library_of(const char *module)
 	return (struct dw_library){ DW_LIBRARY_OWN, DW_ACTIVITY_UNKNOWN };
 }
 
-/* Where the name of a function begins: behind the type that a function template returns, "void std::sort<int*>(int*)". */
+const char *dw_package_of(const char *file, size_t *length)
+{
+	for (size_t i = 0; i < COUNT(libraries); i++) {
+		const char *pattern = libraries[i].file,
+				   *found = *pattern == '/' || *pattern == '<' ? strstr(file, pattern) : NULL;
+		enum dw_library_role role = libraries[i].library.role;
+
+		if (!found || (role != DW_LIBRARY_PACKAGE && role != DW_LIBRARY_INTERPRETER))
+			continue;
+		found += strlen(pattern);
+		if (found[-1] != '/') /* of Python's version, or "<frozen os>" */
+			found += strcspn(found, "/ ") + (found[strcspn(found, "/ ")] != '\0');
+		*length = strcspn(found, "/.>");
+		return *length ? found : NULL;
+	}
+	return NULL;
+}
+
+/* Where the name of a function begins: behind the type that a function template returns, "void std::sort<int*>(int*)".
+ */
 static const char *activity_function(const char *name)
 {
 	const char *begin = name;

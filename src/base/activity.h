@@ -12,6 +12,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* What a function does: X(NAME, words). */
 #define DW_ACTIVITIES(X)                                                                                     \
@@ -35,23 +37,27 @@
 	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
 	X(INTERPRETER, "interpreter")             /* of Python, with Python's own modules */                      \
 	X(PACKAGE, "Python of libraries")         /* runs Python code of a library, or carries its calls out */   \
-	X(COLLECTOR, "collector") X(LOGS, "logs")                                   \
+	X(COLLECTOR, "collector") X(LOGS, "logs")                                                                 \
 	X(QUERIES, "database query") X(THROWS, "exception")                                                       \
 	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
-	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */
+	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
+	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \
+	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */
 
 #define DW_ACTIVITY_ID(name, words) DW_ACTIVITY_##name,
 enum dw_activity { DW_ACTIVITIES(DW_ACTIVITY_ID) DW_ACTIVITY_COUNT };
 #undef DW_ACTIVITY_ID
 
 /* A set of activities, and whether one is in it. */
-#define DW_ACTIVITY_SET(name) (1u << DW_ACTIVITY_##name)
+typedef uint64_t dw_activity_set;
+_Static_assert(DW_ACTIVITY_COUNT <= 64, "");
+#define DW_ACTIVITY_SET(name) (UINT64_C(1) << DW_ACTIVITY_##name)
 #define DW_ACTIVITIES_OF_MEMORY (DW_ACTIVITY_SET(ALLOCATES) | DW_ACTIVITY_SET(FREES))
 #define DW_ACTIVITIES_OF_COPIES (DW_ACTIVITY_SET(COPIES) | DW_ACTIVITY_SET(CLEARS))
 #define DW_ACTIVITIES_OF_FILES (DW_ACTIVITY_SET(FILE) | DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(DISK))
 #define DW_ACTIVITIES_OF_THREADS (DW_ACTIVITY_SET(LOCK) | DW_ACTIVITY_SET(BARRIER) | DW_ACTIVITY_SET(THREAD))
 
-static inline bool dw_activity_in(enum dw_activity activity, unsigned set)
+static inline bool dw_activity_in(enum dw_activity activity, dw_activity_set set)
 {
 	return set >> activity & 1;
 }
@@ -111,6 +117,9 @@ static inline enum dw_library_role dw_library_role_of(const char *module)
 {
 	return dw_library_of(module).role;
 }
+/* The Python package that a file is of, by the folder of packages or of Python's own modules in which it lies: "torch".
+ * Not terminated: its length is in *length. NULL: it lies in none. */
+const char *dw_package_of(const char *file, size_t *length);
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
 bool dw_code_is_own(enum dw_library_role role, const char *name);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */

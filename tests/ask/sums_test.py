@@ -19,6 +19,7 @@ TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/vie
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/output/views/views.def")
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
+NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 FOLDED = 0.005  # the account in an overview sums up smaller rows
 # What no row of a table is about: a length beyond the usual one, a group of operators, time that ranks wait for each other, bytes,
 # the time between steps whatever it has, all that is work, what recording takes.
@@ -62,6 +63,22 @@ def wrong_parts(summary, overview):
     for row in summary["account"]["rows"]:
         if row["name"] in parts and row["share"] is not None and abs(row["share"] - (parts[row["name"]]["share"] or 0)) > CLOSE:
             yield f"{row['name']} is {row['share']} in the account and {parts[row['name']]['share']} in the parts"
+
+
+def wrong_ends(overview, heads):
+    """The parts of the run sum to it, and the first sentence has the sum of its phase."""
+    rows, phase = overview["ends"], "start-up" if heads[0].startswith("Start-up takes") else "end"
+    share = sum(row["share"] for row in rows if row["phase"] == phase)
+    if abs(sum(row["share"] for row in rows) - 1) > 1e-6:
+        yield "parts of the run do not sum to it"
+    if f" {100 * share:.0f}% of the run" not in heads[0]:
+        yield f"{heads[0]} has rows of {share}"
+    for row in rows:
+        name = row["part"].removeprefix(f"{phase}: ")
+        if row["phase"] == phase and (row["samples"] or 0) >= 3 and row["share"] >= 0.1 * share and name not in heads[0] and len(rows) < 6:
+            yield f"{heads[0]} does not name {name}"
+    if sum(row["part"] == "steps" for row in rows) != 1 or rows != sorted(rows, key=lambda row: ["start-up", "steps", "end"].index(row["phase"])):
+        yield "parts of the run are not in order"
 
 
 def wrong_phases(summary, phases):
@@ -110,20 +127,36 @@ def wrong_share(verdict, rows, iterations):
 def wrong_verdicts(summary, overview):
     rows, steps, account = rows_of(summary, overview), summary["steps"], overview.get("account", [])
     loop_ns = summary["loop_ns"]
+    own_ns = (loop_ns or 0) - sum(part["ns"] for part in summary["parts"] if part["share"] is None)
     for verdict in summary["verdicts"]:
         reason = wrong_share(verdict, rows, steps["count"] if steps else 0)
         if reason:
             yield f"{verdict['statement']} {reason}"
         if steps and verdict["of"] not in ("of the loop", "of the peak", "of the memory", "of a steady step"):
             yield f"{verdict['statement']} is {verdict['of']}"
-        if verdict["gain_ns"] is not None and loop_ns and verdict["of"] != "of a steady step" and verdict["gain_ns"] > loop_ns * min(1, verdict["share"] + CLOSE) + 1:
-            yield f"{verdict['statement']} may save {verdict['gain_ns']} of {loop_ns} ns"
+        most_ns = own_ns if verdict["rows"] or verdict["cells"] else loop_ns
+        if verdict["gain_ns"] is not None and loop_ns and verdict["of"] != "of a steady step" and \
+                verdict["gain_ns"] > most_ns * min(1, verdict["share"] + CLOSE) + 1:
+            yield f"{verdict['statement']} may save {verdict['gain_ns']} of {most_ns} ns"
         shown = {row["does"] for row in account} | {row["name"] for row in overview.get("breakdown", [])}
         for name in [] if verdict["rows"] or not verdict["cells"] else verdict["cells"]:
             if name not in shown and (rows.get(("cells", name)) or 0) >= FOLDED:
                 yield f"{verdict['statement']} is about {name}, which no table of the overview has"
     if summary["combined_gain_ns"] is not None and loop_ns and summary["combined_gain_ns"] > loop_ns + 1:
         yield f"all of this may save {summary['combined_gain_ns']} of {loop_ns} ns"
+
+
+def wrong_top(summary, dwell, trace):
+    """dwell top has the report's measure of a step."""
+    steps = summary["steps"]
+    if not steps or steps["loops"] > 1 or steps["ended"] < steps["count"] or steps["summarised"]:
+        return
+    done = subprocess.run([dwell, "top", "--once", "--last", "all", trace], capture_output=True, text=True, check=False)
+    said = re.search(r"([\d.]+) (\w+) a step  median ([\d.]+) (\w+)  p95 ([\d.]+) (\w+)", done.stdout)
+    for i, key in enumerate(("mean_ns", "p50_ns", "p95_ns")) if said else ():
+        ns = float(said[2 * i + 1]) * NS[said[2 * i + 2]]
+        if abs(ns - steps[key]) > 0.01 * steps[key]:
+            yield f"{key} is {ns} in dwell top and {steps[key]} in the summary"
 
 
 def wrong_names(dwell, trace):
@@ -144,27 +177,30 @@ def wrong_account(summary):
 
 def main():
     dwell, mktrace = map(os.path.abspath, sys.argv[1:])
-    passed = failed = found = 0
+    passed = failed = found = ends = 0
     for source in sorted(glob.glob(os.path.join(TRACES, "*.txt"))):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, os.path.basename(source)[:-3] + "dwell")
             if subprocess.run([mktrace, source, trace], capture_output=True, check=False).returncode:
                 continue  # made in another way
-            names = list(wrong_names(dwell, trace))
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
+            summary = json.loads(done.stdout)
+            alone = list(wrong_names(dwell, trace)) + list(wrong_top(summary, dwell, trace))
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
-        summary = json.loads(done.stdout)
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
+        ends += "ends" in overview
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
-                      wrong_verdicts(summary, overview), wrong_account(summary), names):
+                      wrong_verdicts(summary, overview), wrong_account(summary), alone,
+                      wrong_ends(overview, summary["sentences"]) if "ends" in overview else []):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:
                 print(f"FAILED {os.path.basename(source)}: {text}")
-    if found < LEAST:
-        print(f"FAILED only {found} sentences have cells")
-    print(f"{passed} passed, {failed + (found < LEAST)} failed")
-    return failed > 0 or found < LEAST
+    few = found < LEAST or not ends
+    if few:
+        print(f"FAILED only {found} sentences have cells, and {ends} traces a table of the run's parts")
+    print(f"{passed} passed, {failed + few} failed")
+    return failed > 0 or few
 
 
 if __name__ == "__main__":

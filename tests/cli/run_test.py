@@ -269,6 +269,11 @@ def failing():
         own = done.stderr.splitlines()
         check(name, said in own[-2] and "dwell report" in own[-1] and "overview" not in done.stderr, done.stderr)
         check(f"{name}: two lines", len([line for line in own if line.startswith("dwell: ")]) == 3, done.stderr)
+    write("works.py", "def work():\n    n = 0\n    while n < 30000000:\n        n += 1\nwork()\nraise SystemExit(3)\n")
+    done = command("works.py")
+    check("works.py: what it did", "until then: " in done.stderr and "Python " in done.stderr and "in work (works.py:" in done.stderr, done.stderr)
+    done = command("report", "works.dwell").stdout.splitlines()
+    check("works.py: its report begins with its end", "The program ended with exit status 3, " in done[0] and done[1].startswith("Until then: ") and "in work (" in done[1], done)
     for line in (("ends.py",), ("timeout", "0.5", sys.executable, "-c", "import time; time.sleep(9)"), ("true",)):
         done = command(*line)
         check(f"{line}: a report", "failed" not in done.stderr and len(done.stderr.splitlines()) > 4, done.stderr)

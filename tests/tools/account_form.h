@@ -21,13 +21,13 @@
  *     wall        WALL OWN SYSTEM OTHERS_CPU OTHERS
  *     thread      THREAD KNOWN WAITS_KNOWN
  *     state       STATE NS SAMPLES WEIGHT SQUARES
- *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES
+ *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
  *
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
- * empty fields at the end are left out. NAMES are facts that are not measured. "parts" and what
+ * empty fields at the end are left out, and so is a PACKAGE that is not known. NAMES are facts that are not measured. "parts" and what
  * follows are of the tables of the loop: the largest parts of a mean iteration and the last one, and of the operators that facts name
  * their shares. An account without them is one of a run whose tables are not known. From "wall" on, the lines are those of
  * struct dw_account; without "wall" there is none. States without time have no line. A place is of the cell before it.
@@ -45,6 +45,7 @@ static const char *const account_form_where[] = {
 	[DW_SAMPLE_OUTSIDE] = "outside",
 	[DW_SAMPLE_IN_STEP] = "step",
 	[DW_SAMPLE_BETWEEN] = "between",
+	[DW_SAMPLE_AFTER] = "after",
 };
 static const char *const account_form_iterations[] = {
 	[DW_ITERATIONS_MARKED] = "marked",

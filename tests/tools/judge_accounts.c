@@ -255,6 +255,15 @@ static bool judge_read_table(struct judge *judge, const char *kind)
 
 /* ---- lines of the account ---------------------------------------------------------------------------- */
 
+/* Equal packages are one pointer. */
+static const char *judge_package(const struct judge *judge, const char *name)
+{
+	for (size_t i = 0; name && i < judge->account.count; i++)
+		if (judge->account.cells[i].package && strcmp(judge->account.cells[i].package, name) == 0)
+			return judge->account.cells[i].package;
+	return name;
+}
+
 static void judge_read_cell(struct judge *judge)
 {
 	struct dw_account *account = &judge->account;
@@ -270,6 +279,8 @@ static void judge_read_cell(struct judge *judge)
 	cell->state = (enum dw_account_state)JUDGE_FIND(judge, 5, DW_ACCOUNT_STATE_COUNT, NAME_STATE);
 	cell->ns = judge_number(judge, 6);
 	cell->basis = judge_basis(judge, 7);
+	cell->package = NULL;
+	cell->package = judge_package(judge, judge_text(judge, 10));
 }
 
 static void judge_read_place(struct judge *judge)

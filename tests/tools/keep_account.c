@@ -212,6 +212,8 @@ static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cel
 	printf("\t%s\t%s", dw_activity_name(cell->activity), dw_account_state_name(cell->state));
 	keep_number(cell->ns);
 	keep_basis(&cell->basis);
+	if (cell->package)
+		printf("\t%s", cell->package);
 	putchar('\n');
 	for (size_t i = 0; i < cell->place_count; i++)
 		keep_print_place(&cell->places[i]);

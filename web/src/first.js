@@ -31,10 +31,11 @@ function verdicts(report) {
   return table ? rowsOf(table).filter((row) => row.state === "yes" && row.statement) : [];
 }
 
-/** @returns {{title: string, more: string[]}} the verdict, and what the overview says besides */
+/** @returns {{title: string, more: string[]}} the verdict, and what the overview says besides; of a run that mainly starts or ends, that comes first */
 function opening(report, fired) {
   const heads = (report.table("overview", "run")?.heads || []).filter((text) => !text.startsWith("  -> ") && !isCommand(text));
   const said = fired.map((row) => row.statement), summary = heads.filter((text) => !said.includes(text));
+  if (report.table("overview", "ends")) return { title: heads[0], more: [...said, ...summary.filter((text) => text !== heads[0])] };
   if (said.length) return { title: said[0], more: summary };
   return heads.length > 1 ? { title: heads[1], more: [heads[0], ...heads.slice(2)] } : { title: heads[0] || "This trace holds no ranges.", more: [] };
 }
@@ -105,7 +106,9 @@ function parts(report, hueOf) {
     "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute.", hueOf, report);
   const work = partsSection(device, "device-parts", (all) => `A step on the device, ${all}, by part`,
     "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", hueOf, report);
-  return [host, work];
+  const run = partsSection(report.table("overview", "ends"), "run-parts", (all) => `The run, ${all}, by part`,
+    "The steps are less than half of the run. Look at the widest part before or after them.", hueOf, report);
+  return [run, host, work];
 }
 
 export function firstScreen(report, steps, hueOf) {
@@ -113,12 +116,12 @@ export function firstScreen(report, steps, hueOf) {
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
   const breakdown = report.table("overview", "breakdown"), stepNs = breakdown ? rowsOf(breakdown).reduce((sum, row) => sum + (row.per_step_ns || 0), 0) : 0;
-  const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.slice(1).filter((row) => !toTry.includes(row)).map((row) => row.statement);
+  const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row) && !more.includes(row.statement)).map((row) => row.statement);
   const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
   return [
     h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
-      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row === fired[0], stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
+      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),
     steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report)) : null,

@@ -53,6 +53,7 @@ struct dw_account_cell {
 	enum dw_share share;
 	uint32_t named;        /* symbol of the range that the program named, or DW_NO_INDEX */
 	enum dw_activity activity;
+	const char *package; /* of imports: what is imported; NULL: not known. Equal packages are one pointer */
 	enum dw_account_state state;
 	double ns;
 	struct dw_account_basis basis; /* without samples it is exact, or a rest */
@@ -79,23 +80,39 @@ struct dw_account {
 /* The account of the main loop of the run's iterations. NULL with `error`: out of memory. */
 const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error);
 
+/* The run of the loop's thread: what it did before its first iteration, in the loop, and after its last one. */
+enum dw_account_phase { DW_ACCOUNT_START, DW_ACCOUNT_LOOP, DW_ACCOUNT_END, DW_ACCOUNT_PHASE_COUNT };
+struct dw_account_run {
+	double wall_ns; /* 0: there is no loop, or only a part of the time is in scope, or in the file */
+	const struct dw_account *phases[DW_ACCOUNT_PHASE_COUNT];
+	struct dw_account
+		ends[2]; /* those of start and end: of their cells, `where` is that of their samples, and there is no share */
+};
+const struct dw_account_run *dw_account_of_run(struct dw_model *model, struct dwell_error *error);
+double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_phase phase);
+/* The phase that a report names before the loop: the larger end, if the loop is less than half of the run.
+ * DW_ACCOUNT_LOOP: none. */
+enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
+
 /* Parts whose records say what the time is for, whatever the thread does in them. */
 #define DW_ACCOUNT_EXPLAINED                                                                                            \
 	(1u << DW_SHARE_PROFILER | 1u << DW_SHARE_COLLECTOR | 1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION |           \
 	 1u << DW_SHARE_DEVICE | 1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
-/* Which cells: those of explained parts, and those of all other parts by state and activity. */
+/* Which cells: those of explained parts, and those of all other parts, and of all imports, by state and activity. */
 struct dw_account_select {
 	uint32_t explained;    /* bits of DW_ACCOUNT_EXPLAINED */
-	uint32_t activities[DW_ACCOUNT_STATE_COUNT]; /* by state: bits of enum dw_activity */
+	dw_activity_set activities[DW_ACCOUNT_STATE_COUNT]; /* by state */
 	uint32_t where;        /* of these only those there: bits of enum dw_sample_where; 0: anywhere */
 	bool by_name;          /* of these only the share NAMED, under this name: */
 	uint32_t named;
+	bool by_package; /* of these only imports of this package: */
+	const char *package;
 };
 
 /* All cells of some states, or of all states. */
-#define DW_ACCOUNT_ALL UINT32_MAX
-struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities);
+#define DW_ACCOUNT_ALL UINT64_MAX /* activities */
+struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities);
 
 #define DW_ACCOUNT_MOST 0.5
 
@@ -116,14 +133,19 @@ struct dw_account_sum {
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
-/* What tables show: an explained part, or the cells of all other parts with one state and activity. */
+
+/* What tables show: an explained part, or the cells of all other parts with one state and activity; of imports also one
+ * package. */
 struct dw_account_row {
 	enum dw_share share;   /* DW_SHARE_COUNT: no explained part */
 	enum dw_account_state state;
 	enum dw_activity activity;
+	const char *package;
 	struct dw_account_sum sum;
 };
-#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * DW_ACTIVITY_COUNT + DW_SHARE_COUNT) /* the most that there can be */
+#define DW_ACCOUNT_PACKAGES 16u /* the largest; the imports of all others are one */
+/* The most that there can be. */
+#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * (DW_ACTIVITY_COUNT + DW_ACCOUNT_PACKAGES) + DW_SHARE_COUNT)
 /* Fills the rows with at least a ns, descending. They sum to the time of the loop. Returns their number. */
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows);
 /* What a range that the program named has of the time in which the thread had a CPU or waited. */
@@ -134,6 +156,26 @@ struct dw_account_range {
 };
 /* Fills at most `most` ranges, descending. Returns their number: 0 if memory ran out. */
 size_t dw_account_ranges(const struct dw_account *account, struct dw_account_range *ranges, size_t most);
+/* A part of the run: the loop, or what was done at the start or the end. */
+struct dw_account_run_part {
+	enum dw_account_phase phase;
+	char words[64]; /* "importing torch", "Python"; of the loop, "" */
+	bool known;     /* something of what was done is */
+	bool imports;
+	struct dw_account_sum sum;
+};
+#define DW_ACCOUNT_RUN_PARTS 128u /* the most that there can be */
+/* Fills what was done in the time of an account, descending, apart from what records explain. Returns the number of parts. */
+size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts);
+/* Fills the parts by phase, and in each descending. They sum to the run's time. Returns their number. */
+size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_run_part *parts);
+/* What the thread imports. */
+struct dw_account_import {
+	const char *package;
+	double ns; /* without the time for which the thread had no CPU */
+};
+/* Fills at most `most` known packages, descending. Returns their number. */
+size_t dw_account_imports(const struct dw_account *account, struct dw_account_import *imports, size_t most);
 /* Whether a selection has the cells of a row. It has all of them or none. */
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row);
 /* Whether a cell is of a wait for another thread of the program that does not work, or works longer than this one. */
@@ -146,6 +188,6 @@ static inline bool dw_account_is_for_threads(const struct dw_account_cell *cell)
 /* Whether samples divide the account, so that it says more than how long the thread ran. */
 bool dw_account_is_divided(const struct dw_account *account);
 
-/* "waits: sleeps", "runs: copies", "others run: text", "data": for people. Returns `text`. */
+/* "waits: sleeps", "runs: copies", "runs: imports torch", "others run: text", "data": for people. Returns `text`. */
 const char *dw_account_label(const struct dw_account_row *row, char text[64]);
 const char *dw_account_state_name(enum dw_account_state state);

@@ -12,26 +12,27 @@
 
 void dw_cells_reset(struct dw_cells *cells)
 {
-	DW_FREE(cells->entries, cells->lines, cells->scales);
+	DW_FREE(cells->entries, cells->lines, cells->scales, cells->packages);
 	dw_map_reset(&cells->by_key);
 	dw_map_reset(&cells->by_entry);
 	dw_map_reset(&cells->by_line);
 }
 
 static bool cells_is(const struct dw_account_cell *cell, const struct dw_account_part *part, enum dw_activity activity,
-                     enum dw_account_state state)
+                     enum dw_account_state state, const char *package)
 {
-	return dw_account_part_has(part, cell) && cell->activity == activity && cell->state == state;
+	return dw_account_part_has(part, cell) && cell->activity == activity && cell->state == state &&
+	       cell->package == package;
 }
 
 /* Finds or adds a cell. NULL: out of memory. */
-static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw_account_part *part, enum dw_activity activity,
-                                         enum dw_account_state state)
+static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw_account_part *part,
+                                         enum dw_activity activity, enum dw_account_state state, const char *package)
 {
 	struct dw_account *to = cells->to;
 	uint32_t key[] = { part->where, part->share, part->named, activity, state };
-	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
-	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state));
+	uint32_t hash = dw_map_hash_bytes(package ? dw_map_hash((uintptr_t)package) : 0, key, sizeof key);
+	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state, package));
 	struct dw_account_cell *cell;
 
 	if (at != DW_MAP_NONE)
@@ -41,9 +42,12 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 		cells->failed = true;
 		return NULL;
 	}
-	*cell = (struct dw_account_cell){
-		.where = part->where, .share = part->share, .named = part->named, .activity = activity, .state = state
-	};
+	*cell = (struct dw_account_cell){ .where = part->where,
+		                              .share = part->share,
+		                              .named = part->named,
+		                              .activity = activity,
+		                              .state = state,
+		                              .package = package };
 	to->count++;
 	return cell;
 }
@@ -51,10 +55,50 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 void dw_cells_add_rest(struct dw_cells *cells, const struct dw_account_part *part, enum dw_account_state state,
                        enum dw_activity activity, double ns)
 {
-	struct dw_account_cell *cell = ns > 0 ? cells_get(cells, part, activity, state) : NULL;
+	struct dw_account_cell *cell = ns > 0 ? cells_get(cells, part, activity, state, NULL) : NULL;
 
 	if (cell)
 		cell->ns += ns;
+}
+
+/* ---- packages ---------------------------------------------------------------------------------------- */
+
+/* The package that a sample imports, by one pointer for each. There are some dozens at most. */
+static const char *cells_package(struct dw_cells *cells, const struct dw_look *look, double ns)
+{
+	struct dw_cells_package *package;
+
+	if (look->activity != DW_ACTIVITY_IMPORTS || !look->package)
+		return NULL;
+	for (size_t i = 0; i < cells->package_count; i++) {
+		package = &cells->packages[i];
+		if (strncmp(package->name, look->package, look->package_length) == 0 && !package->name[look->package_length]) {
+			package->ns += ns;
+			return package->name;
+		}
+	}
+	package = DW_GROW(&cells->packages, &cells->package_capacity, cells->package_count);
+	if (!package || !(package->name = dw_arena_text(cells->arena, look->package, look->package_length))) {
+		cells->failed = true;
+		return NULL;
+	}
+	package->ns = ns;
+	cells->package_count++;
+	return package->name;
+}
+
+DW_ORDER(cells_compare_packages, struct dw_cells_package, DW_DOWN(ns) DW_TEXT(name))
+
+/* Cells of other packages than the largest ones are of none that is known. */
+static void cells_keep_packages(struct dw_cells *cells)
+{
+	struct dw_account *to = cells->to;
+
+	DW_SORT(cells->packages, cells->package_count, cells_compare_packages);
+	for (size_t i = 0; i < to->count; i++)
+		for (size_t p = DW_ACCOUNT_PACKAGES; p < cells->package_count && to->cells[i].package; p++)
+			if (to->cells[i].package == cells->packages[p].name)
+				to->cells[i].package = NULL;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------ */
@@ -113,7 +157,7 @@ static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct 
 void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *part, const struct dw_look *look,
                          enum dw_account_state state, const struct dw_sample_row *row, double ns)
 {
-	struct dw_account_cell *cell = cells_get(cells, part, look->activity, state);
+	struct dw_account_cell *cell = cells_get(cells, part, look->activity, state, cells_package(cells, look, ns));
 
 	if (!cell)
 		return;
@@ -156,15 +200,16 @@ DW_ORDER(cells_compare_lines, struct dw_cells_line, DW_UP(entry) DW_DOWN(ns) DW_
 DW_ORDER(cells_compare_entries, struct dw_cells_entry, DW_UP(cell) DW_DOWN(place.ns) DW_DOWN(place.self_ns) DW_TEXT(place.function->name))
 DW_ORDER(cells_compare, struct dw_account_cell, DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where))
 
-void dw_cells_finish(struct dw_cells *cells, struct dw_arena *arena)
+void dw_cells_finish(struct dw_cells *cells)
 {
 	struct dw_account *to = cells->to;
-	struct dw_account_place *places = dw_arena_alloc(arena, (cells->entry_count + 1) * sizeof *places);
+	struct dw_account_place *places = dw_arena_alloc(cells->arena, (cells->entry_count + 1) * sizeof *places);
 
 	if (!places) {
 		cells->failed = true;
 		return;
 	}
+	cells_keep_packages(cells);
 	cells_scale_places(cells);
 	DW_SORT(cells->lines, cells->line_count, cells_compare_lines);
 	for (size_t i = 0; i < cells->line_count; i++)

@@ -19,9 +19,18 @@ struct dw_cells_line {
 	double ns;
 };
 
-/* All zero with `to` is empty. */
+/* A package of Python that the thread imports. */
+struct dw_cells_package {
+	const char *name;
+	double ns;
+};
+
+/* All zero with `to` and `arena` is empty. */
 struct dw_cells {
 	struct dw_account *to;
+	struct dw_arena *arena; /* of places, and of packages' names */
+	struct dw_cells_package *packages;
+	size_t package_count, package_capacity;
 	size_t capacity;
 	struct dw_cells_entry *entries;
 	struct dw_cells_line *lines;
@@ -42,5 +51,5 @@ void dw_cells_add_rest(struct dw_cells *cells, const struct dw_account_part *par
                        enum dw_activity activity, double ns);
 /* Multiplies the time of a cell. No sample is added to it later. */
 void dw_cells_scale(struct dw_cells *cells, size_t cell, double by);
-/* Gives the cells their largest places, and sorts them. */
-void dw_cells_finish(struct dw_cells *cells, struct dw_arena *arena);
+/* Gives the cells their largest places, and imports the largest packages, and sorts the cells. */
+void dw_cells_finish(struct dw_cells *cells);

@@ -11,6 +11,13 @@
 
 #include "base/grow.h"
 
+/* The imports that a stack shows outside the program's own code, as far as it was looked at. */
+struct look_import {
+	bool found;
+	const char *package, *module; /* `module`: the package of the outermost module's code. NULL: not known */
+	size_t length, module_length;
+};
+
 /* Whether the code is of a library that was installed for Python. */
 static bool look_is_installed(const struct dw_source_frame *frame)
 {
@@ -63,10 +70,39 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	return weak || waits ? inner : outer;
 }
 
+/* Notes whether the function is of an import. Whatever is outside of it is met later: the last note is of the outermost
+ * import. The code of a module is in no function; `starts` says so. */
+static void look_at_import(struct look_import *import, const struct dw_source_function *function,
+                           enum dw_activity activity)
+{
+	size_t length;
+	const char *package =
+		activity == DW_ACTIVITY_STARTS && function->file ? dw_package_of(function->file, &length) : NULL;
+
+	if (activity == DW_ACTIVITY_IMPORTS) {
+		import->found = true;
+		import->package = import->module;
+		import->length = import->module_length;
+	} else if (package) {
+		import->module = package;
+		import->module_length = length;
+	}
+}
+
+static void look_put_import(struct dw_look *look, const struct look_import *import)
+{
+	if (!import->found)
+		return;
+	look->activity = DW_ACTIVITY_IMPORTS;
+	look->library = false;
+	look->package = import->package;
+	look->package_length = import->length;
+}
+
 /* Takes a function outside the program's own code into account. */
 static void look_through(struct dw_look *look, const struct dw_source_frame *frame, enum dw_activity activity, bool waits)
 {
-	const unsigned of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
+	const dw_activity_set of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
 
 	if (look->library && dw_activity_in(activity, OF_PYTHON | DW_ACTIVITY_SET(STARTS)))
 		return;
@@ -115,7 +151,9 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	bool python = source->processes[source->threads[row->thread].process].flags & DW_PROCESS_PYTHON;
 	bool own_above = false; /* a function of the program has been met */
+	struct look_import import = { .found = false };
 
+	look->package = NULL;
 	look->activity = DW_ACTIVITY_UNKNOWN;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
@@ -135,12 +173,15 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !look->library && !waits)
 				look->activity = look_own(frame, function, python);
 			own_above |= own;
-			if (!own_above)
+			if (!own_above) {
 				look_through(look, frame, activity, waits);
+				look_at_import(&import, function, activity);
+			}
 			if (own && !look_add(look, frame, function, activity == DW_ACTIVITY_STARTS))
 				return false;
 		}
 	}
+	look_put_import(look, &import);
 	return true;
 }
 

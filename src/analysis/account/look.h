@@ -13,14 +13,17 @@ struct dw_look_function {
 /* All zero is empty; the memory is used again by the next look. */
 struct dw_look {
 	enum dw_activity activity;
-	bool library; /* it is code of a library, and no row says what that does */
+	bool library;        /* it is code of a library, and no row says what that does */
+	const char *package; /* of DW_ACTIVITY_IMPORTS: whose import it is, of package_length characters; NULL: not known */
+	size_t package_length;
 	/* Native frames are read, too: a stack of Python alone is that of native code which could not be read. Set by the caller, stays. */
 	bool native;
 	struct dw_look_function *functions; /* the program's, innermost first */
 	size_t count, capacity;
 };
 
-/* `waits`: the innermost function is the one in which the thread waits. False: out of memory. */
+/* What the outermost import does, that the program's innermost function began, is that import's, also a wait.
+ * `waits`: the innermost function is the one in which the thread waits. False: out of memory. */
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits);
 /* Whether the sample's stack has a frame that is not Python's. */
 bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample_row *row);

@@ -6,31 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account/cells.h"
 #include "account/look.h"
-#include "account/parts.h"
-#include "account/team.h"
+#include "account/make.h"
 #include "base/free.h"
 #include "format/keys.h"
 #include "model/core/product.h"
 #include "model/steps/iterations.h"
 #include "model/steps/steps.h"
 #include "model/steps/usage.h"
-
-struct making {
-	struct dw_model *model;
-	const struct dw_source *source;
-	struct dw_account *to;
-	struct dw_account_parts parts;
-	struct dw_cells cells;
-	struct dw_team work;
-	uint32_t *first, *next; /* the cells of each part, by part, and by cell; DW_NO_INDEX ends */
-	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
-	double faults_ns; /* for which the thread ran in page faults */
-	double faults;    /* the same as a part of what touches memory */
-	bool native; /* stacks have native frames, and not those of Python alone */
-	bool failed;
-};
 
 /* ---- the kernel's account -------------------------------------------------------------------------------- */
 
@@ -65,7 +48,7 @@ static void account_put_steps(struct dw_account *to, const struct dw_steps *step
 #define INPUT_NS 100e3   /* with input: it waits for a disk */
 
 /* For how long the thread ran in page faults: so many, as the kernel counts, of the length that was measured. They pass in the kernel. */
-static double account_faults_ns(const struct making *making, const struct dw_usage_of *usage)
+static double account_faults_ns(const struct dw_making *making, const struct dw_usage_of *usage)
 {
 	uint32_t process = making->source->threads[making->to->thread].process;
 	const char *measured = dw_source_meta(making->source, process, DW_KEY_FAULT_NS);
@@ -75,7 +58,7 @@ static double account_faults_ns(const struct making *making, const struct dw_usa
 	return fmin(ns, usage->system_ns > 0 ? usage->system_ns : usage->cpu_ns);
 }
 
-static void account_put_states(struct making *making, const struct dw_steps *steps, const struct dw_loop *loop)
+static void account_put_states(struct dw_making *making, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	struct dw_account *to = making->to;
 	const struct dw_source *source = making->source;
@@ -107,16 +90,17 @@ static void account_put_states(struct making *making, const struct dw_steps *ste
 
 /* ---- samples ------------------------------------------------------------------------------------------ */
 
-/* Whether a sample is of the loop's thread, or with `others`, of another one of its process, and taken in the loop. */
-static bool account_wants(const struct making *making, const struct dw_sample_row *row, bool others)
+/* Whether a sample is of the loop's thread, or with `others`, of another one of its process, and taken in the time of
+ * the account. */
+static bool account_wants(const struct dw_making *making, const struct dw_sample_row *row, bool others)
 {
 	const struct dw_source_thread *threads = making->source->threads;
 
-	return row->where != DW_SAMPLE_OUTSIDE && (row->thread == making->to->thread) != others &&
+	return making->wheres >> row->where & 1 && (row->thread == making->to->thread) != others &&
 	       threads[row->thread].process == threads[making->to->thread].process;
 }
 
-static bool account_spins(const struct making *making, const struct dw_sample_row *row)
+static bool account_spins(const struct dw_making *making, const struct dw_sample_row *row)
 {
 	uint32_t within;
 
@@ -124,13 +108,14 @@ static bool account_spins(const struct making *making, const struct dw_sample_ro
 }
 
 /* Another thread that spins does nothing that somebody could wait for. */
-static bool account_counts(const struct making *making, const struct dw_sample_row *row, enum dw_account_state state)
+static bool account_counts(const struct dw_making *making, const struct dw_sample_row *row, enum dw_account_state state)
 {
 	return state != DW_ACCOUNT_OTHERS || !account_spins(making, row);
 }
 
 /* Adds the samples' time of a state to the parts. Returns the sum. */
-static double account_sum_samples(struct making *making, const struct dw_samples *samples, enum dw_account_state state)
+static double account_sum_samples(struct dw_making *making, const struct dw_samples *samples,
+                                  enum dw_account_state state)
 {
 	struct dw_account_basis *basis = &making->to->basis[state];
 	struct dw_account_part *part;
@@ -156,7 +141,7 @@ static double account_sum_samples(struct making *making, const struct dw_samples
 #define TOUCHES (DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(OWN) | DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(UNKNOWN))
 
 /* Finds which part of what touches memory are page faults. */
-static void account_find_faults(struct making *making)
+static void account_find_faults(struct dw_making *making)
 {
 	struct dw_look look = { .native = making->native };
 	double touches_ns = 0, faults_ns = 0;
@@ -182,8 +167,8 @@ static void account_find_faults(struct making *making)
 }
 
 /* Adds a sample as a cell; page faults take their part of it. */
-static void account_add_sample(struct making *making, const struct dw_account_part *part, struct dw_look *look, enum dw_account_state state,
-                               const struct dw_sample_row *row, double ns)
+static void account_add_sample(struct dw_making *making, const struct dw_account_part *part, struct dw_look *look,
+                               enum dw_account_state state, const struct dw_sample_row *row, double ns)
 {
 	double faults = state == DW_ACCOUNT_RUNS && dw_activity_in(look->activity, TOUCHES) ? making->faults : 0;
 
@@ -193,9 +178,10 @@ static void account_add_sample(struct making *making, const struct dw_account_pa
 		dw_cells_add_sample(&making->cells, part, look, state, row, ns * faults);
 }
 
-/* Adds the samples of a state as cells. A ns of theirs is as much of the state's time in its part as these say; with `all`, they
- * stand for all of it. */
-static void account_add_samples(struct making *making, const struct dw_samples *samples, enum dw_account_state state, bool all)
+/* Adds the samples of a state as cells. A ns of theirs is as much of the state's time in its part as these say; with
+ * `all`, they stand for all of it. */
+static void account_add_samples(struct dw_making *making, const struct dw_samples *samples, enum dw_account_state state,
+                                bool all)
 {
 	struct dw_look look = { .native = making->native };
 
@@ -221,7 +207,7 @@ static void account_add_samples(struct making *making, const struct dw_samples *
 }
 
 /* Adds what the samples of waits leave of them in each part, and the states that no sample divides. */
-static void account_add_rests(struct making *making, enum dw_account_state state)
+static void account_add_rests(struct dw_making *making, enum dw_account_state state)
 {
 	for (size_t i = 0; i < making->parts.count; i++) {
 		const struct dw_account_part *part = &making->parts.at[i];
@@ -230,7 +216,7 @@ static void account_add_rests(struct making *making, enum dw_account_state state
 	}
 }
 
-static bool account_is_python(const struct making *making)
+bool dw_making_is_python(const struct dw_making *making)
 {
 	const struct dw_source *source = making->source;
 
@@ -238,18 +224,18 @@ static bool account_is_python(const struct making *making)
 }
 
 /* What the thread runs in a part if no sample says it: where operators were recorded, Python calls them. */
-static enum dw_activity account_by_records(const struct making *making, const struct dw_account_part *part)
+static enum dw_activity account_by_records(const struct dw_making *making, const struct dw_account_part *part)
 {
 	bool operators = false;
 
 	for (size_t i = 0; i < making->parts.count; i++)
 		operators |= DW_PARTS_OF_OPERATORS >> making->parts.at[i].share & 1;
-	return part->share == DW_SHARE_OTHER && operators && account_is_python(making) ? DW_ACTIVITY_INTERPRETER
-	                                                                               : DW_ACTIVITY_UNKNOWN;
+	return part->share == DW_SHARE_OTHER && operators && dw_making_is_python(making) ? DW_ACTIVITY_INTERPRETER
+	                                                                                 : DW_ACTIVITY_UNKNOWN;
 }
 
 /* In parts without a sample of CPU time the thread does by expectation what it does in the whole loop. */
-static void account_add_unsampled(struct making *making)
+static void account_add_unsampled(struct dw_making *making)
 {
 	struct dw_account *to = making->to;
 	double of_activity[DW_ACTIVITY_COUNT] = { 0 }, sampled_ns = 0, ns = 0;
@@ -287,7 +273,7 @@ static void account_know(struct dw_account *to, enum dw_account_state state, dou
 /* Whether the cell's time may be a wait for another thread of the program: `sure`: it is one. */
 static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure)
 {
-	const unsigned of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
+	const dw_activity_set of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
 
 	if (!sure)
 		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;
@@ -295,7 +281,7 @@ static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure
 }
 
 /* Links the cells of each part. Later ones are not in a list. */
-static bool account_link_cells(struct making *making)
+static bool account_link_cells(struct dw_making *making)
 {
 	const struct dw_account *to = making->to;
 
@@ -313,7 +299,7 @@ static bool account_link_cells(struct making *making)
 	return true;
 }
 
-static double account_waits_for_threads(const struct making *making, uint32_t part, bool sure)
+static double account_waits_for_threads(const struct dw_making *making, uint32_t part, bool sure)
 {
 	double ns = 0;
 
@@ -323,7 +309,7 @@ static double account_waits_for_threads(const struct making *making, uint32_t pa
 	return ns;
 }
 
-static double account_spins_ns(const struct making *making, uint32_t part)
+static double account_spins_ns(const struct dw_making *making, uint32_t part)
 {
 	double ns = 0;
 
@@ -334,7 +320,7 @@ static double account_spins_ns(const struct making *making, uint32_t part)
 }
 
 /* Takes up to `ns` from a part's waits for other threads. Returns how much. */
-static double account_take_waits(struct making *making, uint32_t part, bool sure, double ns)
+static double account_take_waits(struct dw_making *making, uint32_t part, bool sure, double ns)
 {
 	struct dw_account *to = making->to;
 	double waits_ns = account_waits_for_threads(making, part, sure), taken_ns = fmin(waits_ns, ns);
@@ -353,7 +339,7 @@ static double account_take_waits(struct making *making, uint32_t part, bool sure
 }
 
 /* Finds what the threads do, for how the work is shared. */
-static void account_find_team(struct making *making)
+static void account_find_team(struct dw_making *making)
 {
 	const struct dw_source *source = making->source;
 	struct dw_look look = { .native = making->native };
@@ -384,7 +370,7 @@ static void account_find_team(struct making *making)
 /* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as the wait
  * does not go with equal work of all of them. `sampled_ns`: their samples'
  * in the loop. */
-static void account_divide_others(struct making *making, uint32_t index, double sampled_ns)
+static void account_divide_others(struct dw_making *making, uint32_t index, double sampled_ns)
 {
 	struct dw_account *to = making->to;
 	struct dw_account_part *part = &making->parts.at[index];
@@ -395,7 +381,7 @@ static void account_divide_others(struct making *making, uint32_t index, double 
 		ns = fmax(ns, account_spins_ns(making, index)); /* whoever it spins for may have no CPU */
 	else
 		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
-		                        account_is_python(making)
+		                        dw_making_is_python(making)
 		                            ? 1
 		                            : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
 	taken_ns = account_take_waits(making, index, true, fmin(ns, sure_ns * (1 - uneven)));
@@ -406,7 +392,7 @@ static void account_divide_others(struct making *making, uint32_t index, double 
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
-static const struct dw_loop *account_loop(const struct dw_steps *steps)
+const struct dw_loop *dw_making_loop(const struct dw_steps *steps)
 {
 	const struct dw_loop *loop = NULL;
 
@@ -416,7 +402,7 @@ static const struct dw_loop *account_loop(const struct dw_steps *steps)
 	return loop && loop->end_ns > loop->start_ns ? loop : NULL;
 }
 
-static bool account_get_samples(struct making *making)
+static bool account_get_samples(struct dw_making *making)
 {
 	making->samples = dw_model_samples(making->model, NULL);
 	making->waits = dw_model_wait_samples(making->model, NULL);
@@ -427,8 +413,8 @@ static bool account_get_samples(struct making *making)
 	return making->samples && making->waits && making->team;
 }
 
-/* The loop's states are the sums of its parts'. */
-static void account_take_states(struct making *making)
+/* The account's states are the sums of its parts'. */
+static void account_take_states(struct dw_making *making)
 {
 	struct dw_account *to = making->to;
 
@@ -440,7 +426,7 @@ static void account_take_states(struct making *making)
 	to->own_ns = to->wall_ns - to->state_ns[DW_ACCOUNT_NO_CPU];
 }
 
-static void account_divide(struct making *making)
+void dw_making_divide(struct dw_making *making)
 {
 	struct dw_account *to = making->to;
 	double ran_ns = account_sum_samples(making, making->samples, DW_ACCOUNT_RUNS), others_ns;
@@ -470,27 +456,51 @@ static void account_divide(struct making *making)
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
 	account_add_rests(making, DW_ACCOUNT_NO_CPU);
 	account_add_rests(making, DW_ACCOUNT_UNKNOWN);
+	dw_cells_finish(&making->cells);
 }
 
-static void account_make(struct making *making, const struct dw_steps *steps)
+bool dw_making_begin(struct dw_making *making, struct dw_model *model, struct dw_account *to, uint32_t thread,
+                     double wall_ns, uint32_t wheres)
 {
-	struct dw_account *to = making->to;
-	const struct dw_loop *loop = account_loop(steps);
 	size_t symbol_count;
 
-	if (!loop)
-		return;
-	to->thread = loop->thread;
-	to->wall_ns = (double)(loop->end_ns - loop->start_ns);
-	to->symbols = dw_model_symbols(making->model, &symbol_count);
-	dw_account_parts_of(&making->parts, steps, loop, to->symbols, account_is_python(making));
-	if (making->parts.failed || !account_get_samples(making)) {
-		making->failed = true;
-		return;
+	*making = (struct dw_making){ .model = model,
+		                          .source = dw_model_source(model),
+		                          .to = to,
+		                          .wheres = wheres,
+		                          .cells = { .to = to, .arena = &model->arena } };
+	to->thread = thread;
+	to->wall_ns = wall_ns;
+	to->symbols = dw_model_symbols(model, &symbol_count);
+	making->failed = !account_get_samples(making);
+	return !making->failed;
+}
+
+bool dw_making_end(struct dw_making *making)
+{
+	bool failed = making->failed || making->cells.failed || making->parts.failed || making->work.failed;
+
+	dw_team_reset(&making->work);
+	DW_FREE(making->first, making->next);
+	dw_cells_reset(&making->cells);
+	dw_account_parts_reset(&making->parts);
+	return !failed;
+}
+
+static bool account_make(struct dw_model *model, struct dw_account *to, const struct dw_steps *steps,
+                         const struct dw_loop *loop)
+{
+	struct dw_making making;
+
+	if (dw_making_begin(&making, model, to, loop->thread, (double)(loop->end_ns - loop->start_ns),
+	                    1u << DW_SAMPLE_IN_STEP | 1u << DW_SAMPLE_BETWEEN)) {
+		dw_account_parts_of(&making.parts, steps, loop, to->symbols, dw_making_is_python(&making));
+		if (!making.parts.failed) {
+			account_put_states(&making, steps, loop);
+			dw_making_divide(&making);
+		}
 	}
-	account_put_states(making, steps, loop);
-	account_divide(making);
-	dw_cells_finish(&making->cells, &making->model->arena);
+	return dw_making_end(&making);
 }
 
 static bool account_compute(struct dw_model *model, const void *request, void *result)
@@ -498,24 +508,16 @@ static bool account_compute(struct dw_model *model, const void *request, void *r
 	struct dw_account *account = result;
 	const struct dw_iterated *iterated = dw_model_iterated(model, NULL);
 	const struct dw_steps *steps;
-	struct making making = { .to = account, .cells = { .to = account } };
+	const struct dw_loop *loop;
 
 	account->thread = DW_NO_INDEX;
 	if (!iterated)
 		return false;
-	making.model = iterated->model;
-	making.source = dw_model_source(iterated->model);
-	steps = making.source->step_count ? dw_model_steps(making.model, NULL) : NULL;
-	if (making.source->step_count && !steps)
-		return false;
-	if (steps)
-		account_make(&making, steps);
-	making.failed |= making.cells.failed || making.parts.failed || making.work.failed;
-	dw_team_reset(&making.work);
-	DW_FREE(making.first, making.next);
-	dw_cells_reset(&making.cells);
-	dw_account_parts_reset(&making.parts);
-	return !making.failed;
+	if (!dw_model_source(iterated->model)->step_count)
+		return true;
+	steps = dw_model_steps(iterated->model, NULL);
+	loop = steps ? dw_making_loop(steps) : NULL;
+	return steps && (!loop || account_make(iterated->model, account, steps, loop));
 }
 
 static void account_free(void *result)
@@ -538,6 +540,8 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 
 	if (row->share != DW_SHARE_COUNT)
 		snprintf(text, 64, "%s", dw_share_label(row->share));
+	else if (row->package)
+		snprintf(text, 64, "%s: %s %.30s", dw_account_state_name(row->state), what, row->package);
 	else if (!what)
 		snprintf(text, 64, "%s%s", dw_account_state_name(row->state),
 		         row->state == DW_ACCOUNT_RUNS && row->sum.samples ? ": code of libraries"

@@ -116,8 +116,13 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 		parts_add(parts, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX, fmax(1, rest_ns));
 }
 
-/* The samples and the records of an instant may differ by a little: then it is in the rest of the step or of the time between
- * steps, or else in the largest part. */
+void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_where where, double ns)
+{
+	parts_add(parts, where, DW_SHARE_OTHER, DW_NO_INDEX, ns);
+}
+
+/* The samples and the records of an instant may differ by a little: then it is in the rest of the step or of the time
+ * between steps, or else in the largest part. */
 struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row)
 {
 	uint32_t named = row->share == DW_SHARE_NAMED ? row->named : DW_NO_INDEX;

@@ -35,6 +35,8 @@ void dw_account_parts_reset(struct dw_account_parts *parts);
 /* Adds the parts of the loop by its records. `python`: its process is a Python program. */
 void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop,
                          const struct dw_symbol *symbols, bool python);
+/* Adds a time of which records say nothing. */
+void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_where where, double ns);
 /* The part that a sample lies in. There is at least one. */
 struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row);
 /* The index of the part in which a cell lies. */

@@ -18,7 +18,7 @@ struct sum_place {
 	double ns, self_ns;
 };
 
-struct dw_account_select dw_account_select_states(uint32_t states, uint32_t activities)
+struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities)
 {
 	struct dw_account_select select = { .explained = 0 };
 
@@ -31,10 +31,13 @@ static bool sum_selects(const struct dw_account_select *select, const struct dw_
 {
 	if (select->by_name && !(cell->share == DW_SHARE_NAMED && cell->named == select->named))
 		return false;
+	if (select->by_package && (cell->activity != DW_ACTIVITY_IMPORTS || cell->package != select->package))
+		return false;
 	if (select->where && !(select->where >> cell->where & 1))
 		return false;
 	/* Others have the CPU, whatever the thread would do. */
-	if (cell->state != DW_ACCOUNT_NO_CPU && DW_ACCOUNT_EXPLAINED >> cell->share & 1)
+	if (cell->state != DW_ACCOUNT_NO_CPU && cell->activity != DW_ACTIVITY_IMPORTS &&
+	    DW_ACCOUNT_EXPLAINED >> cell->share & 1)
 		return select->explained >> cell->share & 1;
 	return select->activities[cell->state] >> cell->activity & 1;
 }
@@ -230,6 +233,28 @@ static size_t sum_add_row(const struct dw_account *account, const struct dw_acco
 	return 1;
 }
 
+/* A row for each package that the thread imports in a state, and for what is imported and not known. */
+static size_t sum_add_imports(const struct dw_account *account, struct dw_account_select select,
+                              enum dw_account_state state, struct dw_account_row *rows)
+{
+	size_t count = 0, known;
+
+	select.by_package = true;
+	for (size_t i = 0; i < account->count && count <= DW_ACCOUNT_PACKAGES; i++) {
+		select.package = account->cells[i].package;
+		for (known = 0; known < count && rows[known].package != select.package; known++)
+			;
+		if (known == count)
+			count += sum_add_row(account, &select,
+			                     (struct dw_account_row){ .share = DW_SHARE_COUNT,
+			                                              .state = state,
+			                                              .activity = DW_ACTIVITY_IMPORTS,
+			                                              .package = select.package },
+			                     &rows[count]);
+	}
+	return count;
+}
+
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows)
 {
 	size_t count = 0;
@@ -241,12 +266,43 @@ size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *
 	}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-			const struct dw_account_select select = dw_account_select_states(1u << state, 1u << activity);
+			const struct dw_account_select select = dw_account_select_states(1u << state, UINT64_C(1) << activity);
 
-			count += sum_add_row(account, &select,
-			                     (struct dw_account_row){ DW_SHARE_COUNT, state, activity, { .ns = 0 } }, &rows[count]);
+			if (activity == DW_ACTIVITY_IMPORTS)
+				count += sum_add_imports(account, select, (enum dw_account_state)state, &rows[count]);
+			else
+				count += sum_add_row(
+					account, &select,
+					(struct dw_account_row){ .share = DW_SHARE_COUNT, .state = state, .activity = activity },
+					&rows[count]);
 		}
 	DW_SORT(rows, count, sum_compare_rows);
+	return count;
+}
+
+DW_ORDER(sum_compare_imports, struct dw_account_import, DW_DOWN(ns) DW_TEXT(package))
+
+size_t dw_account_imports(const struct dw_account *account, struct dw_account_import *imports, size_t most)
+{
+	struct dw_account_import all[DW_ACCOUNT_PACKAGES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < account->count; i++) {
+		const char *package = account->cells[i].package;
+		size_t at = 0;
+
+		while (package && at < count && all[at].package != package)
+			at++;
+		if (!package || at == DW_ACCOUNT_PACKAGES)
+			continue;
+		if (at == count)
+			all[count++] = (struct dw_account_import){ package, 0 };
+		all[at].ns += account->cells[i].ns;
+	}
+	DW_SORT(all, count, sum_compare_imports);
+	count = count < most ? count : most;
+	for (size_t i = 0; i < count; i++)
+		imports[i] = all[i];
 	return count;
 }
 
@@ -286,10 +342,12 @@ size_t dw_account_ranges(const struct dw_account *account, struct dw_account_ran
 
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row)
 {
-	const struct dw_account_cell cell = { .share = row->share == DW_SHARE_COUNT ? DW_SHARE_OTHER : row->share, .state = row->state,
-		                                  .activity = row->activity };
+	const struct dw_account_cell cell = { .share = row->share == DW_SHARE_COUNT ? DW_SHARE_OTHER : row->share,
+		                                  .state = row->state,
+		                                  .activity = row->activity,
+		                                  .package = row->package };
 	struct dw_account_select any = *select;
 
-	any.by_name = false;
+	any.by_name = any.by_package = false;
 	return sum_selects(&any, &cell);
 }

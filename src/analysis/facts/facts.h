@@ -75,7 +75,8 @@ struct dw_facts {
 	const char *iteration_name;        /* of a period: what begins each; otherwise NULL */
 	const struct dw_account *account;  /* of the same loop */
 	bool foreign;            /* another profiler wrote the trace */
-	struct dw_model *model;  /* they are of. NULL: they were made without one, and what tables of the loops show is here, or not known: */
+	/* They are of this model. NULL: they were made without one, and what tables of the loops show is here, or not known. */
+	struct dw_model *model;
 	const struct dw_loop_parts *parts;
 	const struct dw_loop_operators *operators;
 };

@@ -141,7 +141,7 @@ static void memory_put_heap_growth(struct dw_facts_work *work, const struct dw_m
 	for (size_t i = 0; i < pool->place_count; i++)
 		growth += pool->places[i].grows ? pool->places[i].growth_bytes : 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)pool->growth_steps, pool->growth_steps);
-	fact->name = most ? most->function->name : NULL;
+	fact->name = most && !dw_code_is_nameless(most->function->name) ? most->function->name : NULL;
 	memory_put_place(work, fact, most);
 	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, (double)pool->all.at_peak_bytes, pool->growth_steps);
 }

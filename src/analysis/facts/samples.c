@@ -79,7 +79,7 @@ static bool samples_is_native(const struct dw_facts_work *work, const struct dw_
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
 	enum dw_library_role role = dw_sample_role(&stack, 0);
-	unsigned copies = DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(UNKNOWN); /* some of its functions have no names */
+	dw_activity_set copies = DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(UNKNOWN); /* some of its functions have no names */
 
 	return dw_activity_in(row->activity, DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(RETURNS)) || role == DW_LIBRARY_TEAM ||
 	       (role == DW_LIBRARY_SYSTEM && dw_activity_in(row->activity, copies) && dw_sample_role(&stack, 1) == DW_LIBRARY_ARRAY);

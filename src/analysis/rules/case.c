@@ -19,12 +19,12 @@ static double case_share(const struct dw_rule_case *at, struct dw_account_select
 	return account && account->own_ns > 0 ? dw_account_sum(account, &cells).ns / account->own_ns : 0;
 }
 
-double dw_case_waits(const struct dw_rule_case *at, uint32_t activities)
+double dw_case_waits(const struct dw_rule_case *at, dw_activity_set activities)
 {
 	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_WAITS, activities));
 }
 
-double dw_case_runs(const struct dw_rule_case *at, uint32_t activities)
+double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities)
 {
 	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_RUNS, activities));
 }

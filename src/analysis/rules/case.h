@@ -87,8 +87,8 @@ static inline struct dw_amount dw_amount_less(struct dw_amount amount, double le
 double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
 /* The part of the loop in which its thread waits, or does, one of these activities: bits of enum dw_activity. Without parts that
  * records explain. 0: not known. */
-double dw_case_waits(const struct dw_rule_case *at, uint32_t activities);
-double dw_case_runs(const struct dw_rule_case *at, uint32_t activities);
+double dw_case_waits(const struct dw_rule_case *at, dw_activity_set activities);
+double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities);
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static inline enum dw_rule_whole dw_case_whole_of(double outside)

@@ -15,7 +15,9 @@
 #define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By the " \
                "low end of the interval it must be two fifths of that."
 
-#define NAMED_WAITS (DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS))
+#define NAMED_WAITS \
+	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \
+	 DOES(IMPORTS) | DOES(COMPILES))
 
 static bool cells_has_function(const struct dw_rule_case *at)
 {
@@ -206,6 +208,21 @@ const struct dw_rule dw_rules_cells[] = {
 		.statement = "Loading libraries and modules {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_PYTHON] = "import where it is used, or less of a package" },
 		.look = "dwell report --view hot",
+	},
+	{
+		RULE("imports", CAUSE, "Do imports of Python packages take time?", RUNS(DOES(IMPORTS)), WAITS(DOES(IMPORTS))),
+		.no_gain = true,
+		.statement = "Importing Python packages {takes} {share} {of}[: {cells:imports}][, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "import where it is used, or less of a package" },
+		.look = "dwell report --view account",
+	},
+	{
+		RULE("compiling", CAUSE, "Does compilation while the program runs take time?", RUNS(DOES(COMPILES)), WAITS(DOES(COMPILES))),
+		.unmarked = true,
+		.no_gain = true,
+		.statement = "Compiling what the program makes while it runs {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "keep what was compiled in a cache on disk, and compile for fewer shapes" },
+		.look = "dwell report --view account",
 	},
 	{
 		RULE_OF("collector", CAUSE, "Does the garbage collector interrupt the loop?",

@@ -217,7 +217,7 @@ static void judge_find_device_row(const struct dw_rule_case *at, struct dw_rule_
 /* Makes the share that of the rows that the sentence is about, if there are some. */
 static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
-	double ratio;
+	double ratio, most_ns;
 
 	if (at->rule->part == DW_RULE_PART_DEVICE)
 		judge_find_device_row(at, &verdict->rows);
@@ -229,8 +229,12 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 	verdict->share = dw_amount_times(verdict->share, ratio);
 	verdict->share.high = judge_clamp(verdict->share.high);
 	verdict->time_ns *= fmin(1, ratio);
-	if (verdict->gain_ns > verdict->time_ns)
-		verdict->gain_ns = verdict->time_ns;
+	most_ns = verdict->time_ns;
+	/* What the rows take is time with a CPU. */
+	if (at->rule->part != DW_RULE_PART_DEVICE && at->facts->account && at->facts->account->own_ns > 0)
+		most_ns = fmin(most_ns, verdict->rows.share * judge_own_ns(at));
+	if (verdict->gain_ns > most_ns)
+		verdict->gain_ns = most_ns;
 }
 
 /* Sets what a verdict that fired takes, and how much of it can go at most. */

@@ -114,11 +114,9 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_UNNAMED), all_ns > 0 ? runs_ns / all_ns : 1);
 }
 
-/* The row, if the thread computes in all of it. */
 static void operators_rows_nameless(const struct dw_rule_case *at, struct dw_rule_rows *rows)
 {
-	if (operators_share_nameless(at).value >= dw_case_value(at, DW_FACT_STEP_UNNAMED))
-		dw_case_add_row(at, "other", rows);
+	dw_case_add_row(at, "other", rows);
 }
 
 /* What is in no range says less than any cause: it always describes the form of the program. */

@@ -11,8 +11,8 @@
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
  *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
- * same if it has most of that time; {cells:part} its part of it {number}                what the rule's function
- * number() returns
+ * same if it has most of that time; {cells:part} its part of it; {cells:imports} what is imported: "torch 4.1 s"
+ *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
@@ -183,6 +183,23 @@ static void sentence_put_range(struct sentence *sentence, const struct dw_symbol
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
+#define PACKAGES 3u /* that a sentence names */
+
+/* "torch 4.1 s, pandas 400 ms": the packages that the thread imports. */
+static void sentence_put_packages(struct sentence *sentence)
+{
+	struct dw_account_import imports[PACKAGES];
+	size_t count = dw_account_imports(sentence->at->facts->account, imports, PACKAGES);
+
+	sentence->known &= count > 0;
+	for (size_t i = 0; i < count; i++) {
+		sentence_put_text(sentence, i ? ", " : "");
+		sentence_put(sentence, imports[i].package, strnlen(imports[i].package, 40));
+		sentence_put_text(sentence, " ");
+		sentence_put_text(sentence, dw_text_ns(imports[i].ns, " ").at);
+	}
+}
+
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -219,7 +236,10 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	const char *colon = strchr(place, ':');
 
 	if (strncmp(place, "cells:", 6) == 0) {
-		sentence_put_cells(sentence, place + 6);
+		if (place[6] == 'i')
+			sentence_put_packages(sentence);
+		else
+			sentence_put_cells(sentence, place + 6);
 		return;
 	}
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)

@@ -18,6 +18,7 @@
 #include "read/source.h"
 #include "record/file.h"
 #include "record/layer_paths.h"
+#include "trace/trace.h"
 #include "views/views.h"
 
 #define RUN_COST 10000u /* 1% */
@@ -245,16 +246,30 @@ static bool run_has_failed(int status)
 	return status && status != RUN_TIMED_OUT && status != 128 + SIGINT && status != 128 + SIGTERM;
 }
 
+/* What the program mainly did, as far as the trace says it; or "". */
+static void run_until_end(const char *path, char *text, size_t size)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_trace *trace;
+
+	text[0] = '\0';
+	if (dwell_trace_open(&trace, &path, 1, NULL, &error))
+		return;
+	dw_view_until_end(dw_trace_model(trace), text, size);
+	dwell_trace_close(trace);
+}
+
 /* In place of a report below the program's own message. */
 static void run_say_failed(const char *name, int status, const char *trace)
 {
-	char quoted[DW_QUOTED_BYTES];
+	char quoted[DW_QUOTED_BYTES], did[1200];
 
 	if (WIFSIGNALED(status))
 		dw_say("%s was ended by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		dw_say("%s failed: exit status %d", name, WEXITSTATUS(status));
-	dw_say("what it did until then: dwell report %s", dw_quote(trace, quoted));
+	run_until_end(trace, did, sizeof did);
+	dw_say("%s%s: dwell report %s", *did ? "until then: " : "what it did until then", did, dw_quote(trace, quoted));
 }
 
 int dw_run_command(char **command)

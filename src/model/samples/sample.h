@@ -5,9 +5,10 @@
 
 /* Of a thread without steps, the steps are those of its process's main loop. */
 enum dw_sample_where {
-	DW_SAMPLE_OUTSIDE, /* before the first step, after the last one, or there are no steps */
+	DW_SAMPLE_OUTSIDE, /* before the first step, or there are no steps */
 	DW_SAMPLE_IN_STEP,
 	DW_SAMPLE_BETWEEN, /* two steps */
+	DW_SAMPLE_AFTER,   /* the last step */
 };
 
 struct dw_sample_row {

@@ -114,9 +114,10 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 		samples->steps++;
 	if (samples->steps && samples->steps->start_ticks <= ticks)
 		row.where = DW_SAMPLE_IN_STEP;
-	else if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks != UINT64_MAX)
-		row.where = DW_SAMPLE_BETWEEN;
-	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced, &row);
+	else if (samples->steps && samples->steps > samples->first_step)
+		row.where = samples->steps->start_ticks != UINT64_MAX ? DW_SAMPLE_BETWEEN : DW_SAMPLE_AFTER;
+	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced,
+	                &row);
 	row.thread = sample->of;
 	samples_add(samples->table, &row);
 }
@@ -295,14 +296,14 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 	return stack;
 }
 
-unsigned dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
+dw_activity_set dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	const struct dw_source_frame *frame;
-	unsigned set = 0;
+	dw_activity_set set = 0;
 
 	for (uint32_t i = 0; (frame = dw_sample_stack_at(&stack, i)) != NULL; i++) {
-		set |= 1u << (i ? frame->activity : row->activity);
+		set |= UINT64_C(1) << (i ? frame->activity : row->activity);
 		if (dw_sample_is_own(frame, frame->functions))
 			break;
 	}

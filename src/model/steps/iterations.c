@@ -122,6 +122,11 @@ static bool iterations_is_program(const struct dw_source *source, uint32_t proce
 	return !others;
 }
 
+double dw_iterations_delay_ns(const struct dw_source *source, uint32_t process)
+{
+	return iterations_is_program(source, process) ? iterations_delay(source) : -1;
+}
+
 /* When a thread ended, as far as its records show. */
 static uint64_t iterations_last_ns(struct dw_model *model, uint32_t thread)
 {
@@ -187,9 +192,8 @@ static void iterations_put_usage(const struct dw_model *model, const struct dw_s
 	*usage = (struct dw_source_usage){ .thread = step->thread, .start_ticks = step->start_ticks, .end_ticks = step->end_ticks,
 		                               .cpu_ns = thread->cpu_ns, .process_cpu_ns = (uint64_t)fmax(process_ns, threads_ns) };
 	iterations_put_used(source, thread->process, usage);
-	if (thread->tid == source->processes[thread->process].pid && iterations_is_program(source, thread->process) &&
-	    iterations_delay(source) >= 0) {
-		usage->delay_ns = (uint64_t)iterations_delay(source);
+	if (thread->tid == source->processes[thread->process].pid && dw_iterations_delay_ns(source, thread->process) >= 0) {
+		usage->delay_ns = (uint64_t)dw_iterations_delay_ns(source, thread->process);
 		usage->delay_known = true;
 	}
 }

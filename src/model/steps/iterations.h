@@ -22,5 +22,9 @@ struct dw_iterated {
 	const char *name;     /* of a period: what begins each iteration; otherwise NULL */
 };
 
+/* For how long the main thread of a process was ready to run and had no CPU, in all, by the kernel. Negative: not
+ * known. */
+double dw_iterations_delay_ns(const struct dw_source *source, uint32_t process);
+
 /* Valid as long as `model`. NULL with `error` if memory ran out. */
 const struct dw_iterated *dw_model_iterated(struct dw_model *model, struct dwell_error *error);

@@ -10,6 +10,7 @@
 #include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "views/common.h"
+#include "views/overview_parts.h"
 
 #define MARKDOWN_TEXT 300u     /* most bytes of a text */
 #define MARKDOWN_ROWS 10u      /* most rows of a list */
@@ -257,14 +258,16 @@ bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *f
 {
 	const struct dwell_table *overview = summary->overview;
 	char scope[200];
+	size_t first;
 
 	fputs("### dwell\n\n", file);
 	if (dw_display_scope(overview, scope, sizeof scope))
 		markdown_put_line(file, scope);
-	if (overview->head_count)
-		markdown_put_line(file, overview->heads[0]);
+	first = dw_overview_says_ends(summary->model) ? 2 : 1; /* then the steps come behind it */
+	for (size_t i = 0; i < first && i < overview->head_count; i++)
+		markdown_put_line(file, overview->heads[i]);
 	/* Without steps no verdict follows: what the devices and the threads did. Advice is indented. */
-	for (size_t i = 1; !summary->steps->count && i < overview->head_count && overview->heads[i][0] != ' '; i++)
+	for (size_t i = first; !summary->steps->count && i < overview->head_count && overview->heads[i][0] != ' '; i++)
 		markdown_put_line(file, overview->heads[i]);
 	markdown_put_verdicts(summary, file);
 	markdown_put_tables(summary, file);

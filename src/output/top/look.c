@@ -4,6 +4,7 @@
  * The trace is opened anew for each look. Only chunks of the window are decoded, so the cost does not
  * grow with the run, except for the lists of its chunks, names and steps.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -176,8 +177,14 @@ static uint64_t look_window(const struct look *at, uint32_t thread)
 	return window_ns < at->now_ns ? window_ns : at->now_ns;
 }
 
-/* Rate and quantiles of the steps that ended in the window, from their entries alone. A step takes until the next one begins, the
- * last one until its end. */
+/* The least length that a part `q` of the steps do not exceed, as in reports. */
+static uint64_t look_quantile(const uint64_t *sorted, size_t count, double q)
+{
+	return sorted[(size_t)fmax(1, ceil(q * (double)count)) - 1];
+}
+
+/* Rate, mean and quantiles of the steps that ended in the window, from their entries alone. A step takes until the next one begins,
+ * the last one until its end; that is in no quantile. */
 static void look_steps(struct look *at, uint32_t thread)
 {
 	struct dw_top_look *look = at->look;
@@ -198,13 +205,17 @@ static void look_steps(struct look *at, uint32_t thread)
 		lengths[count++] = step->end_ns - step->start_ns;
 	}
 	if (count) {
-		qsort(lengths, count, sizeof *lengths, dw_compare_u64);
-		look->p50_ns = lengths[(count - 1) / 2];
-		look->p95_ns = lengths[(count - 1) * 95 / 100];
+		size_t known = count > 1 ? count - 1 : 1;
+
+		for (size_t i = 0; i < count; i++)
+			look->mean_ns += (double)lengths[i] / (double)count;
+		qsort(lengths, known, sizeof *lengths, dw_compare_u64);
+		look->p50_ns = look_quantile(lengths, known, 0.5);
+		look->p95_ns = look_quantile(lengths, known, 0.95);
 		if (end_ns > first_ns)
 			look->steps_per_s = (double)count * 1e9 / (double)(end_ns - first_ns);
 		/* Steps that stopped coming slow the rate down. */
-		if (look->live && at->now_ns - end_ns > 2 * lengths[count - 1])
+		if (look->live && at->now_ns - end_ns > 2 * lengths[known - 1])
 			look->steps_per_s = (double)count * 1e9 / (double)(at->now_ns - first_ns);
 	}
 	look->window_steps = count;
@@ -350,7 +361,7 @@ static uint32_t look_around(struct look *at)
 /* What is computed from the records of the window. */
 static int look_within(struct look *at, struct dwell_error *error)
 {
-	struct dw_scope scope = { .has_window = true, .to_ns = UINT64_MAX };
+	struct dw_scope scope = { .has_window = at->look->window_ns < at->now_ns, .to_ns = UINT64_MAX };
 	struct dw_model *model = NULL, *within;
 	int code;
 

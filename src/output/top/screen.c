@@ -131,6 +131,7 @@ static void screen_put_steps(struct screen *screen, const struct dw_top_look *lo
 		if (look->steps_per_s > 0)
 			screen_put(screen, "1", "  %s/s", dw_text_number(look->steps_per_s).at);
 		if (look->p50_ns) {
+			screen_put(screen, "", "  %s a step", dw_text_ns(look->mean_ns, " ").at);
 			screen_put(screen, "", "  median %s", dw_text_ns((double)look->p50_ns, " ").at);
 			screen_put(screen, "", "  p95 %s", dw_text_ns((double)look->p95_ns, " ").at);
 		}

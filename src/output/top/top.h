@@ -67,8 +67,9 @@ struct dw_top_look {
 	uint64_t step_count;   /* since the start */
 	uint64_t window_steps; /* that ended in the window */
 	double steps_per_s;    /* 0: not known */
-	uint64_t p50_ns, p95_ns; /* of these; 0: not known */
-	struct dw_top_part parts[DW_TOP_MOST_PARTS]; /* of a mean steady step: they sum to 1 */
+	double mean_ns;          /* of these; 0: not known */
+	uint64_t p50_ns, p95_ns; /* the same */
+	struct dw_top_part parts[DW_TOP_MOST_PARTS]; /* of the loop: they sum to 1 */
 	size_t part_count;
 
 	uint64_t lost;         /* records */

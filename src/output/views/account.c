@@ -44,20 +44,29 @@ static void account_cut(char *name)
 	memcpy(name, "...", 3);
 }
 
-static void account_put_row(struct dwell_table *table, const struct dw_account *account, const struct dw_account_row *row)
+void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_SHORT_NAME], char line[200])
 {
-	const struct dw_source_function *function = row->sum.function;
-	const struct dw_hot_row at = { .name = function ? function->name : "", .file = function ? function->file : NULL,
-		                           .line = row->sum.line };
-	bool counted = row->state != DW_ACCOUNT_NO_CPU && account->own_ns > 0;
-	char name[400] = "", place[200] = "", label[64];
+	const struct dw_source_function *function = sum->function;
+	const struct dw_hot_row at = { .name = function ? function->name : "",
+		                           .file = function ? function->file : NULL,
+		                           .line = sum->line };
 
-	if (function) {
-		snprintf(name, sizeof name, "%s", function->name);
-		dw_name_shorten(name);
-		account_cut(name);
-		dw_hot_place(&at, place, sizeof place);
-	}
+	*name = *line = '\0';
+	if (!function)
+		return;
+	snprintf(name, DW_VIEW_SHORT_NAME, "%s", function->name);
+	dw_name_shorten(name);
+	account_cut(name);
+	dw_hot_place(&at, line, 200);
+}
+
+static void account_put_row(struct dwell_table *table, const struct dw_account *account,
+                            const struct dw_account_row *row)
+{
+	bool counted = row->state != DW_ACCOUNT_NO_CPU && account->own_ns > 0;
+	char name[DW_VIEW_SHORT_NAME], place[200], label[64];
+
+	dw_view_account_place(&row->sum, name, place);
 	DW_TABLE_PUT(
 		table, 0, struct account_cells, .does = DW_STRING(dw_account_label(row, label)),
 		.function = DW_STRING(*name ? name : NULL), .line = DW_STRING(*place ? place : NULL),

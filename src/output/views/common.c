@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/activity.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "format/keys.h"
@@ -50,6 +51,14 @@ const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, b
 
 	dw_model_thread_name(model, thread, name, sizeof name);
 	snprintf(buffer, 256, "%s%s", name, nested ? ", in signal handlers" : "");
+	return buffer;
+}
+
+const char *dw_view_function_name(const char *name, char buffer[256])
+{
+	if (!dw_code_is_nameless(name))
+		return name;
+	snprintf(buffer, 256, "code without a name in %.*s", (int)strcspn(name, "+"), name);
 	return buffer;
 }
 

@@ -55,10 +55,18 @@ struct dw_view_part {
 size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
                      const struct dw_symbol *symbols, struct dw_view_part *to);
 
+/* What a sentence calls a function: its name, or "code without a name in libx.so" for an address. `buffer` may be used. */
+const char *dw_view_function_name(const char *name, char buffer[256]);
+
 /* A table of operators (with `named` of named ranges and steps too, as torch.profiler's tables
  * have), grouped by the options. (calls.c) */
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
                                     const struct dwell_view_options *options, struct dwell_error *error);
+
+/* The function and the line that most of a sum of cells is in, as tables show them; both "": none is known. (account.c)
+ */
+#define DW_VIEW_SHORT_NAME 400u
+void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_SHORT_NAME], char line[200]);
 
 /* Puts "40 steps in 853 ms, 21.3 ms a step (p50 ...)" and `rest` above the table. If the figures
  * per step are not of all steps, a further sentence says of which. */

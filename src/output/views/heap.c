@@ -72,7 +72,7 @@ static void heap_say_growth(struct dwell_table *table, const struct dw_memory_po
 
 	for (unsigned n = 0; n < 3 && steps > 0; n++) {
 		const struct dw_memory_place *most = NULL;
-		char line[300];
+		char line[300], name[256];
 
 		for (size_t i = 0; i < pool->place_count; i++)
 			if (pool->places[i].grows && pool->places[i].growth_bytes < below &&
@@ -83,8 +83,8 @@ static void heap_say_growth(struct dwell_table *table, const struct dw_memory_po
 		below = most->growth_bytes;
 		heap_line(most->function, line);
 		dw_table_head(table, "Grows by %s +- %s a step: %.100s%s%s.", dw_text_bytes(most->growth_bytes / steps, " ").at,
-		              dw_text_bytes(dw_memory_error(most->growth_variance) / steps, " ").at, most->function->name,
-		              *line ? " at " : "", line);
+		              dw_text_bytes(dw_memory_error(most->growth_variance) / steps, " ").at,
+		              dw_view_function_name(most->function->name, name), *line ? " at " : "", line);
 	}
 }
 

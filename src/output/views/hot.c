@@ -81,6 +81,7 @@ static const char *hot_phase(struct dw_model *model, const struct dw_sample_row 
 	snprintf(text, 300, "%s%.250s",
 	         place->where == DW_SAMPLE_IN_STEP || !dw_model_source(model)->step_count ? ""
 	         : place->where == DW_SAMPLE_BETWEEN                                      ? "between steps: "
+	         : place->where == DW_SAMPLE_AFTER                                        ? "end: "
 	                                                                                  : "outside: ",
 	         name);
 	return text;

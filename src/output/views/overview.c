@@ -639,10 +639,14 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		last = table;
 		if (overview.steps)
 			dw_overview_head_stop(table, model);
+		else
+			dw_overview_head_failed(table, &overview);
 		dw_view_state_gaps(table, model);
+		dw_overview_head_ends(table, &overview);
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
 		dw_view_head_step_on(table, overview.source);
+		last = overview_append(last, dw_overview_ends(&overview, error));
 		if (overview.steps) {
 			overview_head_steps(table, &overview);
 			overview_head_verdicts(table, &overview);

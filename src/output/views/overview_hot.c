@@ -75,10 +75,11 @@ static const char *hot_short_name(const char *name, char text[400])
 /* "gemm (matmul.c:88)" */
 static void hot_write_function(char *to, size_t size, const struct dw_hot_row *row)
 {
-	char place[200], name[400];
+	char place[200], name[400], nameless[256];
 
 	dw_hot_place(row, place, sizeof place);
-	snprintf(to, size, "%.200s%s%s%s", hot_short_name(row->name, name), *place ? " (" : "", place, *place ? ")" : "");
+	snprintf(to, size, "%.200s%s%s%s", dw_view_function_name(hot_short_name(row->name, name), nameless), *place ? " (" : "", place,
+	         *place ? ")" : "");
 }
 
 struct hot_spin {
@@ -187,7 +188,7 @@ static bool hot_is_machinery(const struct dw_hot_row *row)
 {
 	const char *from = row->module ? row->module : row->file;
 	enum dw_library_role role = dw_library_role_of(from);
-	unsigned calls = DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(DEVICE);
+	dw_activity_set calls = DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(DEVICE);
 
 	return role != DW_LIBRARY_OWN || !dw_code_is_own(role, row->name) || !dw_hot_is_function(row) || dw_code_is_nameless(row->name) ||
 	       dw_activity_of(NULL, row->name, false) != DW_ACTIVITY_UNKNOWN ||

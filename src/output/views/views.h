@@ -68,6 +68,9 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 /* Writes why a --step-on made no step, or which library its function is in; returns false if nothing is to be said. */
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
+/* Writes what the program mainly did until it ended: "importing torch 4.1 s, Python 3.2 s in load (train.py:40)". "": not known. */
+void dw_view_until_end(struct dw_model *model, char *text, size_t size);
+
 #define VIEW(name) extern const struct dw_view dw_view_##name;
 #include "views/views.def"
 #undef VIEW

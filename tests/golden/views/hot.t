@@ -88,7 +88,7 @@ log_metrics           log.py:7     96.0ms       14.8%  6.3%  96.0ms        14.8%
 wait_spin                          36.0ms        5.6%  4.4%  36.0ms         5.6%        9  other
 dwell_record                       4.00ms        0.6%  2.5%  4.00ms         0.6%        1  forward
 exec                  <frozen>:1   4.00ms        0.6%  2.5%  4.00ms         0.6%        1  outside: python
-log_metrics           log.py:7     4.00ms        0.6%  2.5%  4.00ms         0.6%        1  outside: python
+log_metrics           log.py:7     4.00ms        0.6%  2.5%  4.00ms         0.6%        1  end: python
 wait_spin                          4.00ms        0.6%  2.5%  4.00ms         0.6%        1  between steps: other
 collate               text.py:20        0        0.0%  2.1%   300ms        46.3%       50  python
 main                  train.py:41       0        0.0%  2.1%   300ms        46.3%       50  python
@@ -100,7 +100,7 @@ backward              loss.py:9         0        0.0%  2.1%   100ms        15.4%
 main                  train.py:43       0        0.0%  2.1%   100ms        15.4%       25  backward
 main                  train.py:50       0        0.0%  2.1%  96.0ms        14.8%       24  between steps: python
 pool_main                               0        0.0%  2.1%  36.0ms         5.6%        9  other
-main                  train.py:50       0        0.0%  2.1%  4.00ms         0.6%        1  outside: python
+main                  train.py:50       0        0.0%  2.1%  4.00ms         0.6%        1  end: python
 pool_main                               0        0.0%  2.1%  4.00ms         0.6%        1  between steps: other
 all                                 648ms                                             137
 
@@ -154,7 +154,7 @@ log_metrics           log.py:7     96.0ms       14.8%  6.3%  96.0ms        14.8%
 wait_spin                          36.0ms        5.6%  4.4%  36.0ms         5.6%        9  other
 dwell_record                       4.00ms        0.6%  2.5%  4.00ms         0.6%        1  forward
 exec                  <frozen>:1   4.00ms        0.6%  2.5%  4.00ms         0.6%        1  outside: python
-log_metrics           log.py:7     4.00ms        0.6%  2.5%  4.00ms         0.6%        1  outside: python
+log_metrics           log.py:7     4.00ms        0.6%  2.5%  4.00ms         0.6%        1  end: python
 wait_spin                          4.00ms        0.6%  2.5%  4.00ms         0.6%        1  between steps: other
 collate               text.py:20        0        0.0%  2.1%   300ms        46.3%       50  python
 main                  train.py:41       0        0.0%  2.1%   300ms        46.3%       50  python
@@ -167,7 +167,7 @@ backward              loss.py:9         0        0.0%  2.1%   100ms        15.4%
 main                  train.py:43       0        0.0%  2.1%   100ms        15.4%       25  backward
 main                  train.py:50       0        0.0%  2.1%  96.0ms        14.8%       24  between steps: python
 pool_main                               0        0.0%  2.1%  36.0ms         5.6%        9  other
-main                  train.py:50       0        0.0%  2.1%  4.00ms         0.6%        1  outside: python
+main                  train.py:50       0        0.0%  2.1%  4.00ms         0.6%        1  end: python
 pool_main                               0        0.0%  2.1%  4.00ms         0.6%        1  between steps: other
 all                                 648ms                                             137
 

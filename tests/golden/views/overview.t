@@ -1266,3 +1266,31 @@ All of this together: at most 7.84 ms of 13.5 ms a step.
 Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a CPU (dwell report --view steps).
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+
+$ trace samples_addresses && dwell report samples_addresses.dwell
+1.21 s of wall time. No steps and no ranges are marked.
+Code of libraries takes 80% of the run.
+  -> dwell report --view hot
+442 samples of call stacks stand for 1.77 s of CPU time, 1.5 of 8 CPUs.
+The CPU time of thread poll is all in one loop, code without a name in engine: it may spin while it waits.
+  -> DWELL_STEP() around an iteration shows what a step takes
+
+  main thread              largest part in  line   time  share    +-  samples
+  runs: code of libraries                         964ms  79.8%  0.6%      241
+  unknown                                         244ms  20.2%
+  all                                             1.21s
+
+  functions by CPU time  line   self    +-  total  samples
+  engine+0x99                  45.1%  4.6%  45.1%      200
+  libwork.so+0x4d50            40.6%  4.6%  40.6%      180
+  libwork.so+0x4d90            13.5%  3.2%  13.5%       60
+  (stack not read)              0.5%  0.9%   0.5%        1
+  engine+0x77                   0.2%  0.7%   0.2%        1
+  engine+0x10                   0.0%  0.6%  54.4%      241
+  engine+0x1400                 0.0%  0.6%  54.2%      240
+  engine+0x9                    0.0%  0.6%  45.1%      200
+  engine+0x1200                 0.0%  0.6%  40.6%      180
+  engine+0x1300                 0.0%  0.6%  13.5%       60
+
+Lost: nothing.
+More: dwell report --view verdict|account|hot|waits|tree|threads

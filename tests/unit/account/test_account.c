@@ -81,7 +81,7 @@ static double sum_of(const struct dw_account *account)
 
 static struct dw_account_sum of(const struct dw_account *account, enum dw_account_state state, enum dw_activity activity)
 {
-	const struct dw_account_select select = dw_account_select_states(1u << state, 1u << activity);
+	const struct dw_account_select select = dw_account_select_states(1u << state, UINT64_C(1) << activity);
 
 	return dw_account_sum(account, &select);
 }

@@ -87,7 +87,7 @@ TEST(a_sample_belongs_to_the_open_ranges_of_its_thread)
 	CHECK_EQ(find(samples, between)->share, DW_SHARE_OTHER);
 	CHECK_STR(range_name(find(samples, between)), "");
 	CHECK_EQ(find(samples, outside)->where, DW_SAMPLE_OUTSIDE);
-	CHECK_EQ(find(samples, after)->where, DW_SAMPLE_OUTSIDE);
+	CHECK_EQ(find(samples, after)->where, DW_SAMPLE_AFTER);
 	made_close(&made);
 }
 

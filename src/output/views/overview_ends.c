@@ -1,0 +1,180 @@
+/*
+ * What an overview says of the start and the end of a run, if the loop is less than half of it: the first sentence, and
+ * a table of the run's parts. Both are of the accounts of the loop's thread (analysis/account/account.h), and add up to
+ * its time.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "account/account.h"
+#include "base/text.h"
+#include "format/keys.h"
+#include "model/samples/hot.h"
+#include "views/columns.h"
+#include "views/overview_parts.h"
+
+#define NAMED 0.05 /* of the phase: parts that the sentence names */
+#define MOST_NAMED 3u
+#define LEAST_SAMPLES 3u
+#define SMALL 0.005 /* of the run: parts that the table sums up */
+
+static const char *const phases[DW_ACCOUNT_PHASE_COUNT] = { "start-up", "steps", "end" };
+
+/* The accounts of the run, if a phase is named before the loop. */
+static const struct dw_account_run *ends_run(const struct dw_overview *overview)
+{
+	return dw_overview_says_ends(overview->model) ? dw_account_of_run(overview->model, NULL) : NULL;
+}
+
+bool dw_overview_says_ends(struct dw_model *model)
+{
+	const struct dw_account_run *run = dw_account_of_run(model, NULL);
+
+	return run && dw_account_main_phase(run) != DW_ACCOUNT_LOOP;
+}
+
+/* Writes "importing torch 4.1 s, reading and writing files 3.2 s in load (train.py:40)", or "". */
+static void ends_write_parts(char *to, size_t size, const struct dw_account *account)
+{
+	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
+	size_t count = dw_account_parts_of_phase(account, parts), used = 0;
+	char place[300];
+	unsigned named = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < count && named < MOST_NAMED && used < size; i++) {
+		const struct dw_account_run_part *part = &parts[i];
+
+		if (part->sum.ns < NAMED * account->wall_ns || !part->known || (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
+			continue;
+		dw_account_place(&part->sum, place);
+		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : "", part->words,
+		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "", part->imports ? "" : place);
+	}
+}
+
+void dw_view_until_end(struct dw_model *model, char *to, size_t size)
+{
+	const struct dw_account *account = dw_account_of(model, NULL);
+
+	to[0] = '\0';
+	if (account && account->thread != DW_NO_INDEX && dw_account_is_divided(account))
+		ends_write_parts(to, size, account);
+}
+
+/* How the program ended, if `dwell run` saw it fail: "with exit status 1", or "by signal 6 (Aborted)". */
+static bool ends_write_failure(char *to, size_t size, const struct dw_source *source)
+{
+	int number;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+
+		if (strcmp(meta->key, DW_KEY_STATUS) != 0)
+			continue;
+		if (sscanf(meta->value, "{\"signal\":%d", &number) == 1 && number > 0 && number < 65) {
+			snprintf(to, size, "by signal %d (%s)", number, strsignal(number));
+			return true;
+		}
+		if (sscanf(meta->value, "{\"exit\":%d", &number) == 1 && number) {
+			snprintf(to, size, "with exit status %d", number);
+			return true;
+		}
+	}
+	return false;
+}
+
+void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview *overview)
+{
+	char failure[120], did[1200];
+
+	if (!ends_write_failure(failure, sizeof failure, overview->source))
+		return;
+	dw_view_until_end(overview->model, did, sizeof did);
+	dw_table_head(table, "The program ended %s, %s after its begin.", failure,
+	              dw_text_ns((double)overview->wall_ns, " ").at);
+	if (*did)
+		dw_table_head(table, "Until then: %s.", did);
+}
+
+void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_account_run *run = ends_run(overview);
+	enum dw_account_phase phase;
+	char parts[1200], name[256], whose[300] = "the run";
+	double ns;
+
+	if (!run)
+		return;
+	phase = dw_account_main_phase(run);
+	ns = dw_account_phase_ns(run, phase);
+	ends_write_parts(parts, sizeof parts, run->phases[phase]);
+	if (overview->steps && overview->steps->thread_count > 1)
+		snprintf(whose, sizeof whose, "the run of %s",
+		         dw_view_thread_name(overview->model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
+	dw_table_head(table, "%s %.0f%% of %s (%s)%s%s.",
+	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
+	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+struct ends_row {
+	struct dw_cell part, function, line, ns, share, samples, phase;
+};
+
+static const struct dw_column ends_columns[] = {
+	DW_FIELD(struct ends_row, part, "the run", NONE, TEXT, .total_text = "all"),
+	DW_FIELD(struct ends_row, function, "largest part in", NONE, TEXT),
+	DW_FIELD(struct ends_row, line, "line", NONE, TEXT),
+	DW_FIELD(struct ends_row, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT),
+	DW_FIELD(struct ends_row, phase, "phase", NONE, TEXT, .data_only = true),
+};
+
+static void ends_put_row(struct dwell_table *table, const struct dw_account_run *run,
+                         const struct dw_account_run_part *part)
+{
+	char label[128], function[DW_VIEW_SHORT_NAME], line[200];
+
+	snprintf(label, sizeof label, "%s%s%s", phases[part->phase], *part->words ? ": " : "", part->words);
+	dw_view_account_place(&part->sum, function, line);
+	DW_TABLE_PUT(table, 0, struct ends_row, .part = DW_STRING(label),
+	             .function = DW_STRING(*function ? function : NULL), .line = DW_STRING(*line ? line : NULL),
+	             .ns = DW_REAL(part->sum.ns), .share = DW_REAL(part->sum.ns / run->wall_ns),
+	             .samples = part->sum.samples ? DW_INT(part->sum.samples) : DW_EMPTY,
+	             .phase = DW_STRING(phases[part->phase]));
+}
+
+struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_account_run *run = ends_run(overview);
+	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
+	size_t count = run ? dw_account_run_parts(run, parts) : 0;
+	struct dwell_table *table;
+
+	if (!run ||
+	    !(dw_account_is_divided(run->phases[DW_ACCOUNT_START]) || dw_account_is_divided(run->phases[DW_ACCOUNT_END])))
+		return NULL;
+	table = DW_VIEW_CHOOSE("overview", ends_columns, 0, error);
+	if (!table)
+		return NULL;
+	table->part = "ends";
+	for (size_t i = 0; i < count;) {
+		struct dw_account_run_part rest = { .phase = parts[i].phase, .words = "smaller parts" };
+
+		for (; i < count && parts[i].phase == rest.phase; i++) {
+			if (parts[i].phase == DW_ACCOUNT_LOOP || parts[i].sum.ns >= SMALL * run->wall_ns) {
+				ends_put_row(table, run, &parts[i]);
+				continue;
+			}
+			rest.sum.ns += parts[i].sum.ns;
+			rest.sum.samples += parts[i].sum.samples;
+		}
+		if (rest.sum.ns >= 1)
+			ends_put_row(table, run, &rest);
+	}
+	DW_TABLE_PUT_TOTALS(table, struct ends_row, .ns = DW_REAL(run->wall_ns), .share = DW_REAL(1));
+	return table;
+}
