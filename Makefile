@@ -39,10 +39,11 @@ $(BUILD)/build.ninja:
 	$(MESON) setup $(BUILD)
 
 # Python 3 comes with Meson, but not with every program that reads its language.
-check-core: all
+check-core: $(BUILD)/build.ninja
 	@if command -v python3 >/dev/null; then \
 		tools/check --core --build $(BUILD) --jobs $(JOBS); \
 	else \
+		$(NINJA) -C $(BUILD) -j $(JOBS) && \
 		$(MESON) test -C $(BUILD) --suite unit --print-errorlogs && \
 		echo "skipped golden, cli: no python3"; \
 	fi

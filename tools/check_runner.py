@@ -367,8 +367,9 @@ class Builds:
         return folder
 
 
-def needed_by_tests(suite, folder, names, but):
+def needed_by_tests(suite, folder, names, but, all_probes=False):
     """The files of a build that tests of these suites are or depend on."""
+    suite.must("configure again what has changed", "ninja", "-C", folder, "build.ninja")
     made = {target["id"]: target["filename"] for target in
             json.loads(suite.must("list the targets", "meson", "introspect", "--targets", folder))}
     files = set()
@@ -380,7 +381,8 @@ def needed_by_tests(suite, folder, names, but):
     # dwell run loads these, and no test names them
     loaded = {os.path.join(folder, "probes", name)
               for name in ("libdwell-attach.so", "libdwell-torch.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")}
-    files.update(file for file in sum(made.values(), []) if file in loaded)
+    probes = os.path.join(folder, "probes") + os.sep
+    files.update(file for file in sum(made.values(), []) if file in loaded or all_probes and file.startswith(probes) and file.endswith(".so"))
     return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))
 
 

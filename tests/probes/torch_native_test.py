@@ -120,8 +120,8 @@ def main():
             program = os.path.abspath(sys.argv[2])
         else:
             libraries = ("-ltorch", "-ltorch_cpu", "-lc10", "-pthread")
-            subprocess.run(["g++", "-std=c++17", "-w", "-fPIC", "-c", os.path.join(HERE, "torch_native_program.cpp"),
-                            "-o", program + ".o", *options], check=True)
+            source = os.path.join(HERE, "torch_native_program.cpp")
+            installed.compile_once("torch", ["g++", "-std=c++17", "-w", "-fPIC", "-c", source, *options], program + ".o", source)
             subprocess.run(["g++", program + ".o", "-o", program, *options, *libraries], check=True)
             if not recorded:
                 with open(program + ".map", "w", encoding="utf-8") as file:  # without it, the plugin is never unloaded
@@ -180,8 +180,8 @@ def main():
             if done.returncode:
                 print(f"skip AOTInductor's package: {done.stderr.strip().splitlines()[-1]}")
                 return
-            subprocess.run(["g++", "-std=c++20", "-w", "-x", "c++", "-", "-o", program, *options, "-ltorch", "-ltorch_cpu", "-lc10",
-                            "-pthread"], input=PACKAGE, text=True, check=True)
+            installed.compile_once("torch", ["g++", "-std=c++20", "-w", "-x", "c++", "-", *options, "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"],
+                                   program, text=PACKAGE)
             trace = os.path.join(folder, "package.dwell")
             subprocess.run([dwell, "run", "--cost", "full", "-o", trace, program, package], check=True, capture_output=True)
             equal("runs of AOTInductor's package", steps(trace), 20)
@@ -192,8 +192,9 @@ def main():
             if not any(os.path.exists(os.path.join(include, "gloo/context.h")) for include in ["/usr/include", *options]):
                 print("skip ranks: no headers of gloo (Debian: libgloo-dev)")
                 return
-            subprocess.run(["g++", "-std=c++17", "-w", "-DUSE_C10D_GLOO", os.path.join(HERE, "torch_native_ranks.cpp"), "-o", program,
-                            *options, "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"], check=True)
+            source = os.path.join(HERE, "torch_native_ranks.cpp")
+            installed.compile_once("torch", ["g++", "-std=c++17", "-w", "-DUSE_C10D_GLOO", source, *options, "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"],
+                                   program, source)
             check_group(program, "Work.wait", ())
             if TORCH[0] != "1":
                 check_group(program, "DistributedDataParallel.finalize_backward", ("reducer",))
