@@ -30,19 +30,20 @@ def train(seconds):
     sys.path.insert(0, os.path.join(ROOT, "examples/pytorch"))
     import torch
     from resnet import ResNet
+    sys.path.insert(0, os.path.join(ROOT, "examples/resnet18/data"))
+    from make_digits import SIDE_OUT, read_sets
     torch.manual_seed(0)
     torch.set_num_threads(1)
 
-    def digits(name):
-        with open(os.path.join(ROOT, f"examples/resnet18/data/{name}-images-idx3-ubyte"), "rb") as file:
-            images = torch.frombuffer(bytearray(file.read()[16:]), dtype=torch.uint8).view(-1, 1, 28, 28) / 255
-        with open(os.path.join(ROOT, f"examples/resnet18/data/{name}-labels-idx1-ubyte"), "rb") as file:
-            return torch.utils.data.TensorDataset(images, torch.frombuffer(bytearray(file.read()[8:]), dtype=torch.uint8).long())
+    def digits(images, labels):
+        images = torch.frombuffer(bytearray(b"".join(images)), dtype=torch.uint8).view(-1, 1, SIDE_OUT, SIDE_OUT) / 255
+        return torch.utils.data.TensorDataset(images, torch.tensor(labels))
 
+    sets = {name: digits(*read) for name, read in read_sets().items()}
     net, until, steps = ResNet(), time.monotonic() + seconds, 0
     optimizer = torch.optim.SGD(net.parameters(), lr=.01, momentum=.9)
-    batches = torch.utils.data.DataLoader(digits("train"), batch_size=8, shuffle=True, num_workers=1, persistent_workers=True)
-    tests = digits("t10k").tensors
+    batches = torch.utils.data.DataLoader(sets["train"], batch_size=8, shuffle=True, num_workers=1, persistent_workers=True)
+    tests = sets["t10k"].tensors
     while True:
         for x, y in batches:
             optimizer.zero_grad()

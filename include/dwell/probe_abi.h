@@ -459,7 +459,7 @@ struct dwell_device_event {
 	uint32_t queue;       /* of a CALL the thread, dwell_thread_of() */
 	uint32_t correlation; /* number of the call that caused it; 0: unknown */
 	uint64_t value;       /* bytes; or name | graph node << 32; or event | queue waited for << 32 */
-	uint64_t external;    /* MEMORY: the address; else 0 */
+	uint64_t external;    /* MEMORY: the address; else the node of a graph, as in doc/reference/format.md; or 0 */
 	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0: unknown */
 };
 

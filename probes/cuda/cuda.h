@@ -4,15 +4,18 @@
  *   process   how the library gets into a process, and when it records: one thread watches the gate
  *   bursts    bounds the cost: when devices are recorded, if nobody asks for more
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
+ *   calls     what CUDA's calls do, by their names
  *   handover  another tool of the program takes CUPTI: dwell leaves first
  *   redirect  replaces functions of a library
+ *   graphs    by which ranges the nodes of CUDA graphs were made
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
+ *   lost      what was lost, and why
  *   raw       buffers as they came, for tests
  *
  * The driver loads this library when a program first uses CUDA (CUDA_INJECTION64_PATH, which `dwell run`
- * sets). A program without CUDA loads nothing. CUPTI's activity interface alone is used, without callbacks:
- * a launch costs what CUPTI costs. A call's record has its thread and its time, so the reader finds the
+ * sets). A program without CUDA loads nothing. Of CUPTI its activity interface is used; callbacks are for captures of graphs
+ * alone, so that a launch costs what CUPTI costs. A call's record has its thread and its time, so the reader finds the
  * ranges that were open around it, and nothing is done when a range begins.
  *
  * Data flows one way: CUPTI fills a buffer -> buffers.c -> records.c -> dwell_device_events(). Only public
@@ -44,6 +47,9 @@
 	X(cuptiGetCallbackName, (int domain, uint32_t function, const char **name))
 #define DWC_OPTIONAL(X)                                                                         \
 	X(cuptiSetThreadIdType, (int type))                                                         \
+	X(cuptiActivitySetAttribute_v2, (void *subscriber, int attribute, size_t *size, void *value)) \
+	X(cuptiGetGraphNodeId, (void *node, uint64_t *id))                                          \
+	X(cuptiEnableCallback, (uint32_t enable, void *subscriber, int domain, uint32_t id))        \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t function, uint8_t enable))                       \
 	X(cuptiActivityEnableDriverApi, (uint32_t function, uint8_t enable))                        \
 	X(cuptiActivityEnableRuntimeApi_v2, (void *subscriber, uint32_t function, uint8_t enable))  \
@@ -74,6 +80,8 @@ struct dwc_cupti {
 	struct dwc_functions call;
 	uint32_t version;    /* 18 for 11.8, 130500 for 13.5 */
 	void *subscriber;    /* of version 2, or NULL */
+	void *alone;         /* of version 1, for callbacks; NULL once another tool has subscribed */
+	bool has_threads;    /* records of calls have the kernel's thread ids */
 	bool seen;           /* another tool subscribed by handover.c, which will see when it enables a kind */
 	char path[512];      /* of the library */
 	char lacks[256];     /* why nothing is recorded, or "" */
@@ -87,16 +95,18 @@ struct dwc_buffer_functions {
 	cupti_request_v2_function request_v2;
 	cupti_complete_v2_function complete_v2;
 };
+/* What CUPTI calls when streams are captured and nodes of graphs are made. */
+typedef void dwc_callback(int domain, uint32_t id, const void *data);
 /* Loads CUPTI and registers these functions. False: `lacks` says why. */
-bool dwc_cupti_open(const struct dwc_buffer_functions *buffers);
+bool dwc_cupti_open(const struct dwc_buffer_functions *buffers, dwc_callback *callback);
 /* QUIET: kinds that are rare, whose every record counts, such as the device's memory. */
 enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
 /* Enables the kinds of records of this level and disables the others. */
 void dwc_cupti_switch(enum dwc_level level);
+/* Ends the subscription of version 1, because another tool subscribes. */
+void dwc_cupti_make_room(void);
 /* Ends the subscription, if there is one, and what dwell has set; no kind may be enabled. */
 void dwc_cupti_close(void);
-/* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
-bool dwc_cupti_is_question(const char *name);
 /* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
 void dwc_cupti_flush(bool all);
 /* Whether another tool has subscribed since, unseen by handover.c. */
@@ -106,6 +116,16 @@ const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record);
 /* Records that CUPTI dropped since the last call. */
 uint64_t dwc_cupti_dropped(void);
 bool dwc_cupti_time(uint64_t *ns);
+
+/* ---- calls.c -------------------------------------------------------------------------------------------- */
+
+/* ASKS: asks for something and does nothing with a device. Such calls are not recorded. CAPTURES, CAPTURED: begins or ends to
+ * capture a stream as a graph. */
+enum dwc_call { DWC_CALL_OTHER = 1, DWC_CALL_SUBMITS, DWC_CALL_WAITS, DWC_CALL_ASKS, DWC_CALL_CAPTURES, DWC_CALL_CAPTURED };
+/* The same by its number (cupti.c). */
+enum dwc_call dwc_cupti_call_of(bool runtime, uint32_t function);
+/* What the call does that CUPTI calls by this name, with or without versions in it. */
+enum dwc_call dwc_call_of(const char *name);
 
 /* ---- bursts.c ------------------------------------------------------------------------------------------- */
 
@@ -132,6 +152,14 @@ struct dwc_handover {
 /* Has these functions called whenever another tool begins to use CUPTI, in that tool's thread. */
 void dwc_handover_watch(const struct dwc_handover *functions);
 
+/* ---- graphs.c ------------------------------------------------------------------------------------------- */
+
+/* A node of a graph was made in this thread, while a stream was captured since `begin_ns`. */
+struct dwc_node { uint64_t node, begin_ns, made_ns; uint32_t tid; };
+dwc_callback dwc_graphs_take;
+/* Takes nodes that were made since the last time, each once. `lost`: how many were made too fast. */
+unsigned dwc_graphs_fetch(struct dwc_node *to, unsigned most, uint64_t *lost);
+
 /* ---- buffers.c ------------------------------------------------------------------------------------------ */
 
 #define DWC_BUFFER_BYTES ((size_t)1 << 20)
@@ -149,8 +177,19 @@ void dwc_records_take(uint8_t *buffer, size_t valid);
 void dwc_records_pair_clocks(void);
 /* Work of devices that the host submitted, as far as CUPTI has returned its records. A graph is one. */
 uint64_t dwc_records_launches(void);
+/* Counts what CUPTI has dropped, and writes what was lost. */
+void dwc_records_count_lost(bool at_end);
 /* Nothing is recorded from `start_ns` to `end_ns`, of CUPTI's clock. Both equal: from then on. */
 void dwc_records_gap(uint64_t start_ns, uint64_t end_ns);
+
+/* ---- lost.c, under the lock of records.c ------------------------------------------------------------------ */
+
+enum dwc_lost { DWC_LOST_BUFFERS, DWC_LOST_TIMES, DWC_LOST_THREADS, DWC_LOST_NODES, DWC_LOST_COUNT };
+void dwc_lost_add(enum dwc_lost cause, uint64_t records);
+/* Writes the causes, if there are more since the last time. */
+void dwc_lost_say(bool at_end);
+/* Another session begins. */
+void dwc_lost_reset(void);
 
 /* ---- raw.c ---------------------------------------------------------------------------------------------- */
 

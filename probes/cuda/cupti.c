@@ -8,11 +8,13 @@
  * With several subscribers (since 13.1) dwell is one of them. Before that a process has one, and nobody shares
  * the activity records of another. dwell then subscribes for a moment only, to learn whether someone holds
  * CUPTI, and records without a subscription, which the activity interface does not need: a program's own
- * torch.profiler can still subscribe, and gets the records from then on (handover.c).
+ * torch.profiler can still subscribe, and gets the records from then on (handover.c). Callbacks need one, so dwell holds it for
+ * these, and gives it up when another tool subscribes.
  */
 #include "cuda.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,11 +123,32 @@ static bool cupti_load(void)
 	return !*dwc_cupti.lacks;
 }
 
+/* What each call does, by its domain and number; 0: not looked up yet. A number's name is not the same in all versions. */
+static uint8_t cupti_calls[2][FUNCTIONS];
+
+enum dwc_call dwc_cupti_call_of(bool runtime, uint32_t function)
+{
+	uint8_t none = 0, *known = function < FUNCTIONS ? &cupti_calls[runtime][function] : &none;
+	int domain = runtime ? DOMAIN_RUNTIME : DOMAIN_DRIVER;
+	const char *name = NULL;
+
+	if (!*known)
+		*known = dwc_cupti.call.cuptiGetCallbackName(domain, function, &name) == CUPTI_OK && name ? dwc_call_of(name)
+		                                                                                          : DWC_CALL_OTHER;
+	return *known;
+}
+
 /* ---- the subscription ------------------------------------------------------------------------------------ */
+
+static dwc_callback *cupti_callback;
 
 static void cupti_on_callback(void *user, int domain, uint32_t id, const void *data)
 {
-	(void)user, (void)domain, (void)id, (void)data; /* no callback is ever enabled */
+	int saved = errno;
+
+	(void)user;
+	cupti_callback(domain, id, data);
+	errno = saved;
 }
 
 /* The tool that is in this process, if no interface names it. */
@@ -190,7 +213,7 @@ static bool cupti_is_held(int result)
 
 bool dwc_cupti_taken(void)
 {
-	return !dwc_cupti.subscriber && !dwc_cupti.seen && cupti_is_held(cupti_try_subscription());
+	return !dwc_cupti.subscriber && !dwc_cupti.alone && !dwc_cupti.seen && cupti_is_held(cupti_try_subscription());
 }
 
 /* 13.0 serves one tool, but names it. */
@@ -204,15 +227,72 @@ static void cupti_ask_for_holder(char *other, size_t size)
 		dwc_cupti.call.cuptiUnsubscribe(subscriber);
 }
 
-bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
+/* As one of several, CUPTI refuses it by its old function since 13.3, and by its new one before 13.4. */
+static bool cupti_set_thread_ids(int type)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	size_t size = sizeof type;
+
+	if (dwc_cupti.subscriber && call->cuptiActivitySetAttribute_v2 &&
+	    call->cuptiActivitySetAttribute_v2(dwc_cupti.subscriber, ATTRIBUTE_THREAD_IDS, &size, &type) == CUPTI_OK)
+		return true;
+	return call->cuptiSetThreadIdType && call->cuptiSetThreadIdType(type) == CUPTI_OK;
+}
+
+/* As one of several, if calls have their threads then or another tool is there already. Alone they always have them. */
+static bool cupti_share(char *other, size_t size)
+{
+	bool shares = cupti_subscribe_with_others(other, size);
+
+	if (shares && !cupti_set_thread_ids(THREAD_IDS_OF_SYSTEM)) {
+		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.subscriber);
+		dwc_cupti.subscriber = NULL;
+		shares = cupti_is_held(cupti_try_subscription()) && cupti_subscribe_with_others(other, size);
+	}
+	return shares;
+}
+
+/* Has CUPTI call back when a stream is captured and when nodes of graphs are made, of which there are few. */
+static void cupti_watch_graphs(void)
+{
+	static const uint32_t resources[] = { RESOURCE_NODE_CREATED, RESOURCE_NODE_CLONED, RESOURCE_EXEC_STARTING, RESOURCE_EXEC_CREATED };
+	const struct dwc_functions *call = &dwc_cupti.call;
+	void *subscriber = dwc_cupti.subscriber;
+
+	if (!call->cuptiGetGraphNodeId || !call->cuptiEnableCallback)
+		return;
+	if (!subscriber && call->cuptiSubscribe(&dwc_cupti.alone, (void *)(uintptr_t)cupti_on_callback, NULL) == CUPTI_OK)
+		subscriber = dwc_cupti.alone;
+	if (!subscriber)
+		return;
+	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
+		call->cuptiEnableCallback(1, subscriber, DOMAIN_RESOURCE, resources[i]);
+	for (uint32_t function = 1; function < FUNCTIONS; function++)
+		for (int runtime = 0; runtime <= 1; runtime++) {
+			enum dwc_call does = dwc_cupti_call_of(runtime, function);
+
+			if (does == DWC_CALL_CAPTURES || does == DWC_CALL_CAPTURED)
+				call->cuptiEnableCallback(1, subscriber, runtime ? DOMAIN_RUNTIME : DOMAIN_DRIVER, function);
+		}
+}
+
+void dwc_cupti_make_room(void)
+{
+	if (dwc_cupti.alone)
+		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.alone);
+	dwc_cupti.alone = NULL;
+}
+
+bool dwc_cupti_open(const struct dwc_buffer_functions *buffers, dwc_callback *callback)
 {
 	const struct dwc_functions *call = &dwc_cupti.call;
 	char other[128];
 	int result;
 
+	cupti_callback = callback;
 	if (!cupti_load())
 		return false;
-	if (cupti_subscribe_with_others(other, sizeof other)) {
+	if (cupti_share(other, sizeof other)) {
 		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, buffers->request_v2,
 		                                                 buffers->complete_v2);
 	} else if (cupti_is_held(result = cupti_try_subscription())) {
@@ -227,8 +307,8 @@ bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 		         "have no device (nvidia-smi lists them)", dwc_cupti.version, result);
 		return false;
 	}
-	if (call->cuptiSetThreadIdType)
-		call->cuptiSetThreadIdType(THREAD_IDS_OF_SYSTEM);
+	dwc_cupti.has_threads = cupti_set_thread_ids(THREAD_IDS_OF_SYSTEM);
+	cupti_watch_graphs();
 	return true;
 }
 
@@ -253,46 +333,28 @@ static bool cupti_set_kind(size_t at, bool on)
 	return (on ? call->cuptiActivityEnable : call->cuptiActivityDisable)(kind) == CUPTI_OK;
 }
 
-bool dwc_cupti_is_question(const char *name)
-{
-	static const char *const starts[] = { "cudaGet", "cudaPeek", "cudaSetDevice", "cudaDeviceGet", "cudaFuncGet",
-		"cudaPointerGet", "cudaStreamIsCapturing", "cudaStreamGet", "cudaThreadExchange", "cudaOccupancy",
-		"cuGet", "cuCtxGet", "cuCtxSet", "cuCtxPush",
-		"cuCtxPop", "cuDeviceGet", "cuDevicePrimaryCtx", "cuFuncGet", "cuKernelGet", "cuLibraryGet",
-		"cuModuleGet", "cuPointerGet", "cuOccupancy", "cuStreamGet", "cuStreamIsCapturing", "cuDriverGet", "cuInit",
-		"__cuda" };
-
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-			return true;
-	return false;
-}
-
-/* A launch of PyTorch comes with 18 calls like cudaGetDevice(): nearly nine of ten records that CUPTI made of ResNet-50's
- * steps were of such calls. A CUPTI without these two functions (11.8) records them all, and records.c leaves them out. Enabling the kinds
- * enables these calls again. */
-static void cupti_leave_out_questions(void)
+static void cupti_leave_out_call(bool runtime, uint32_t function)
 {
 	const struct dwc_functions *call = &dwc_cupti.call;
-	const char *name;
+	int (*enable)(uint32_t, uint8_t) =
+	    runtime ? call->cuptiActivityEnableRuntimeApi : call->cuptiActivityEnableDriverApi;
+	int (*enable_v2)(void *, uint32_t, uint8_t) =
+	    runtime ? call->cuptiActivityEnableRuntimeApi_v2 : call->cuptiActivityEnableDriverApi_v2;
 
+	if (dwc_cupti.subscriber && enable_v2)
+		enable_v2(dwc_cupti.subscriber, function, 0);
+	else if (!dwc_cupti.subscriber && enable)
+		enable(function, 0);
+}
+
+/* Nearly nine of ten records that CUPTI made of ResNet-50's steps were of calls that only ask. A CUPTI without these two
+ * functions (11.8) records them all, and records.c leaves them out. Enabling the kinds enables these calls again. */
+static void cupti_leave_out_questions(void)
+{
 	for (uint32_t function = 1; function < FUNCTIONS; function++)
-		for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_RUNTIME; domain++) {
-			bool runtime = domain == DOMAIN_RUNTIME;
-			int (*enable)(uint32_t, uint8_t) =
-			    runtime ? call->cuptiActivityEnableRuntimeApi : call->cuptiActivityEnableDriverApi;
-			int (*enable_v2)(void *, uint32_t, uint8_t) =
-			    runtime ? call->cuptiActivityEnableRuntimeApi_v2 : call->cuptiActivityEnableDriverApi_v2;
-
-			name = NULL;
-			if (call->cuptiGetCallbackName(domain, function, &name) != CUPTI_OK || !name ||
-			    !dwc_cupti_is_question(name))
-				continue;
-			if (dwc_cupti.subscriber && enable_v2)
-				enable_v2(dwc_cupti.subscriber, function, 0);
-			else if (!dwc_cupti.subscriber && enable)
-				enable(function, 0);
-		}
+		for (int runtime = 0; runtime <= 1; runtime++)
+			if (dwc_cupti_call_of(runtime, function) == DWC_CALL_ASKS)
+				cupti_leave_out_call(runtime, function);
 }
 
 void dwc_cupti_switch(enum dwc_level level)
@@ -315,11 +377,11 @@ void dwc_cupti_switch(enum dwc_level level)
 
 void dwc_cupti_close(void)
 {
+	cupti_set_thread_ids(THREAD_IDS_OF_PTHREAD);
+	dwc_cupti_make_room();
 	if (dwc_cupti.subscriber)
 		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.subscriber);
 	dwc_cupti.subscriber = NULL;
-	if (dwc_cupti.call.cuptiSetThreadIdType)
-		dwc_cupti.call.cuptiSetThreadIdType(THREAD_IDS_OF_PTHREAD);
 }
 
 void dwc_cupti_flush(bool all)

@@ -16,6 +16,8 @@ enum {
 	CUPTI_OK = 0, CUPTI_LIMIT_REACHED = 12, CUPTI_SUBSCRIBER_EXISTS = 39
 };
 
+#define CUPTI_SEVERAL 130100u /* the first version that serves several tools */
+
 /* Kinds of records (CUpti_ActivityKind). */
 enum {
 	KIND_COPY = 1, KIND_SET = 2, KIND_SERIAL_KERNEL = 3, KIND_DRIVER_CALL = 4, KIND_RUNTIME_CALL = 5,
@@ -25,10 +27,15 @@ enum {
 };
 
 /* Domains of cuptiGetCallbackName(). */
-enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3 };
+
+/* Callbacks of the domain of resources, and when one of a call comes. */
+enum { RESOURCE_NODE_CREATED = 13, RESOURCE_EXEC_STARTING = 17, RESOURCE_EXEC_CREATED = 18, RESOURCE_NODE_CLONED = 20 };
+enum { SITE_ENTER = 0, SITE_EXIT = 1 };
 
 #define THREAD_IDS_OF_PTHREAD 0 /* as CUPTI begins */
 #define THREAD_IDS_OF_SYSTEM 1
+#define ATTRIBUTE_THREAD_IDS 21 /* CUpti_ActivityAttribute, since 13.4 */
 #define COPY_IS_ASYNC 1u     /* in cupti_copy.flags */
 #define STREAM_NONE 0xffffffffu /* in cupti_sync.stream */
 #define FLUSH_FORCED 1u
@@ -160,6 +167,21 @@ struct cupti_stream {
 	uint32_t kind, context, stream;
 	int32_t priority;
 	uint32_t flag, correlation;
+};
+
+/* CUpti_CallbackData, CUpti_ResourceData, CUpti_GraphData: what callbacks get */
+struct cupti_callback {
+	int site;
+};
+
+struct cupti_resource {
+	void *context, *handle;
+	const void *descriptor;
+};
+
+struct cupti_graph_data {
+	void *graph, *original_graph;
+	void *node, *original_node;
 };
 
 /* CUpti_SubscriberParams (13.0 on; the last member since 13.1, which `size` tells the library) */

@@ -88,7 +88,10 @@ static int handover_cuptiActivityRegisterTimestampCallback(void *clock)
 static int handover_cuptiSubscribe(void **subscriber, void *callback, void *user)
 {
 	enum dwc_owner owner = handover.enter(dwc_cupti.subscriber);
-	int result = dwc_cupti.call.cuptiSubscribe(subscriber, callback, user);
+	int result;
+
+	dwc_cupti_make_room();
+	result = dwc_cupti.call.cuptiSubscribe(subscriber, callback, user);
 
 	dwc_cupti.seen |= result == CUPTI_OK;
 	handover.leave(owner);
@@ -98,8 +101,13 @@ static int handover_cuptiSubscribe(void **subscriber, void *callback, void *user
 static int handover_cuptiSubscribe_v2(void **subscriber, void *callback, void *user, struct cupti_subscriber *ask)
 {
 	bool shares = ask && ask->size > offsetof(struct cupti_subscriber, several) && ask->several;
-	enum dwc_owner owner = handover.enter(dwc_cupti.subscriber && !shares);
-	int result = dwc_cupti.call.cuptiSubscribe_v2(subscriber, callback, user, ask);
+	/* Alone since 13.1, dwell does not see what one of several enables. */
+	bool leaves = dwc_cupti.subscriber ? !shares : shares && dwc_cupti.version >= CUPTI_SEVERAL;
+	enum dwc_owner owner = handover.enter(leaves);
+	int result;
+
+	dwc_cupti_make_room();
+	result = dwc_cupti.call.cuptiSubscribe_v2(subscriber, callback, user, ask);
 
 	dwc_cupti.seen |= result == CUPTI_OK;
 	handover.leave(owner);

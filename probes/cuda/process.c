@@ -62,14 +62,6 @@ static void cuda_note_recorded(void)
 	dwell_meta(DW_KEY_CUDA, text);
 }
 
-static void cuda_count_lost(void)
-{
-	uint64_t lost = dwc_cupti_dropped();
-
-	if (lost)
-		dwell_device_lost(lost);
-}
-
 /* Between bursts. What is recorded is known from the gaps, of which one that did not end is stored, too. */
 static void cuda_begin_gap(void)
 {
@@ -95,7 +87,7 @@ static void cuda_stop(void)
 	cuda_end_gap();
 	dwc_cupti_switch(DWC_OFF);
 	dwc_cupti_flush(true);
-	cuda_count_lost();
+	dwc_records_count_lost(true);
 }
 
 /* The records are another tool's from now on. What it has enabled must stay enabled. */
@@ -234,7 +226,7 @@ static void cuda_flush(void)
 	}
 	dwc_cupti_flush(false);
 	dwc_records_pair_clocks();
-	cuda_count_lost();
+	dwc_records_count_lost(false);
 	returned = dwc_buffers_returned();
 	cuda.flushes_without = returned == cuda.returned ? cuda.flushes_without + 1 : 0;
 	cuda.returned = returned;
@@ -295,7 +287,7 @@ int InitializeInjection(void)
 	pthread_mutex_lock(&cuda.lock);
 	if (cuda.pid != getpid() && dwell_device_epoch()) {
 		cuda.pid = getpid();
-		if (!dwc_cupti_open(&dwc_buffer_functions)) {
+		if (!dwc_cupti_open(&dwc_buffer_functions, dwc_graphs_take)) {
 			cuda.is_over = true;
 			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 		} else {
@@ -334,7 +326,7 @@ void dwc_process_follow(int flush)
 		if (flush && !cuda.is_over && !dwc_cupti_taken()) {
 			dwc_cupti_flush(false);
 			dwc_records_pair_clocks();
-			cuda_count_lost();
+			dwc_records_count_lost(false);
 		}
 	}
 	pthread_mutex_unlock(&cuda.lock);

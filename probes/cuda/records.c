@@ -213,7 +213,7 @@ static uint32_t record_function(bool runtime, uint32_t function)
 		length = sizeof text - 1;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	uint32_t id = dwc_cupti_is_question(text) ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
+	uint32_t id = dwc_call_of(name) == DWC_CALL_ASKS ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
 	if (known)
 		*known = id;
 	return id;
@@ -278,11 +278,16 @@ static void record_send(void)
 	state.count = 0;
 }
 
+/* NULL: it is lost, because CUPTI could not read its times. */
 static struct dwell_device_event *record_add(enum dwell_device_kind kind, uint64_t start, uint64_t end,
                                              uint32_t correlation)
 {
 	struct dwell_device_event *event;
 
+	if (!start || !end) {
+		dwc_lost_add(DWC_LOST_TIMES, 1);
+		return NULL;
+	}
 	if (state.count == BATCH)
 		record_send();
 	correlation = state.stuck_count ? record_number(correlation) : correlation;
@@ -306,25 +311,17 @@ static void record_compare_with_call(uint32_t correlation, uint64_t start)
 		state.late_ns = state.calls[at].start - start;
 }
 
-/* Whether CUPTI could read the times of some work. If not, the work is lost; dwc_cupti_dropped() does not count it. */
-static bool record_has_times(uint64_t start, uint64_t end)
-{
-	if (start && end)
-		return true;
-	dwell_device_lost(1);
-	return false;
-}
-
 static void record_take_kernel(const struct cupti_kernel *from)
 {
 	struct dwell_device_event *event;
 
-	if (!record_has_times(from->start, from->end))
+	event = record_add(DWELL_DEVICE_KERNEL, from->start, from->end, from->correlation);
+	if (!event)
 		return;
 	record_compare_with_call(from->correlation, from->start);
-	event = record_add(DWELL_DEVICE_KERNEL, from->start, from->end, from->correlation);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = record_launch(from) | (uint64_t)(uint32_t)from->graph_node << 32;
+	event->external = from->graph_node;
 }
 
 /* Of the format's detail of MEMORY. */
@@ -336,12 +333,13 @@ static void record_take_copy(const struct cupti_copy *from)
 {
 	struct dwell_device_event *event;
 
-	if (!record_has_times(from->start, from->end))
-		return;
 	event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
+	if (!event)
+		return;
 	record_compare_with_call(from->correlation, from->start);
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->source) | MEMORY_OF(from->destination) << 4 |
 	                (from->flags & COPY_IS_ASYNC ? 0x100u : 0);
 }
@@ -350,11 +348,12 @@ static void record_take_peer_copy(const struct cupti_peer_copy *from)
 {
 	struct dwell_device_event *event;
 
-	if (!record_has_times(from->start, from->end))
-		return;
 	event = record_add(DWELL_DEVICE_COPY, from->start, from->end, from->correlation);
+	if (!event)
+		return;
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->source) | MEMORY_OF(from->destination) << 4 | 0x200u |
 	                (from->flags & COPY_IS_ASYNC ? 0x100u : 0);
 }
@@ -363,11 +362,12 @@ static void record_take_set(const struct cupti_set *from)
 {
 	struct dwell_device_event *event;
 
-	if (!record_has_times(from->start, from->end))
-		return;
 	event = record_add(DWELL_DEVICE_SET, from->start, from->end, from->correlation);
+	if (!event)
+		return;
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = from->bytes;
+	event->external = from->graph_node;
 	event->detail = MEMORY_OF(from->memory) << 4;
 }
 
@@ -378,6 +378,8 @@ static void record_take_memory(const struct cupti_memory *from)
 	if (from->operation != 1 && from->operation != 2)
 		return;
 	event = record_add(DWELL_DEVICE_MEMORY, from->time, from->time, from->correlation);
+	if (!event)
+		return;
 	event->queue = record_queue(from->device, from->context, STREAM_NONE);
 	event->value = from->bytes;
 	event->detail = from->operation | MEMORY_OF(from->memory) << 4;
@@ -392,6 +394,8 @@ static void record_take_pool(const struct cupti_pool *from)
 	if (from->operation < 1 || from->operation > 3)
 		return;
 	event = record_add(DWELL_DEVICE_MEMORY, from->time, from->time, from->correlation);
+	if (!event)
+		return;
 	event->queue = record_queue(from->device, 0, STREAM_NONE);
 	event->value = from->bytes;
 	event->detail = (DETAIL_POOL_CREATED + from->operation - 1) | MEMORY_IS_DEVICE << 4;
@@ -404,6 +408,8 @@ static void record_take_sync(const struct cupti_sync *from)
 	uint32_t device = record_device_of(from->context);
 	unsigned at = (from->context * 31 + from->event) % EVENTS;
 
+	if (!event)
+		return;
 	event->queue = record_queue(device, from->context, from->stream);
 	event->detail = from->type <= 4 ? from->type : 0;
 	if (from->type != 1 && from->type != 2)
@@ -427,6 +433,28 @@ static void record_take_event(const struct cupti_event *from)
 	state.events[at].correlation = from->correlation;
 }
 
+/* The nodes of graphs that were made since the last time: calls whose "external" is the node, from the begin of the capture. */
+static void record_take_nodes(void)
+{
+	struct dwell_device_event *event;
+	struct dwc_node nodes[64];
+	unsigned count;
+	uint64_t lost;
+
+	do {
+		count = dwc_graphs_fetch(nodes, 64, &lost);
+		dwc_lost_add(DWC_LOST_NODES, lost);
+		for (unsigned i = 0; i < count; i++) {
+			event = record_add(DWELL_DEVICE_CALL, nodes[i].begin_ns, nodes[i].made_ns, 0);
+			if (!event)
+				continue;
+			event->queue = record_thread(nodes[i].tid);
+			event->external = nodes[i].node;
+			event->value = dwell_intern(DWELL_CATEGORY_RUNTIME, "(node of a CUDA graph)", NULL);
+		}
+	} while (count == 64);
+}
+
 static void record_take_call(const struct cupti_call *from)
 {
 	uint32_t name = record_function(from->kind == KIND_RUNTIME_CALL, from->function);
@@ -437,8 +465,14 @@ static void record_take_call(const struct cupti_call *from)
 	state.calls[at].start = from->start;
 	if (name == SKIPPED)
 		return;
+	if (!dwc_cupti.has_threads) {
+		dwc_lost_add(DWC_LOST_THREADS, 1);
+		return;
+	}
 	record_look_for_stuck(from);
 	event = record_add(DWELL_DEVICE_CALL, from->start, from->end, from->correlation);
+	if (!event)
+		return;
 	event->queue = record_thread(from->thread);
 	event->value = name;
 }
@@ -448,6 +482,8 @@ static void record_take_overhead(const struct cupti_overhead *from)
 	struct dwell_device_event *event = record_add(DWELL_DEVICE_OVERHEAD, from->start, from->end, 0);
 	uint32_t device = from->object_kind >= OBJECT_IS_DEVICE ? from->object[0] : 0;
 
+	if (!event)
+		return;
 	event->queue = record_queue(device, 0, STREAM_NONE);
 	event->value = record_overhead(from->what);
 }
@@ -456,6 +492,8 @@ static void record_take_graph(const struct cupti_graph *from)
 {
 	struct dwell_device_event *event = record_add(DWELL_DEVICE_GRAPH, from->start, from->end, from->correlation);
 
+	if (!event)
+		return;
 	event->queue = record_queue(from->device, from->context, from->stream);
 	event->value = dwell_intern(DWELL_CATEGORY_DEVICE, "CUDA graph", NULL);
 }
@@ -527,6 +565,7 @@ static bool record_look_at_session(void)
 		memset(state.overheads, 0, sizeof state.overheads);
 		state.epoch = epoch;
 		state.clock = 0;
+		dwc_lost_reset();
 		record_write_pairing();
 	}
 	return epoch != 0;
@@ -553,9 +592,11 @@ void dwc_records_take(uint8_t *buffer, size_t valid)
 
 	record_lock();
 	dwc_raw_keep(buffer, valid);
-	if (record_look_at_session())
+	if (record_look_at_session()) {
+		record_take_nodes();
 		while ((record = dwc_cupti_next(buffer, valid, record)))
 			record_take(record);
+	}
 	record_send();
 	record_unlock();
 }
@@ -572,6 +613,20 @@ void dwc_records_pair_clocks(void)
 	pairing = read;
 	if (record_look_at_session() && epoch == state.epoch)
 		record_write_pairing();
+	record_unlock();
+}
+
+void dwc_records_count_lost(bool at_end)
+{
+	uint64_t dropped = dwc_cupti_dropped(); /* not under the lock, as above */
+
+	record_lock();
+	if (record_look_at_session()) {
+		record_take_nodes();
+		dwc_lost_add(DWC_LOST_BUFFERS, dropped);
+		dwc_lost_say(at_end);
+	}
+	record_send();
 	record_unlock();
 }
 

@@ -8,7 +8,7 @@
  * Storages that no recorded allocator gave out (lazy, mapped from a file) are at
  * addresses without a recorded block, so that a reader ignores them. Needs the interpreter's lock.
  */
-#include "held.h"
+#include "held_blocks.h"
 #include "torch.h"
 
 DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);

@@ -3,7 +3,7 @@
  *
  * An operator costs a quarter of a microsecond and more, most of it PyTorch's own. Where a step has many small
  * operators, this is a tenth of the step. Then operators and layers are recorded in some steps only, and in the
- * others no callback stands in PyTorch, and blocks are held back (held.c). Steps, phases, waits and zones are
+ * others no callback stands in PyTorch, and blocks are held back (held_blocks.c). Steps, phases, waits and zones are
  * recorded in all steps.
  *
  * The process earns the part of its time that recording may take: when steps begin, what it has computed so far, and
@@ -17,7 +17,7 @@
  * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
  * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
  */
-#include "held.h"
+#include "held_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

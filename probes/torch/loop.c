@@ -240,18 +240,26 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	dwp_step_on_look();
 	if (follows)
 		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
-	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS, .grad = grad, .loop = follows,
-		.has_parameters = has_parameters, .training = training, .transformed = transformed });
+	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
+	                                           .grad = grad,
+	                                           .loop = follows,
+	                                           .has_parameters = has_parameters,
+	                                           .training = training,
+	                                           .transformed = transformed });
 	loop_entered(enters);
 	if (grad && training) {
 		*loop_trained(module) = module;
 		has_trained = true;
 	}
 	switch (phase) {
-	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
-	case STEPS_PHASE_FORWARD: return dwell_begin(has_parameters ? &dwp_phase_forward : &dwp_phase_forward_bare);
-	case STEPS_PHASE_EVALUATION: return dwell_begin(loop_evaluation_site(module, grad, training, has_parameters));
-	case STEPS_PHASE_TENTATIVE: return dwell_begin(&dwp_phase_tentative);
+	case STEPS_PHASE_NONE:
+		return DWELL_NOT_BEGUN;
+	case STEPS_PHASE_FORWARD:
+		return dwell_begin(has_parameters ? &dwp_phase_forward : &dwp_phase_forward_bare);
+	case STEPS_PHASE_EVALUATION:
+		return dwell_begin(loop_evaluation_site(module, grad, training, has_parameters));
+	case STEPS_PHASE_TENTATIVE:
+		return dwell_begin(&dwp_phase_tentative);
 	}
 	return DWELL_NOT_BEGUN;
 }
@@ -309,8 +317,7 @@ static PyObject *references; /* a set */
 
 static PyObject *loop_optimizer_gone(PyObject *self, PyObject *reference)
 {
-	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE,
-		                         .optimizer = PyLong_AsVoidPtr(self) };
+	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE, .optimizer = PyLong_AsVoidPtr(self) };
 
 	dwp_loop_report_to_all(&input);
 	dwp_optimizer_gone(input.optimizer);
@@ -352,7 +359,8 @@ static void loop_report_optimizer(enum steps_event event, PyObject *optimizer, b
 	loop_report(&(struct steps_input){ .event = event, .optimizer = optimizer, .named = named });
 }
 
-/* Stores how many threads an operator may use. Scripts set this before they create an optimizer, or before their loop. */
+/* Stores how many threads an operator may use. Scripts set this before they create an optimizer, or before their loop.
+ */
 static void loop_note_threads(void)
 {
 	static long noted;
@@ -442,6 +450,18 @@ static void loop_wait_for_closure(struct dwp_call *call)
 	dwp_loop_current->updates = dwp_optimizer_site(call->self);
 }
 
+/* Only from the thread whose loops are known. */
+static void loop_note_loops(PyObject *optimizer)
+{
+	uint64_t loops[8];
+	uint32_t count;
+
+	if (!dwp_torch_places.thread || !dwp_optimizer_is_due(optimizer))
+		return;
+	count = dwp_loops_here(loops, sizeof loops / sizeof *loops);
+	dwp_optimizer_in_loops(optimizer, loops, count);
+}
+
 static void loop_before_step(struct dwp_call *call)
 {
 	static unsigned steps;
@@ -450,8 +470,10 @@ static void loop_before_step(struct dwp_call *call)
 		loop_note_threads();
 	if (!(steps & (steps - 1)))
 		loop_note_framework();
-	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
+	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers)) {
 		dwp_blocks_of_first_step(call->self);
+		loop_note_loops(call->self);
+	}
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
 	call->began = DWELL_NOT_BEGUN;
 	if (dwp_loop_current && loop_has_closure(call))
@@ -471,8 +493,7 @@ static void loop_after_step(struct dwp_call *call, PyObject *result)
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	if (named)
 		dwp_step_on_seen(true);
-	loop_report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS,
-	                      call->self, named);
+	loop_report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS, call->self, named);
 }
 
 static void loop_after_state(struct dwp_call *call, PyObject *result)
@@ -569,6 +590,12 @@ static const struct {
 	{ "cuda", "_lazy_init", { loop_no_range, loop_after_device } },
 };
 
+static void loop_forked(void)
+{
+	dwp_loops_forget();
+	dwp_optimizers_forked();
+}
+
 static PyObject *loop_find_transform_level(PyObject *torch)
 {
 	PyObject *c = PyObject_GetAttrString(torch, "_C");
@@ -586,7 +613,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	static const struct dwp_hook function = { loop_before_function, loop_after_function };
 
 	follow_gate = follow;
-	dwp_loop_forked = dwp_loops_forget;
+	dwp_loop_forked = loop_forked;
 	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	training_name = PyUnicode_InternFromString("training");

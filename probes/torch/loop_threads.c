@@ -3,7 +3,7 @@
  */
 #include "loop_threads.h"
 #include "format/keys.h"
-#include "held.h"
+#include "held_blocks.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define MOST_LEVELS 8u      /* of nested loops */
 #define MOST_UNDECIDED 256u /* iterations of an inner loop; a longer one is no part of a step */
 #define MOST_WEIGHTS 16u
-#define MOST_PREFIX 6u      /* bytes from the begin of a loop in which a `for` asks for the next element */
+#define MOST_PREFIX 6u /* bytes from the begin of a loop in which a `for` asks for the next element */
 
 /* An instruction that a function is at, as an offset. */
 struct point {
@@ -44,12 +44,12 @@ static struct {
 /* What the first iterations of an inner loop call. */
 static struct {
 	uint32_t iterations;
-	bool fresh;            /* nothing was called yet in this iteration */
-	bool same_input;       /* of all so far */
-	bool other_weights;    /* each iteration had others than the one before */
+	bool fresh;         /* nothing was called yet in this iteration */
+	bool same_input;    /* of all so far */
+	bool other_weights; /* each iteration had others than the one before */
 	const PyObject *module;
 	uint64_t weights;
-	PyObject *input;       /* a weak reference */
+	PyObject *input; /* a weak reference */
 } calls;
 
 /* ---- where the thread is ------------------------------------------------------------------- */
@@ -83,8 +83,8 @@ static bool loops_contains(const struct dwp_code_loop *loop, uint32_t at)
 }
 
 /* The outermost loop within `around` (NULL: the function) that contains an instruction; NULL: none. */
-static const struct dwp_code_loop *loops_within(const struct dwp_code_loops *loops,
-                                                const struct dwp_code_loop *around, uint32_t at)
+static const struct dwp_code_loop *loops_within(const struct dwp_code_loops *loops, const struct dwp_code_loop *around,
+                                                uint32_t at)
 {
 	const struct dwp_code_loop *loop = around ? around + 1 : loops->loops;
 
@@ -428,6 +428,22 @@ struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject
 	if (kind == LOOPS_CALL && seen.in)
 		loops_note_call(module, input);
 	return seen;
+}
+
+uint32_t dwp_loops_here(uint64_t *loops, uint32_t most)
+{
+	static struct chain now;
+	struct level levels[MOST_LEVELS];
+	uint32_t count;
+
+	if (!dwp_torch_places.thread || !loops_walk(dwp_torch_places.thread, &now))
+		return 0;
+	count = loops_around(&now, levels);
+	while (count && levels[count - 1].loop->expression)
+		count--;
+	for (uint32_t i = 0; i < count && i < most; i++)
+		loops[i] = (uint64_t)(uintptr_t)levels[i].code + levels[i].loop->from;
+	return count < most ? count : most;
 }
 
 bool dwp_loops_may_widen(void)

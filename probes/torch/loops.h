@@ -46,3 +46,6 @@ bool dwp_loops_may_widen(void);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
 void dwp_loops_forget(void);
+/* The loops of the program around this moment, the outermost first, but no comprehensions: numbers that differ between
+ * loops. 0: not known, or there are none. */
+uint32_t dwp_loops_here(uint64_t *loops, uint32_t most);

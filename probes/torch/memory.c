@@ -7,14 +7,14 @@
  * reporting of memory cannot be used: the program's torch.profiler may need it; it gets every
  * report of devices as well.
  *
- * In steps without operators most blocks of the CPU are not recorded: see held.c.
+ * In steps without operators most blocks of the CPU are not recorded: see held_blocks.c.
  *
  * Which operator an allocation belongs to follows from its position between the records of
  * operators.
  *
  * alloc_cpu may throw: this file is compiled so that exceptions pass through.
  */
-#include "held.h"
+#include "held_blocks.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,6 +7,20 @@ within, use it as torch.profiler:
 """
 import importlib
 
+TYPE_CHECKING = False  # as typing's, which would take longer to import than this module
+if TYPE_CHECKING:
+    from . import autograd as autograd, torchprof as torchprof
+    from ._native import Error as Error
+    from .events import EventList as EventList, FunctionEvent as FunctionEvent, FunctionEventAvg as FunctionEventAvg
+    from .notebook import load_ipython_extension as load_ipython_extension
+    from .nvprof import load_nvprof as load_nvprof
+    from .nvtx import emit_nvtx as emit_nvtx
+    from .profiler import (ProfilerAction as ProfilerAction, ProfilerActivity as ProfilerActivity, kineto_available as kineto_available,
+                           profile as profile, record_function as record_function, schedule as schedule, step as step,
+                           supported_activities as supported_activities, tensorboard_trace_handler as tensorboard_trace_handler)
+    from .values import counter as counter, mark as mark
+    from .views import View as View
+
 __version__ = "0.1.0"
 
 # The C libraries are loaded when one of these is first used.

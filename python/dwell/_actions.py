@@ -3,6 +3,8 @@
 Actions begin and end in the C probe where it was built (a tenth of what Lightning's own
 profilers take), else through ctypes; stages and reports are libdwell-lightning's.
 """
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import logging
@@ -12,10 +14,13 @@ import sys
 import tempfile
 import threading
 import warnings
+from contextlib import AbstractContextManager
+from typing import Union
 
 from . import _native as native
 
 _p = native.pointer
+Path = Union[str, "os.PathLike[str]"]
 
 
 class _Options(ctypes.Structure):
@@ -123,27 +128,27 @@ class Profiler:
     be any address that fsspec knows.
     """
 
-    def __init__(self, dirpath=None, filename=None):
+    def __init__(self, dirpath: Path | None = None, filename: str | None = None) -> None:
         self.dirpath, self.filename = dirpath, filename
         self._stage = self._local_rank = None
         self._output_file = self._write_stream = None
 
     @property
-    def local_rank(self):
+    def local_rank(self) -> int:
         """The rank of this process on its machine; 0 where there is only one process."""
         return 0 if self._local_rank is None else self._local_rank
 
-    def start(self, action_name):
+    def start(self, action_name: str) -> None:
         """An action begins."""
 
-    def stop(self, action_name):
+    def stop(self, action_name: str) -> None:
         """It ends."""
 
-    def profile(self, action_name):
+    def profile(self, action_name: str) -> AbstractContextManager[str]:
         """A context manager: its block is the action."""
         return Scope(self, action_name)
 
-    def summary(self):
+    def summary(self) -> str:
         """The report as text."""
         return ""
 
@@ -182,7 +187,7 @@ class Profiler:
             lines += [f"Profile stats for: {action}{rank}", text]
         return "\n".join(lines)
 
-    def describe(self):
+    def describe(self) -> None:
         """Appends the report to its file, or logs it on rank 0; ends the stage. Within a Trainer
         and without one. OSError where the file cannot be written."""
         text = self.summary()
@@ -193,13 +198,13 @@ class Profiler:
             self._output_file.flush()
         self.teardown(stage=self._stage)
 
-    def setup(self, stage, local_rank=None, log_dir=None):
+    def setup(self, stage: str | None, local_rank: int | None = None, log_dir: Path | None = None) -> None:
         """A stage begins: "fit", "validate", "test" or "predict"."""
         self._stage = None if stage is None else str(getattr(stage, "value", stage))
         self._local_rank = local_rank
         self.dirpath = self.dirpath or log_dir
 
-    def teardown(self, stage=None):
+    def teardown(self, stage: str | None = None) -> None:
         """It ends."""
         self._write_stream = None
         if self._output_file is not None:

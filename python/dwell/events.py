@@ -3,10 +3,15 @@
 Tables and sums are C's (one pass over the trace); objects are made of them when asked for.
 Times are microseconds, memory bytes.
 """
+from __future__ import annotations
+
 import enum
 import json
+import os
 import re
 import sys
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from . import _native as native
 from .views import View
@@ -50,10 +55,13 @@ def _cpu():
 class Interval:
     """A stretch of time, microseconds since the run's start."""
 
-    def __init__(self, start, end):
+    start: float
+    end: float
+
+    def __init__(self, start: float, end: float) -> None:
         self.start, self.end = start, end
 
-    def elapsed_us(self):
+    def elapsed_us(self) -> float:
         return self.end - self.start
 
     def __repr__(self):
@@ -63,31 +71,76 @@ class Interval:
 class _Times:
     """What both kinds of events derive from their sums."""
 
-    cpu_time_str = property(lambda self: _time_text(self.cpu_time))
-    cpu_time_total_str = property(lambda self: _time_text(self.cpu_time_total))
-    self_cpu_time_total_str = property(lambda self: _time_text(self.self_cpu_time_total))
-    device_time_str = property(lambda self: _time_text(self.device_time))
-    device_time_total_str = property(lambda self: _time_text(self.device_time_total))
-    self_device_time_total_str = property(lambda self: _time_text(self.self_device_time_total))
-    cuda_time_str = property(lambda self: self.device_time_str)
-    cuda_time_total_str = property(lambda self: self.device_time_total_str)
-    self_cuda_time_total_str = property(lambda self: self.self_device_time_total_str)
-    cuda_time = property(lambda self: self.device_time)
-    cuda_time_total = property(lambda self: self.device_time_total)
-    self_cuda_time_total = property(lambda self: self.self_device_time_total)
     # Of single calls, and where no device is recorded.
     device_time = device_time_total = self_device_time_total = 0.0
     self_device_memory_usage = 0
-    cuda_memory_usage = property(lambda self: self.device_memory_usage)
-    self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
-    device_type = property(lambda self: _cpu())
-    use_device = None
+    use_device: str | None = None
     device_index = device_resource_id = 0
     is_legacy = False
     is_remote = False
     node_id = -1
     # Of the sums in a table, which takes them from the trace.
     self_cpu_percent = total_cpu_percent = total_device_percent = -1
+
+    @property
+    def cpu_time_str(self) -> str:
+        return _time_text(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        return _time_text(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        return _time_text(self.self_cpu_time_total)
+
+    @property
+    def device_time_str(self) -> str:
+        return _time_text(self.device_time)
+
+    @property
+    def device_time_total_str(self) -> str:
+        return _time_text(self.device_time_total)
+
+    @property
+    def self_device_time_total_str(self) -> str:
+        return _time_text(self.self_device_time_total)
+
+    @property
+    def cuda_time_str(self) -> str:
+        return self.device_time_str
+
+    @property
+    def cuda_time_total_str(self) -> str:
+        return self.device_time_total_str
+
+    @property
+    def self_cuda_time_total_str(self) -> str:
+        return self.self_device_time_total_str
+
+    @property
+    def cuda_time(self) -> float:
+        return self.device_time
+
+    @property
+    def cuda_time_total(self) -> float:
+        return self.device_time_total
+
+    @property
+    def self_cuda_time_total(self) -> float:
+        return self.self_device_time_total
+
+    @property
+    def cuda_memory_usage(self) -> int:
+        return self.device_memory_usage
+
+    @property
+    def self_cuda_memory_usage(self) -> int:
+        return self.self_device_memory_usage
+
+    @property
+    def device_type(self) -> Any:
+        return _cpu()
 
 
 def _scope(name, is_operator):
@@ -99,7 +152,47 @@ def _scope(name, is_operator):
 class FunctionEvent(_Times):
     """One call: an operator, a named range, or a step ("ProfilerStep#N")."""
 
-    def __init__(self, number, event):
+    id: int
+    name: str
+    trace_name: str
+    overload_name: str
+    thread: int
+    pid: int
+    fwd_thread: int
+    time_range: Interval
+    sequence_nr: int
+    input_shapes: list[list[int]]
+    input_dtypes: list[str]
+    concrete_inputs: list[Any]
+    kwinputs: dict[str, Any]
+    stack: list[str]
+    scope: int
+    category: int
+    is_user_annotation: bool
+    is_async: bool
+    metadata_json: str
+    count: int
+    kernels: list[Any]
+    flops: int
+    activity_type: str
+    external_id: int
+    linked_correlation_id: int
+    flow_id: int
+    flow_type: int
+    flow_start: bool
+    is_python_function: bool
+    python_id: int
+    python_parent_id: int
+    python_module_id: int
+    structured_input_shapes: list[Any]
+    structured_input_strides: None
+    event_metadata: Any
+    extra_meta: Any
+    cpu_children: list[FunctionEvent]
+    cpu_parent: FunctionEvent | None
+    self_cpu_memory_usage: int
+
+    def __init__(self, number: int, event: dict[str, Any]) -> None:
         self.id = number
         self.name = self.trace_name = event["name"]
         if event["type"] == _STEP:
@@ -136,36 +229,38 @@ class FunctionEvent(_Times):
         self.cpu_parent = None
         self.self_cpu_memory_usage = 0
 
-    key = property(lambda self: self.name)
+    @property
+    def key(self) -> str:
+        return self.name
 
     @property
-    def cpu_time_total(self):
+    def cpu_time_total(self) -> float:
         return 0.0 if self.is_async else self.time_range.elapsed_us()
 
     cpu_time = cpu_time_total
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> float:
         if self.is_async:
             return 0.0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
-    def cpu_memory_usage(self):
+    def cpu_memory_usage(self) -> int:
         return self.self_cpu_memory_usage + sum(c.cpu_memory_usage for c in self.cpu_children)
 
     @property
-    def device_memory_usage(self):
+    def device_memory_usage(self) -> int:
         return self.self_device_memory_usage + sum(c.device_memory_usage for c in self.cpu_children)
 
-    def append_cpu_child(self, child):
+    def append_cpu_child(self, child: FunctionEvent) -> None:
         child.cpu_parent = self
         self.cpu_children.append(child)
 
-    def set_cpu_parent(self, parent):
+    def set_cpu_parent(self, parent: FunctionEvent) -> None:
         self.cpu_parent = parent
 
-    def append_kernel(self, name, device, duration):
+    def append_kernel(self, name: str, device: int, duration: float) -> None:
         """Refused: kernels are recorded, not added by hand."""
         raise NotImplementedError(f"dwell: kernel {name} on device {device} ({duration} us) cannot "
                                   "be added to a recorded event")
@@ -178,9 +273,30 @@ class FunctionEvent(_Times):
 class FunctionEventAvg(_Times):
     """All calls of one operator (with the grouping that key_averages() was given)."""
 
+    key: str | None
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+    min_cpu_time: float
+    max_cpu_time: float
+    p50_cpu_time: float
+    p99_cpu_time: float
+    cpu_memory_usage: int
+    self_cpu_memory_usage: int
+    device_memory_usage: int
+    input_shapes: list[list[int]] | str
+    overload_name: str
+    stack: list[str]
+    flops: int
+    is_async: bool
+    is_user_annotation: bool
+    scope: int
+    cpu_parent: None
+    cpu_children: None
+
     is_remote, node_id = False, 0
 
-    def __init__(self, row=None):
+    def __init__(self, row: dict[str, Any] | None = None) -> None:
         """Of a row of the calls view; without one, nothing, to which calls are added."""
         row = row or {}
         self.key = row.get("name")
@@ -207,7 +323,7 @@ class FunctionEventAvg(_Times):
         self.scope = _scope(self.key or "", not self.is_user_annotation)
         self.cpu_parent = self.cpu_children = None  # several calls have several
 
-    def add(self, other):
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
         """Adds the calls of another one of the same name."""
         if self.key is None:
             for name in ("key", "is_async", "is_user_annotation", "overload_name", "input_shapes", "stack", "scope",
@@ -226,11 +342,11 @@ class FunctionEventAvg(_Times):
     __iadd__ = add
 
     @property
-    def cpu_time(self):
+    def cpu_time(self) -> float:
         return self.cpu_time_total / self.count if self.count else 0.0
 
     @property
-    def device_time(self):
+    def device_time(self) -> float:
         return self.device_time_total / self.count if self.count else 0.0
 
     def __repr__(self):
@@ -238,12 +354,16 @@ class FunctionEventAvg(_Times):
                 f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes}>")
 
 
-class EventList(list):
+_E = TypeVar("_E", "FunctionEvent", "FunctionEventAvg")
+
+
+class EventList(list[_E]):
     """A list of events with the tables and exports of torch.autograd.profiler's."""
 
     _trace = _group_by = _ranges = None
 
-    def __init__(self, items=(), trace=None, group_by=None, ranges=None):
+    def __init__(self, items: Iterable[_E] = (), trace: Any = None, group_by: str | None = None,
+                 ranges: str | None = None) -> None:
         """`ranges`: which rows tables have besides operators, as View's option; None: named ranges and steps."""
         super().__init__(items)
         if trace is not None:
@@ -254,9 +374,9 @@ class EventList(list):
             raise ValueError("EventList: the list was made without a trace: take one of a dwell.profile")
         return self._trace
 
-    def table(self, sort_by=None, row_limit=100, max_src_column_width=75,
-              max_name_column_width=55, max_shapes_column_width=80, header=None,
-              top_level_events_only=False, time_unit=None):
+    def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75,
+              max_name_column_width: int = 55, max_shapes_column_width: int = 80, header: str | None = None,
+              top_level_events_only: bool = False, time_unit: str | None = None) -> str:
         """torch's table, of the whole result."""
         options = native.view_options(
             sort=sort_by, limit=row_limit, group_by=self._group_by, ranges=self._ranges, top_level=top_level_events_only,
@@ -269,10 +389,10 @@ class EventList(list):
         return self.table()
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> float:
         return sum(event.self_cpu_time_total for event in self)
 
-    def total_average(self):
+    def total_average(self) -> FunctionEventAvg:
         """The sums over all events, as one FunctionEventAvg."""
         total = FunctionEventAvg()
         for event in self:
@@ -282,7 +402,7 @@ class EventList(list):
         total.cpu_memory_usage, total.device_memory_usage = total.self_cpu_memory_usage, total.self_device_memory_usage
         return total
 
-    def supported_export_stacks_metrics(self):
+    def supported_export_stacks_metrics(self) -> list[str]:
         return ["self_cpu_time_total", "self_cuda_time_total"]
 
     def _repr_html_(self):
@@ -290,19 +410,19 @@ class EventList(list):
             return None
         return View(self._source(), "operators", limit=20, group_by=self._group_by).format("html")
 
-    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0,
-                     group_by_overload_name=False):
+    def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
+                     group_by_overload_name: bool = False) -> EventList[FunctionEventAvg]:
         return averages(self._source(), group_by_input_shapes, group_by_stack_n, group_by_overload_name, self._ranges)
 
-    def export_chrome_trace(self, path, use_python_export=False):
+    def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
         refuse_python_export(use_python_export)
         self._source().export(b"chrome", path)
 
-    def export_stacks(self, path, metric):
+    def export_stacks(self, path: str | os.PathLike[str], metric: str) -> None:
         self._source().export(b"folded", path, metric=metric)
 
 
-def refuse_python_export(asked):
+def refuse_python_export(asked: bool) -> None:
     if asked:
         raise ValueError("dwell.profile: use_python_export has no meaning here: there is one exporter")
 
@@ -316,7 +436,8 @@ def _layout():
 # ---- averages ------------------------------------------------------------------------------
 
 
-def averages(trace, by_shape=False, by_stack=0, by_overload=False, ranges=None):
+def averages(trace: Any, by_shape: bool = False, by_stack: int = 0, by_overload: bool = False,
+             ranges: str | None = None) -> EventList[FunctionEventAvg]:
     """The rows of the calls view as an EventList. `by_stack`: how many frames a row's calls share."""
     frames = native.whole(by_stack, "group_by_stack_n", -2**31, 2**31 - 1)
     groups = ["shape"] * bool(by_shape) + ["overload"] * bool(by_overload) + [f"stack:{frames}"] * (frames > 0)
@@ -360,7 +481,7 @@ def _collect(trace, shown):
         event.type == _RANGE and event.category in shown) else None)
 
 
-def ranges_of(trace, category):
+def ranges_of(trace: Any, category: int) -> list[tuple[str, int, int]]:
     """(name, start_ns, end_ns) of each range of the category that has ended, by their ends."""
     ranges = _each(trace, lambda event: (event.name.decode(errors="replace"), event.start_ns, event.end_ns)
                    if event.type == _RANGE and event.category == category and not event.open else None)
@@ -460,7 +581,7 @@ def _give_memory(calls, changes):
             open_calls[-1].self_cpu_memory_usage += change
 
 
-def events_of(trace, categories=frozenset(), ranges=None):
+def events_of(trace: Any, categories: frozenset[int] = frozenset(), ranges: str | None = None) -> EventList[FunctionEvent]:
     """Each call of the result as an EventList, by time; ranges of `categories` too, which
     are otherwise left out. `ranges` as in EventList."""
     trace = native.trace_of(trace)

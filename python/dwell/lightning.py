@@ -9,6 +9,8 @@ percentages are of that stage's time. Without a Trainer, actions count from the 
 describe(). A profiler of one's own derives from Profiler, as in Lightning. `dwell run` records
 the actions of a script that has none of these, too.
 """
+from __future__ import annotations
+
 import collections
 import contextlib
 import functools
@@ -18,14 +20,18 @@ import pstats
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import _native as native, nvtx, xla
-from ._actions import Profiler, Recorded, Scope, actions, encoded, folder_of, warned
-from .events import events_of, ranges_of
+from ._actions import Path, Profiler, Recorded, Scope, actions, encoded, folder_of, warned
+from .events import EventList, FunctionEvent, events_of, ranges_of
 from .profiler import (ProfilerAction, begin_step, end_step, profile, record_function,
                        tensorboard_trace_handler)
 from .views import View
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 _E_NO_DATA, _E_STATE = -9, -10  # DWELL_E_NO_DATA, DWELL_E_STATE
 _LAYER, _ACTION = 3, 5  # enum dwell_category
@@ -72,7 +78,8 @@ class SimpleProfiler(Recorded):
     what an action launches ends in a later one. The waits make the program slower.
     """
 
-    def __init__(self, dirpath=None, filename=None, extended=True, synchronize=False):
+    def __init__(self, dirpath: Path | None = None, filename: str | None = None, extended: bool = True,
+                 synchronize: bool = False) -> None:
         self.extended, self.synchronize = extended, synchronize
         super().__init__(dirpath, filename, brief=not extended)
 
@@ -92,7 +99,7 @@ class SimpleProfiler(Recorded):
         super().stop(action_name)
 
     @property
-    def recorded_durations(self):
+    def recorded_durations(self) -> dict[str, list[float]]:
         """Seconds of each call that has ended, by action and in the order of their ends: of the
         stage so far, or of the last one. Each access reads the trace; keep the result."""
         result, found = self._result(), {}
@@ -111,25 +118,27 @@ class ActionFunctions:
     """The functions that ran within an action, with the methods of cProfile.Profile that read:
     pstats.Stats() takes it. Times are seconds."""
 
-    def __init__(self, functions):
+    stats: dict[tuple[str, int, str], tuple[int, int, float, float, dict[Any, Any]]]
+
+    def __init__(self, functions: dict[tuple[str, int, str], Any]) -> None:
         self._functions, self.stats = functions, {}
 
-    def create_stats(self):
+    def create_stats(self) -> None:
         """Fills `stats`, as pstats.Stats() asks for: {(file, line, function): (primitive calls,
         calls, own time, total time, callers)}."""
         self.stats = dict(self._functions)
 
-    def getstats(self):
+    def getstats(self) -> list[Any]:
         """An entry for each function; of callees (`calls`) there are none."""
         return [_Entry(pstats.func_std_string(place), calls, calls - primitive, total, own, None)
                 for place, (primitive, calls, own, total, _) in self._functions.items()]
 
-    def dump_stats(self, file):
+    def dump_stats(self, file: Path) -> None:
         """Writes the file that pstats and snakeviz read."""
         with open(file, "wb") as output:
             marshal.dump(self._functions, output)
 
-    def print_stats(self, sort=-1):
+    def print_stats(self, sort: str | int = -1) -> None:
         """Prints the table of pstats."""
         pstats.Stats(self).strip_dirs().sort_stats(sort).print_stats()
 
@@ -173,7 +182,8 @@ class AdvancedProfiler(Recorded):
 
     _name = "advanced"
 
-    def __init__(self, dirpath=None, filename=None, line_count_restriction=1.0, dump_stats=False):
+    def __init__(self, dirpath: Path | None = None, filename: str | None = None, line_count_restriction: float = 1.0,
+                 dump_stats: bool = False) -> None:
         restriction = float(line_count_restriction)
         if not restriction >= 0:
             raise ValueError(f"line_count_restriction {line_count_restriction}: give a number of rows, as 20, or "
@@ -185,7 +195,7 @@ class AdvancedProfiler(Recorded):
         self.dump_stats = dump_stats
 
     @property
-    def profiled_actions(self):
+    def profiled_actions(self) -> Mapping[str, ActionFunctions]:
         """The functions of each action, as cProfile.Profile has them: of the stage so far, or of
         the last one. Each access reads the trace."""
         return _ProfiledActions(self._result())
@@ -264,16 +274,17 @@ class PyTorchProfiler(Recorded):
     AVAILABLE_SORT_KEYS, STEP_FUNCTIONS = _SORT_KEYS, set(_STEPS.values())
     _name = "actions"  # alone: the report is made here
 
-    def __new__(cls, *arguments, emit_nvtx=False, **_named):
+    def __new__(cls, *arguments: Any, emit_nvtx: bool = False, **_named: Any) -> PyTorchProfiler:
         emits = emit_nvtx or len(arguments) > 3 and arguments[3]
         return super().__new__(_EmittingProfiler if emits and cls is PyTorchProfiler else cls)
 
-    def __init__(self, dirpath=None, filename=None, group_by_input_shapes=False, emit_nvtx=False,
-                 export_to_chrome=True, row_limit=20, sort_by_key=None, record_module_names=True,
-                 table_kwargs=None, *, record_functions=(), schedule=None, on_trace_ready=None,
-                 activities=None, record_shapes=False, profile_memory=False, with_stack=False,
-                 with_flops=False, with_modules=False, export_to_flame_graph=False,
-                 metric="self_cpu_time_total"):
+    def __init__(self, dirpath: Path | None = None, filename: str | None = None, group_by_input_shapes: bool = False,
+                 emit_nvtx: bool = False, export_to_chrome: bool = True, row_limit: int = 20, sort_by_key: str | None = None,
+                 record_module_names: bool = True, table_kwargs: Mapping[str, Any] | None = None, *,
+                 record_functions: Iterable[str] = (), schedule: Callable[[int], Any] | None = None,
+                 on_trace_ready: Callable[[profile], Any] | None = None, activities: Iterable[Any] | None = None,
+                 record_shapes: bool = False, profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False,
+                 with_modules: bool = False, export_to_flame_graph: bool = False, metric: str = "self_cpu_time_total") -> None:
         if emit_nvtx and not isinstance(self, _EmittingProfiler):
             raise ValueError("emit_nvtx=True must be given to PyTorchProfiler itself, by its name and not to a "
                              "class that is derived from it")
@@ -351,12 +362,12 @@ class PyTorchProfiler(Recorded):
         return shown and shown._result  # pylint: disable=protected-access
 
     @property
-    def profiler(self):
+    def profiler(self) -> profile | None:
         """The dwell.profile of the stage under way, or None."""
         return self._profile
 
     @property
-    def function_events(self):
+    def function_events(self) -> EventList[FunctionEvent] | None:
         """Each call of the last stage (under a schedule: of its last cycle) as an EventList:
         operators, "[pl][profile]ACTION" and "[pl][module]CLASS: NAME". None before the first
         stage has ended."""
@@ -467,10 +478,10 @@ _emitted = threading.local()  # `open`: the actions that are open in the thread,
 class RegisterRecordFunction:
     """Within its block each call of the model's modules is a range "[pl][module]CLASS: NAME"."""
 
-    def __init__(self, model):
+    def __init__(self, model: Module) -> None:
         self._model, self._hooks, self._open = model, [], []
 
-    def __enter__(self):
+    def __enter__(self) -> RegisterRecordFunction:
         for name, module in self._model.named_modules():
             if name:
                 kind = type(module)
@@ -489,7 +500,7 @@ class RegisterRecordFunction:
         self._open.pop().__exit__(None, None, None)
         return result
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
@@ -514,7 +525,7 @@ class XLAProfiler(Recorded):
     _server = None  # one of a process
     _marks = False  # of this process: steps have been marked
 
-    def __init__(self, port=9012):
+    def __init__(self, port: int = 9012) -> None:
         if not 0 <= port <= 65535:
             raise ValueError(f"port {port}: give a number from 1 to 65535, or 0 for any that is free")
         super().__init__(port=port)
@@ -574,7 +585,7 @@ class _Beside(Recorded):
         self._core()
 
 
-def record_profilers(base):
+def record_profilers(base: type) -> None:
     """Called by the probe with Lightning's base class of profilers once it is imported: actions
     and stages of every trainer are recorded, whatever its profiler does."""
     try:

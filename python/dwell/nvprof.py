@@ -6,9 +6,13 @@ the number of launches and their nesting, where PyTorch compares each range with
 launches by other calls than cudaLaunchKernel() are taken, where PyTorch stops with an assertion.
 `dwell report FILE` shows the same file in dwell's views and needs no PyTorch.
 """
+from __future__ import annotations
+
 import bisect
+import os
 import pathlib
 import sqlite3
+from typing import Any
 
 from . import _native as native
 
@@ -43,7 +47,7 @@ def _read(path):
     return texts, ranges, launches
 
 
-def load_nvprof(path):
+def load_nvprof(path: str | os.PathLike[str]) -> Any:
     import torch
     from torch.autograd.profiler_util import EventList, FunctionEvent
 

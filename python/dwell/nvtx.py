@@ -6,9 +6,12 @@
 Within the block each operator of PyTorch, each torch.profiler.record_function and each dwell.record_function is an
 NVTX range of the domain "dwell". Nothing is recorded by this, and `dwell run` does not record these ranges again.
 """
+from __future__ import annotations
+
 import ctypes
 import os
 import threading
+from typing import Literal
 
 from . import _native as native
 from . import profiler
@@ -34,13 +37,13 @@ class emit_nvtx:
     `enabled=False` makes it do nothing. `active` says whether a tool takes the ranges. `record_shapes` is refused: names of
     ranges have no shapes."""
 
-    def __init__(self, enabled=True, record_shapes=False):
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         if record_shapes:
             raise ValueError("dwell.emit_nvtx: record_shapes has no meaning here: names of ranges have no shapes; "
                              "record them with dwell.profile(record_shapes=True)")
         self.enabled, self.record_shapes, self.active, self.entered = enabled, record_shapes, False, False
 
-    def __enter__(self):
+    def __enter__(self) -> emit_nvtx:
         if self.entered:
             raise RuntimeError("NVTX annotation context manager is not reentrant")
         if self.enabled:
@@ -48,7 +51,7 @@ class emit_nvtx:
             self.active = _begin()
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> Literal[False]:
         if self.entered:
             self.entered = False
             _end()

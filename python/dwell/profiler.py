@@ -3,6 +3,8 @@
 A script that imports them from here in place of torch.profiler runs as it is. What has no
 meaning here is refused by its name, never ignored. Times are microseconds, as there.
 """
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import enum
@@ -17,9 +19,11 @@ import threading
 import time
 import warnings
 import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import _native as native
-from .events import averages, events_of, refuse_python_export
+from .events import EventList, FunctionEvent, FunctionEventAvg, averages, events_of, refuse_python_export
 from .views import View
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "begin_step", "end_step", "kineto_available", "profile",
@@ -45,7 +49,7 @@ class ProfilerActivity(enum.Enum):
     PrivateUse1 = 6
 
 
-def supported_activities():
+def supported_activities() -> set[ProfilerActivity]:
     """What is recorded here. Asking a profile for more is a warning, not an error."""
     torch = sys.modules.get("torch")
     has_device = os.path.exists("/proc/driver/nvidia/version") or (torch is not None and torch.cuda.is_available())
@@ -59,7 +63,7 @@ def _default_activities():
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_device else {ProfilerActivity.CPU}
 
 
-def kineto_available():
+def kineto_available() -> bool:
     """Whether Kineto is used: never."""
     return False
 
@@ -82,7 +86,8 @@ class _Schedule:
             native.record.dwell_schedule_action(ctypes.byref(self.native), step))
 
 
-def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0,
+             skip_first_wait: int = 0) -> Callable[[int], ProfilerAction]:
     """The action of each step: after skip_first steps, cycles of wait, warmup and active
     steps, `repeat` of them (0: for ever)."""
     numbers = dict(wait=wait, warmup=warmup, active=active, repeat=repeat, skip_first=skip_first)
@@ -95,7 +100,8 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     return _Schedule(skip_first_wait=1 if skip_first_wait else 0, **numbers)
 
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
+def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False,
+                              use_python_export: bool = False) -> Callable[[profile], None]:
     """For on_trace_ready: writes each result where TensorBoard's profiler plugin looks."""
     refuse_python_export(use_python_export)
     os.makedirs(dir_name, exist_ok=True)
@@ -221,7 +227,7 @@ class record_function(contextlib.ContextDecorator):
     counts a lost record.
     """
 
-    def __init__(self, name, args=None):
+    def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
         self._id = _ids.get((name, args)) or _id_of(name, args)
 
@@ -234,7 +240,7 @@ class record_function(contextlib.ContextDecorator):
     def __reduce__(self):
         return type(self), (self.name, self.args)  # an id is of its process
 
-    def __enter__(self):
+    def __enter__(self) -> record_function:
         blocks = _thread.blocks
         if blocks.strays:
             blocks.end_strays()
@@ -248,7 +254,7 @@ class record_function(contextlib.ContextDecorator):
         self._id = _id_of(self.name, self.args)
         return self._id
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         blocks = _thread.blocks
         if blocks and blocks[-1][0] is self:
             _, began, emits = blocks.pop()
@@ -269,7 +275,7 @@ _REFUSED = {
 }
 
 
-def step():
+def step() -> None:
     """An iteration of the program begins, and with it a step; the one before ends.
 
     For loops whose steps dwell does not find by itself, or finds elsewhere: from the first
@@ -282,7 +288,7 @@ _marker = None  # the profile whose step() marks the steps; _PROGRAM: the progra
 _PROGRAM = object()
 
 
-def begin_step():
+def begin_step() -> None:
     global _marker  # pylint: disable=global-statement
     _marker = _PROGRAM
     if native.python_probe is None:
@@ -291,7 +297,7 @@ def begin_step():
         native.python_probe.dwp_python_step(1)
 
 
-def end_step():
+def end_step() -> None:
     if native.python_probe is None:
         native.record.dwell_step_end()
     else:
@@ -334,14 +340,31 @@ class profile:
     events() and export_stacks() speak of the last, or, with acc_events=True, of all so far.
     """
 
+    record_shapes: bool
+    profile_memory: bool
+    with_stack: bool
+    with_flops: bool
+    with_modules: bool
+    acc_events: bool
+    activities: set[Any]
+    schedule: Callable[[int], Any]
+    record_steps: bool
+    use_device: str | None
+    on_trace_ready: Callable[[profile], Any] | None
+    execution_trace_observer: None
+    experimental_config: None
+    custom_trace_id_callback: None
+    post_processing_timeout_s: None
+
     _handle = _result = _trace = _failure = _profiler = None
     _has_devices = _has_warned = False
 
-    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None,
-                 record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
-                 with_modules=False, experimental_config=None, execution_trace_observer=None,
-                 acc_events=False, use_cuda=None, custom_trace_id_callback=None,
-                 post_processing_timeout_s=None, name=None):
+    def __init__(self, *, activities: Iterable[Any] | None = None, schedule: Callable[[int], Any] | None = None,
+                 on_trace_ready: Callable[[profile], Any] | None = None, record_shapes: bool = False,
+                 profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+                 experimental_config: None = None, execution_trace_observer: None = None, acc_events: bool = False,
+                 use_cuda: bool | None = None, custom_trace_id_callback: None = None, post_processing_timeout_s: None = None,
+                 name: str | None = None) -> None:
         for argument, why in _REFUSED.items():
             if locals()[argument] is not None:
                 raise ValueError(f"dwell.profile: {argument} has no meaning here: {why}")
@@ -441,18 +464,18 @@ class profile:
             if failure is not None:
                 raise failure
 
-    def does_not_mark_steps(self):
+    def does_not_mark_steps(self) -> None:
         """step() follows steps that are found; beyond torch.profiler."""
         self._marks = _NoMarks()
 
-    def __enter__(self):
+    def __enter__(self) -> profile:
         self.start()
         return self
 
-    def __exit__(self, kind, exception, traceback):
+    def __exit__(self, kind: object, exception: object, traceback: object) -> None:
         self.stop()
 
-    def start(self):
+    def start(self) -> None:
         """Begins the range; under a schedule, its step 0."""
         self._made()
         self._forget()
@@ -460,7 +483,7 @@ class profile:
         self._call(native.record.dwell_profile_start)
         self._marks.begin(self)
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the range and the cycle under way, which on_trace_ready gets. Waits for devices, as there."""
         if self._has_devices:
             native.devices.wait()
@@ -476,7 +499,7 @@ class profile:
             if self._result is None or self._result.id != result.id:
                 self._take(result)
 
-    def step(self):
+    def step(self) -> None:
         """The end of a step: what comes is the next."""
         if self._has_devices and self.current_action is ProfilerAction.RECORD_AND_SAVE:
             native.devices.wait()
@@ -486,43 +509,45 @@ class profile:
         finally:
             self._marks.mark(self, 1)
 
-    prepare_trace = staticmethod(lambda: None)
+    @staticmethod
+    def prepare_trace() -> None:
+        """Nothing has to be prepared."""
 
-    def start_trace(self):
+    def start_trace(self) -> None:
         """start(), as the base class of torch.profiler has it."""
         self.start()
 
-    def stop_trace(self):
+    def stop_trace(self) -> None:
         """stop()"""
         self.stop()
 
     @property
-    def step_num(self):
+    def step_num(self) -> int:
         """Steps so far."""
         return native.record.dwell_profile_step_num(self._made())
 
     @property
-    def current_action(self):
+    def current_action(self) -> ProfilerAction:
         """What is done with the step under way."""
         return ProfilerAction(native.record.dwell_profile_action(self._made()))
 
-    def add_metadata(self, key, value):
+    def add_metadata(self, key: str, value: str) -> None:
         """Metadata that goes into the trace and its exports, as text."""
         native.record.dwell_meta(native.encoded_text(key, "key"), native.encoded_text(value, "value"))
 
-    def add_metadata_json(self, key, value):
+    def add_metadata_json(self, key: str, value: str) -> None:
         """Metadata that is JSON."""
         _json.loads(value)
         native.record.dwell_meta_json(native.encoded_text(key, "key"), native.encoded_text(value, "value"))
 
     preset_metadata_json = add_metadata_json
 
-    def set_custom_trace_id_callback(self, callback):
+    def set_custom_trace_id_callback(self, callback: Any) -> None:
         """Refused: a trace of dwell is known by its file, see get_trace_id()."""
         raise NotImplementedError("dwell.profile: custom_trace_id_callback has no meaning here: "
                                   + _REFUSED["custom_trace_id_callback"])
 
-    def toggle_collection_dynamic(self, enable, activities):
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
         """Refused: overlap a second profile in place of it."""
         raise NotImplementedError("dwell.profile: toggle_collection_dynamic is not offered: start "
                                   "and stop a second profile around the part instead")
@@ -530,7 +555,7 @@ class profile:
     # ---- results -------------------------------------------------------------------------
 
     @property
-    def trace(self):
+    def trace(self) -> Any:
         """The trace that holds the result, opened on what this profile saw: for View. Its close() frees it
         before the profile and the lists of its events end."""
         if self._result is None:
@@ -544,14 +569,14 @@ class profile:
         return self._trace
 
     @property
-    def profiler(self):
+    def profiler(self) -> Any:
         """The result with the names of torch.autograd.profiler.profile."""
         if self._profiler is None:
             self._profiler = importlib.import_module(".autograd", __package__).profile.of(self)
         return self._profiler
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0,
-                     group_by_overload_name=False):
+    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
+                     group_by_overload_name: bool = False) -> EventList[FunctionEventAvg]:
         """An EventList of FunctionEventAvg: one for each operator and named range. The first call for a result warns of
         operators whose FLOPs were asked for and are not counted."""
         if self.with_flops and not self._has_warned:
@@ -569,12 +594,12 @@ class profile:
             return None  # there are no operators
         return head if "; not counted: " in head else None
 
-    def view(self, name, **options):
+    def view(self, name: str, **options: Any) -> View:
         """A View of the result: "operators", "tree", "layers", "memory" ... with the options
         of `dwell report`: sort, limit, group_by. Beyond torch.profiler."""
         return View(self.trace, name, **options)
 
-    def summary(self):
+    def summary(self) -> dict[str, Any]:
         """A dict of what `dwell report --summary --format json` prints: verdicts with their
         evidence, parts of a step, what was not measured, losses. Beyond torch.profiler."""
         return _json.loads(self.trace.printed(native.read().dwell_trace_summary, b"json"))
@@ -585,23 +610,23 @@ class profile:
         except native.Error:
             return None  # nothing was recorded: a notebook shows the object's name
 
-    def events(self):
+    def events(self) -> EventList[FunctionEvent]:
         """An EventList of FunctionEvent: each call."""
         if "_events" not in self.__dict__:
             self._events = events_of(self.trace, ranges=self._ranges)
         return self._events
 
-    def export_chrome_trace(self, path, use_python_export=False):
+    def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
         """Chrome's JSON of the last cycle, compressed when the name ends in .gz."""
         refuse_python_export(use_python_export)
         trace = native.open_result(self._result) if len(self._cycles) > 1 else self.trace
         trace.export(b"chrome", path)
 
-    def export_stacks(self, path, metric="self_cpu_time_total"):
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Stacks with their time, a line each; needs with_stack."""
         self.trace.export(b"folded", path, metric=metric)
 
-    def export_memory_timeline(self, path, device=None):
+    def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
         """The memory by category over time: .html and .svg a picture, .json the numbers of
         the memory view."""
         if not (self.record_shapes and self.profile_memory and self.with_stack):
@@ -614,10 +639,10 @@ class profile:
             with open(os.fspath(path), "w", encoding="utf-8") as file:
                 file.write(numbers)
 
-    def export_flamegraph(self, path, metric=None, title=None):
+    def export_flamegraph(self, path: str | os.PathLike[str], metric: str | None = None, title: str | None = None) -> None:
         """An interactive SVG of the call tree; beyond torch.profiler."""
         self.trace.export(b"flamegraph", path, metric=metric, title=title)
 
-    def get_trace_id(self):
+    def get_trace_id(self) -> str | None:
         """The trace's file and the profile's number in it."""
         return f"{self._result.path.decode()}#{self._result.id}" if self._result else None

@@ -10,26 +10,38 @@ A script that imports it in place of torchprof runs as it is. Layers are recorde
 the model runs as it always does: no forward() is replaced, what a layer calls is the layer's,
 and the backward pass belongs to the layers whose operators made it.
 """
+from __future__ import annotations
+
 import difflib
 import warnings
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native as native
 from .events import events_of
 from .profiler import ProfilerActivity, profile
 from .views import View
 
+if TYPE_CHECKING:
+    from torch.autograd.profiler_util import EventList
+    from torch.nn import Module
+
 __all__ = ["Profile", "Trace"]
 
 _LAYER = 3
 _NO_DATA = -9
 
-Trace = namedtuple("Trace", ["path", "leaf", "module"])
-Trace.__doc__ = """A module of the model: `path` its names from the root down (a tuple, the
-root's is its class), `leaf` whether it holds no others, `module` itself."""
+
+class Trace(NamedTuple):
+    """A module of the model: `path` its names from the root down (the root's is its class), `leaf` whether it holds no
+    others, `module` itself."""
+    path: tuple[str, ...]
+    leaf: bool
+    module: Module
 
 
-def walk_modules(module):
+def walk_modules(module: Module) -> Iterator[Trace]:
     """A Trace for each module of the model, parents first, children in their own order. One
     that lies in several others is there for each; one that holds itself ends there."""
     ahead = [((type(module).__name__,), module, frozenset())]
@@ -135,7 +147,7 @@ class _Layers:
 # ---- the listing -------------------------------------------------------------------------
 
 
-def format_time(ns):
+def format_time(ns: float) -> str:
     """In the unit that fits, as PyTorch writes it."""
     for limit, unit in ((1e9, "s"), (1e6, "ms")):
         if ns >= limit:
@@ -143,7 +155,7 @@ def format_time(ns):
     return f"{ns / 1e3:.3f}us"
 
 
-def format_memory(size):
+def format_memory(size: int) -> str:
     """In the unit that fits, as PyTorch writes it."""
     for limit, unit in ((1 << 30, "Gb"), (1 << 20, "Mb"), (1 << 10, "Kb")):
         if abs(size) >= limit:
@@ -208,7 +220,16 @@ class Profile:
     leaves. Raises ValueError for a path that names no module.
     """
 
-    def __init__(self, model, enabled=True, use_cuda=False, profile_memory=False, paths=None):
+    enabled: bool
+    use_cuda: bool
+    profile_memory: bool
+    paths: Iterable[Sequence[str] | str] | None
+    entered: bool
+    exited: bool
+    traces: tuple[Trace, ...]
+
+    def __init__(self, model: Module, enabled: bool = True, use_cuda: bool = False, profile_memory: bool = False,
+                 paths: Iterable[Sequence[str] | str] | None = None) -> None:
         self._model = model
         self.enabled, self.use_cuda, self.profile_memory = enabled, use_cuda, profile_memory
         self.paths = paths
@@ -221,7 +242,7 @@ class Profile:
             warnings.warn("torchprof.Profile: use_cuda=True, and this PyTorch has no device: "
                           "there will be no CUDA columns", stacklevel=2)
 
-    def __enter__(self):
+    def __enter__(self) -> Profile:
         if not self.enabled:
             return self
         if self.entered:
@@ -235,14 +256,14 @@ class Profile:
         self._profile.start()
         return self
 
-    def __exit__(self, exc_type, exc_val, exc_tb):
+    def __exit__(self, exc_type: object, exc_val: object, exc_tb: object) -> None:
         if not self.enabled:
             return
         self._profile.stop()
         self._known = self._known_paths()
         self.exited = True
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the model."""
         return self._model(*args, **kwargs)
 
@@ -277,10 +298,10 @@ class Profile:
                 return trace.path[:length]
         return trace.path[:1]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.display()
 
-    def display(self, show_events=False, backward=False):
+    def display(self, show_events: bool = False, backward: bool = False) -> str:
         """The listing: the model's tree with the figures of its leaves, or of `paths`.
 
         show_events: the operators within each in place of their sums. backward, beyond
@@ -330,7 +351,7 @@ class Profile:
         return [column for column in _COLUMNS if column not in left_out]
 
     @property
-    def trace_profile_events(self):
+    def trace_profile_events(self) -> dict[tuple[str, ...], list[EventList]]:
         """The second of raw()."""
         if self._events is None:
             self._events = defaultdict(list)
@@ -338,7 +359,7 @@ class Profile:
                 self._collect()
         return self._events
 
-    def raw(self):
+    def raw(self) -> tuple[tuple[Trace, ...], dict[tuple[str, ...], list[EventList]]] | None:
         """All Traces, and by path a list of PyTorch's own EventList, one for each call of a
         module that has figures. None before the end."""
         return (self.traces, self.trace_profile_events) if self.exited else None

@@ -1,5 +1,8 @@
 """Values and moments that a program reports: a loss, a learning rate, an early stop."""
+from __future__ import annotations
+
 import ctypes
+from typing import SupportsFloat
 
 from . import _native as native
 
@@ -21,7 +24,7 @@ def _site(category, name, unit):
     return ctypes.byref(site)
 
 
-def counter(name, value, unit=None):
+def counter(name: str, value: SupportsFloat, unit: str | None = None) -> None:
     """The value of a counter now: `dwell report --view counters` shows how it changes over the steps.
 
     `value` is a number, or has one as a tensor of one element has; reading it from a tensor on a device
@@ -30,6 +33,6 @@ def counter(name, value, unit=None):
     native.record.dwell_counter(_site(_COUNTER, name, unit), float(value))
 
 
-def mark(name):
+def mark(name: str) -> None:
     """Something happened now: `dwell report --view marks` shows when and how often."""
     native.record.dwell_mark(_site(_MARK, name, None))

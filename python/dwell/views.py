@@ -1,5 +1,8 @@
 """A view of a trace as an object: text when printed, a table in a notebook, rows for a program."""
+from __future__ import annotations
+
 import json
+from typing import Any, Literal
 
 from . import _native as native
 
@@ -12,10 +15,12 @@ class View:
     """
 
     # [tools/generate view_signature] from src/output/views/view_options.def: do not edit
-    def __init__(self, trace, name, *, sort=None, limit=None, group_by=None, top_level=False,
-                 engine=None, skip_iteration=None, events=False, paths=None, leaves=False,
-                 per_call=False, all=False, named=None, min_duration=None, merge_threads=False,
-                 ranges=None):
+    def __init__(self, trace: Any, name: str, *, sort: str | None = None, limit: int | None = None,
+                 group_by: str | None = None, top_level: bool = False, engine: str | None = None,
+                 skip_iteration: int | None = None, events: bool = False, paths: str | None = None,
+                 leaves: bool = False, per_call: bool = False, all: bool = False,
+                 named: str | None = None, min_duration: str | None = None, merge_threads: bool = False,
+                 ranges: str | None = None) -> None:
     # [tools/generate end]
         self.name = name
         # [tools/generate view_arguments] from src/output/views/view_options.def: do not edit
@@ -26,17 +31,17 @@ class View:
         # [tools/generate end]
         self._table = native.trace_of(trace).view(name, options)
 
-    def format(self, form, width=0):
+    def format(self, form: Literal["text", "csv", "json", "md", "html"], width: int = 0) -> str:
         """The table as "text", "csv", "json", "md" or "html"; text fits into `width` columns."""
         return self._table.text(form, width)
 
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """A dict for each row, of raw values: nanoseconds, bytes, ratios from 0 to 1."""
         table = json.loads(self.format("json"))["views"][0]
         names = [column["name"] for column in table["columns"]]
         return [dict(zip(names, row)) for row in table["rows"]]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.format("text")
 
     __repr__ = __str__

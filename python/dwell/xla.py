@@ -5,7 +5,10 @@ The classes have the names and arguments of `torch_xla.debug.profiler` and of
 recorded without changing more than its import. start_server() is torch_xla's and JAX's,
 for captures from TensorBoard.
 """
+from __future__ import annotations
+
 import functools
+from typing import Any
 
 from . import _native as native
 from .profiler import begin_step, end_step, record_function
@@ -21,7 +24,7 @@ class Trace(record_function):
     own, so give what takes few values.
     """
 
-    def __init__(self, name, **kwargs):
+    def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, ",".join(f"{key}={value}" for key, value in kwargs.items()) or None)
         self._values = kwargs
 
@@ -40,15 +43,15 @@ class StepTrace(Trace):
     too. Steps do not nest: one that begins within another ends it.
     """
 
-    def __init__(self, name, step_num=None, **kwargs):
+    def __init__(self, name: str, step_num: int | None = None, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self.step_num = step_num
 
-    def __enter__(self):
+    def __enter__(self) -> StepTrace:
         begin_step()
         return super().__enter__()
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         end_step()
 
@@ -59,24 +62,24 @@ class ProfilerServer:
     `port` is where: TensorBoard's CAPTURE PROFILE takes "localhost:PORT".
     """
 
-    def __init__(self, port):
+    def __init__(self, port: int) -> None:
         self.port = None
         self.port = native.check(native.record.dwell_serve_start, native.whole(port, "port", 0, 65535))
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the server; a capture under way is answered with what there is."""
         if self.port is not None:
             self.port = None
             native.record.dwell_serve_stop()
 
-    def __enter__(self):
+    def __enter__(self) -> ProfilerServer:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
 
-def start_server(port):
+def start_server(port: int) -> ProfilerServer:
     """Lets TensorBoard and other clients of XLA's profiler capture from this program.
 
     A server of its own process listens at `port` of this machine (0: any that is free;

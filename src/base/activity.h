@@ -36,6 +36,8 @@
 	X(INTERPRETER, "interpreter")             /* of Python, with Python's own modules */                      \
 	X(PACKAGE, "Python of libraries")         /* runs Python code of a library, or carries its calls out */   \
 	X(COLLECTOR, "collector") X(LOGS, "logs")                                   \
+	X(QUERIES, "database query") X(THROWS, "exception")                                                       \
+	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */
 
 #define DW_ACTIVITY_ID(name, words) DW_ACTIVITY_##name,

@@ -136,7 +136,7 @@ class Summary(Folder):
     def test_an_entry_is_the_row_of_the_view_by_the_names_of_columns(self):
         """A column that is renamed, or a view without it, is no null in the summary of CI."""
         entries = {
-            "operators": ("operators", None, {key: key for key in ("name", "calls", "self_ns", "share", "self_per_step_ns")}),
+            "operators": ("operators", None, {key: key for key in ("name", "calls", "self_ns", "share", "self_per_step_ns", "loop_share")}),
             "kernels": ("kernels", "names", {"events": "calls", **{key: key for key in ("name", "family", "total_ns", "share", "operator")}}),
         }
         for name in ("train", "device_train", "nosteps", "device"):
@@ -148,7 +148,7 @@ class Summary(Folder):
                 table = next(table for table in answer["views"] if table.get("part") == part)
                 at = {column["name"]: i for i, column in enumerate(table["columns"])}
                 if not summary["steps"]:
-                    at["self_per_step_ns"] = None
+                    at["self_per_step_ns"] = at["loop_share"] = None
                 for entry, row in zip(summary[key], table["rows"]):
                     self.assertEqual({member: None if at[column] is None else row[at[column]] for member, column in columns.items()}, entry)
                     if view == "kernels" or summary["steps"]:

@@ -4,7 +4,7 @@ $ printf '{"distributedInfo":{"rank":0,"world_size":2},"traceEvents":[{"ph":"X",
 $ printf '{"distributedInfo":{"rank":1,"world_size":2},"traceEvents":[{"ph":"X","cat":"cpu_op","name":"mm","pid":5,"tid":5,"ts":3,"dur":4},{"ph":"X","cat":"user_annotation","name":"ProfilerStep#3","pid":5,"tid":5,"ts":2,"dur":10}],"baseTimeNanoseconds":1700000000000000000}' > rank1.json
 
 $ dwell report --view steps --format csv rank0.json
-step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
+step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_wait_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,5,0,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
 2> dwell: lost: 1 records: events of the imported file could not be read
@@ -13,7 +13,7 @@ $ dwell import rank0.json rank1.json -o run.dwell
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
 
 $ dwell report --view steps --format csv run.dwell
-step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
+step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_wait_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,rank 0 5,0,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 3,rank 1 5,2000,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 2> dwell: lost: 1 records: events of the imported file could not be read

@@ -1,7 +1,7 @@
 /*
  * A program that uses CUDA without CUDA: plays the driver, which loads what CUDA_INJECTION64_PATH names, and lets
  * the stand-in for libcupti play what each argument names; "load LIBRARY" loads a library, which "tool WHAT" lets play
- * (cupti_tool.c). Its steps and operators are recorded by dwell.
+ * (cupti_tool.c). "relu: WHAT" is played in another operator. Its steps and operators are recorded by dwell.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -91,6 +91,12 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		if (strncmp(argv[i], "train ", 6) == 0) {
 			program_train(play, atol(argv[i] + 6), strchr(argv[i] + 6, ' ') ? atol(strchr(argv[i] + 6, ' ')) : 0);
+			continue;
+		}
+		if (strncmp(argv[i], "relu: ", 6) == 0) {
+			DWELL_STEP();
+			DWELL_OP("aten::relu");
+			play(argv[i] + 6);
 			continue;
 		}
 		DWELL_STEP();

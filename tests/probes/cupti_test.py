@@ -33,7 +33,6 @@ VERSIONS = {
     "12.9": ("libcupti.so.12", [f"{PACKAGES}/nvidia/cuda_{part}/include" for part in ("cupti", "runtime")]),
     "13.5": ("libcupti.so.13", [f"{PIP_13}/include"]),
 }
-KINDS = 14
 # How a tool of the program finds CUPTI's functions. It is loaded before CUDA starts or later; the loader binds it at the
 # first call, or when it loads it ("bound": the pointers are read-only then); or it asks dlsym() ("name").
 TOOLS = {"early": ["-Wl,-z,lazy"], "early-bound": ["-Wl,-z,now,-z,relro", "-fno-plt"], "late": ["-Wl,-z,lazy"],
@@ -151,15 +150,58 @@ def test_order():
     check("correlations that begin again", run.kernels("odd") == run.kernels("even") == 25)
 
 
+def test_stub():
+    run = Run("13.5", "device", "stub")
+    kernel = run.table("kernels").get("by_stub", {})
+    check(f"a launch by the stub of nvcc 13 has its call and its operator: {kernel}", kernel.get("operator") == "aten::mm" and
+          [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"] == ["__cudaLaunchKernel"])
+
+
+def test_graphs(version, **environment):
+    """Kernels of a graph belong to the operators in which their nodes were captured, and those of other nodes to the launch."""
+    run = Run(version, "device", "node 3", "begin capture", "relu: node 1", "relu: node 2", "end capture", "instantiate", "launch graph",
+              "relu: launch graph", **environment)
+    found = {name: row["operator"] for name, row in run.table("kernels").items()}
+    check(f"{version} {environment}: operators of a graph's kernels: {found}", found["node_1"] == found["node_2"] == "aten::relu")
+    totals = {name: (round(float(row["device_total_ns"]), -2), row["device_events"]) for name, row in run.table("operators").items()}
+    check(f"{version} {environment}: their device time: {totals}", totals == {"aten::relu": (6000, "6"), "aten::mm": (4000, "2")})
+    calls = [event["name"] for event in run.events if event.get("cat") == "cuda_runtime"]
+    check(f"{version} {environment}: nodes are no calls: {calls}", calls == ["cudaGraphLaunch"] * 2 and run.lost() == 0)
+    check(f"{version} {environment}: nothing stays enabled", run.enabled() == [0])
+
+
+def test_names():
+    """The same for all versions that pip has: tools/measure/cupti_names."""
+    done = subprocess.run([sys.executable, os.path.join(SOURCES, "cupti_names.py"), os.path.join(PACKAGES_11, "nvidia"),
+                           os.path.join(PACKAGES, "nvidia/cuda_cupti"), PIP_13], capture_output=True, text=True, check=False)
+    check(f"names of calls: {done.stdout[-1500:]}{done.stderr[-500:]}", done.returncode == 0)
+
+
 def test_drops():
     run = Run("11.8", "device", "drop")
     dropped = int(re.search(r"standin: (\d+) dropped", run.done.stderr).group(1))
     check(f"what CUPTI dropped is lost: {dropped}, {run.lost()}", dropped > 1000 and run.lost() == dropped)
-    report = subprocess.run([DWELL, "report", "t.dwell"], capture_output=True, text=True, check=True).stdout
-    check("with its cause", "driver dropped records" in report)
+    check("with its cause", f"records: CUPTI's buffers were full ({dropped})." in report())
     check("the rest is recorded", 500 < run.kernels("odd") < 1000)
     run = Run("12.9", "device", "wrap", STANDIN_TIMELESS="1")
     check(f"kernels without times are lost: {run.lost()}", run.lost() == 50 and not run.kernels("odd"))
+    check("with their cause", "Lost: 50 records: CUPTI gave no times (50)." in report())
+    run = Run("12.9", "device", "mixed", "no times")
+    check(f"and so are records of all other kinds: {run.lost()}, {run.memory()}", run.lost() == 13 and run.kernels("in_graph") == 3 and
+          all(ms["ts"] > 0 for ms in run.events if ms["ph"] == "X"))
+
+
+def test_threads():
+    """Calls have their thread, whatever else is there; or they are lost, and said to be."""
+    for version, several, holder in (("130100", 1, None), ("130300", 1, None), ("130500", 1, None), ("130500", 1, "Kineto"), ("130300", None, None)):
+        run = Run("13.5", "device", "mixed", STANDIN_VERSION=version, STANDIN_SEVERAL=several and "1", STANDIN_HOLDER=holder)
+        kernels = run.table("kernels")
+        check(f"{version}, {several}, {holder}: kernels have their operator: {run.lost()} {kernels['in_graph']} {report('device')[-600:]}", run.lost() == 0 and
+              kernels["in_graph"]["operator"] == "aten::mm" and report("device").count("2 events: the call that submitted") == 1)
+        check(f"{version}, {several}, {holder}: nothing stays enabled", run.enabled() == [0])
+    run = Run("13.5", "device", "mixed", STANDIN_VERSION="130300", STANDIN_SEVERAL="1", STANDIN_HOLDER="Kineto")
+    check(f"13.3 beside another tool: calls are lost, kernels are not: {run.lost()}", run.lost() == 5 and run.kernels("in_graph") == 3)
+    check("with the cause", "calls whose thread CUPTI does not tell while it serves another tool too (5)" in report())
 
 
 def test_other_tools():
@@ -171,22 +213,21 @@ def test_other_tools():
     check("13.5: beside another tool", run.kernels("in_graph") == 3 and run.said("beside other tools"))
     check("13.5: nothing stays enabled", run.enabled() == [0] and run.lost() == 0)
     run = Run("12.9", "device", "mixed", "wait 2000", "unseen tool")
-    check("12.9: a tool that dwell does not see begin gets CUPTI", run.said("CUDA is recorded in part: another tool of the program") and
-          run.kernels("in_graph") == 3)
-    check("12.9: its kinds stay as they are", run.enabled() == [KINDS + 1])
+    check("12.9: a tool that dwell does not see begin is refused", run.said("the unseen tool is refused") and
+          run.kernels("in_graph") == 3 and run.enabled() == [0])
     run = Run("12.9", "device", CUDA_INJECTION64_PATH="/nowhere/libnsys.so")
     check("another library in CUDA's variable", run.said("names another tool, /nowhere/libnsys.so"))
 
 
-def test_handover(version, several="", *ways):
+def test_handover(version, several="", *ways, **environment):
     """The program starts a tool of its own while dwell records: the tool gets all of its records, dwell those before."""
     home = os.path.abspath(version)
     for way in ways:
         tool = os.path.join(home, f"{way}.so")
         late = () if way.startswith("early") else (f"load {tool}",)
         run = Run(version, "device", "mixed", *late, "tool start", "say", "many", "mixed", "tool stop", "many",
-                  STANDIN_SEVERAL=several or None, LD_PRELOAD=None if late else tool)
-        what = f"{version}{' several' * bool(several)}, {way}"
+                  STANDIN_SEVERAL=several or None, LD_PRELOAD=None if late else tool, **environment)
+        what = f"{version}{' several' * bool(several)}, {way} {environment}"
         check(f"{what}: a tool that begins later has all its kernels: {run.done.stderr[-800:]}",
               run.said("tool: 20005 kernels, 0 of another clock, 0 buffers of others") and not run.said("refuses"))
         check(f"{what}: dwell has the kernels before and no other: {run.kernels('in_graph')}, {run.kernels('odd')}",
@@ -233,6 +274,21 @@ def test_windows():
     check("and nothing is recorded", run.kernels("in_graph") == 3)
     run = Run("13.5", "device", "mixed", arguments=["--no-cuda"])
     check("--no-cuda", not run.kernels("in_graph") and not run.said("CUPTI"))
+
+
+def test_cost():
+    """tools/measure/gpu_cost measures every condition of its list, or says why not, without a device."""
+    done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "libcuda.so.1", os.path.join(SOURCES, "cuda_standin.c")],
+                          capture_output=True, text=True, check=False)
+    check(f"the stand-in for CUDA's driver: {done.stderr}", done.returncode == 0)
+    done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
+                           os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40"], capture_output=True, text=True, check=False)
+    check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
+          re.search(r"^38 rows in", done.stdout, re.M))
+    refused = [line.split("refused: ")[1] for line in done.stdout.splitlines() if "refused" in line]
+    check(f"what this CUPTI lacks: {refused}", sorted(refused) == ["cuptiActivityEnableHWTrace (-1)", "cuptiActivitySetAttribute (1)"])
+    done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", "/nowhere"], capture_output=True, text=True, check=False)
+    check(f"without a device nothing is measured: {done.stdout}", done.returncode == 77 and "no device" in done.stdout)
 
 
 def report(view="overview"):
@@ -466,17 +522,25 @@ def main():
     for version in VERSIONS:
         test_kinds(version)
     test_order()
+    test_stub()
+    for version in VERSIONS:
+        test_graphs(version)
+    test_graphs("13.5", STANDIN_SEVERAL="1")
+    test_names()
     test_drops()
+    test_threads()
     test_other_tools()
     for version in VERSIONS:
         test_handover(version, "", *TOOLS)
         test_host_alone(version)
     test_handover("13.5", "1", "early-bound", "late")
+    test_handover("13.5", "1", "early-bound", "late", STANDIN_VERSION="130300")
     test_failures()
     test_windows()
     test_bursts()
     test_stuck()
     test_ends()
+    test_cost()
     test_real_libraries()
     test_libraries()
     test_python()

@@ -18,17 +18,13 @@ from ignite.metrics import Accuracy, Loss
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "resnet18", "data")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "resnet18", "data"))
+from make_digits import SIDE_OUT, read_sets  # noqa: E402
 
 
-def digits(kind):
-    with open(os.path.join(DATA, f"{kind}-images-idx3-ubyte"), "rb") as file:
-        raw = np.frombuffer(file.read(), np.uint8)
-    count, height, width = (int.from_bytes(raw[at:at + 4].tobytes(), "big") for at in (4, 8, 12))
-    images = torch.tensor(raw[16:].reshape(count, 1, height, width) / 255.0, dtype=torch.float32)
-    with open(os.path.join(DATA, f"{kind}-labels-idx1-ubyte"), "rb") as file:
-        labels = torch.tensor(np.frombuffer(file.read(), np.uint8)[8:].astype(np.int64))
-    return TensorDataset((images - 0.1307) / 0.3081, labels)
+def digits(images, labels):
+    images = np.frombuffer(b"".join(images), np.uint8).reshape(-1, 1, SIDE_OUT, SIDE_OUT) / 255.0
+    return TensorDataset((torch.tensor(images, dtype=torch.float32) - 0.1307) / 0.3081, torch.tensor(labels))
 
 
 class Block(nn.Module):
@@ -100,8 +96,9 @@ def make_trainer(train_loader, val_loader, model):
 def profile(which, make_model):
     """Runs the tutorial; the attached profilers by "ignite basic", "dwell handlers", ..."""
     torch.manual_seed(1)
-    train_loader = DataLoader(digits("train"), batch_size=128, shuffle=True)
-    trainer = make_trainer(train_loader, DataLoader(digits("t10k"), batch_size=256), make_model())
+    sets = {name: digits(*read) for name, read in read_sets().items()}
+    train_loader = DataLoader(sets["train"], batch_size=128, shuffle=True)
+    trainer = make_trainer(train_loader, DataLoader(sets["t10k"], batch_size=256), make_model())
     modules = {"ignite": "ignite.handlers", "dwell": "dwell.ignite"}
     wanted = list(modules) if which == "both" else [which]
     profilers = {}

@@ -259,9 +259,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     executable = os.path.abspath(sys.argv[1])
-    here = os.path.dirname(os.path.abspath(__file__))
-    data = sys.argv[2] if len(sys.argv) == 3 else os.path.join(
-        here, "..", "..", "examples", "resnet18", "data")
+    data = sys.argv[2] if len(sys.argv) == 3 else os.path.join(os.path.dirname(executable), "data")
     batches = read_batches(data)
     start = weights_of(1)
     first = (batches[0][:1, :FIRST_BATCH], batches[1][:1, :FIRST_BATCH])

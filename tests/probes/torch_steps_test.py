@@ -283,7 +283,31 @@ for i, (x, y) in enumerate(batches(15)):
     first.zero_grad(); critic(x).sum().backward(); first.step()
     if i % 5 == 4:
         second.zero_grad(); critic(generator(x)).sum().backward(); second.step()
-""", 3),
+""", 15),
+    ("a generator that learns in every fifth iteration, without a loader", """
+critic, generator = model(8, 1), model(4, 8)
+first, second = sgd(critic), sgd(generator)
+for i in range(15):
+    first.zero_grad(); critic(generator(torch.randn(4, 4)).detach()).mean().backward(); first.step()
+    if i % 5 == 0:
+        second.zero_grad(); critic(generator(torch.randn(4, 4))).mean().backward(); second.step()
+""", 15),
+    ("a second optimizer that learns from the seventh iteration on", """
+critic, generator = model(8, 1), model(4, 8)
+second, first = sgd(critic), sgd(generator)
+for i in range(12):
+    first.zero_grad(); critic(generator(torch.randn(4, 4))).mean().backward(); first.step()
+    if i >= 6:
+        second.zero_grad(); critic(generator(torch.randn(4, 4)).detach()).mean().backward(); second.step()
+""", 12),
+    ("another model learns when the first one does no more", """
+one, other = model(8, 1), model(8, 1)
+first, second = sgd(one), sgd(other)
+def learn_one(module, optimizer):
+    optimizer.zero_grad(); module(torch.randn(4, 8)).mean().backward(); optimizer.step()
+for i in range(5): learn_one(one, first)
+for i in range(7): learn_one(other, second)
+""", 12),
     ("an optimizer for each layer", """
 layers = nn.Sequential(*(nn.Linear(8, 8) for _ in range(12)))
 optimizers = [sgd(layer) for layer in layers]

@@ -15,6 +15,9 @@
  *     range       NAME FILE LINE
  *     fact        NAME VALUE LOW HIGH SAMPLES NAME RANGE WHERE NOTE
  *     missing     REASON NAMES
+ *     parts       NS NO_CPU_NS
+ *     part        NAME NS
+ *     operator    RANGE SHARE
  *     wall        WALL OWN SYSTEM OTHERS_CPU OTHERS
  *     thread      THREAD KNOWN WAITS_KNOWN
  *     state       STATE NS SAMPLES WEIGHT SQUARES
@@ -24,7 +27,9 @@
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
- * empty fields at the end are left out. NAMES are facts that are not measured. From "wall" on, the lines are those of
+ * empty fields at the end are left out. NAMES are facts that are not measured. "parts" and what
+ * follows are of the tables of the loop: the largest parts of a mean iteration and the last one, and of the operators that facts name
+ * their shares. An account without them is one of a run whose tables are not known. From "wall" on, the lines are those of
  * struct dw_account; without "wall" there is none. States without time have no line. A place is of the cell before it.
  *
  * Files are without their folders.
@@ -34,6 +39,7 @@
 #include "facts/facts.h"
 
 #define ACCOUNT_FORM_VERSION 1
+#define ACCOUNT_FORM_PARTS 64u /* of a loop */
 
 static const char *const account_form_where[] = {
 	[DW_SAMPLE_OUTSIDE] = "outside",

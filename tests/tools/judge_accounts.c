@@ -25,6 +25,8 @@
 struct judge {
 	struct dw_facts facts;
 	struct dw_account account;
+	struct dw_loop_parts parts;
+	struct dw_loop_operators operators;
 	size_t cell_capacity, range_count, range_capacity;
 	struct dw_symbol *ranges;
 	struct dw_arena arena;
@@ -211,6 +213,46 @@ static bool judge_read_facts(struct judge *judge, const char *kind)
 	return true;
 }
 
+/* ---- lines of tables --------------------------------------------------------------------------------- */
+
+#define MOST_PARTS (ACCOUNT_FORM_PARTS + 1)
+
+static void judge_read_operator(struct judge *judge)
+{
+	struct dw_loop_operators *operators = &judge->operators;
+	uint32_t range = judge_range(judge, 1);
+
+	if (!operators->ns)
+		*operators = (struct dw_loop_operators){
+			.ns = dw_arena_alloc(&judge->arena, (judge->range_count + 1) * sizeof *operators->ns), .count = judge->range_count, .whole_ns = 1,
+		};
+	if (!operators->ns || range == DW_NO_INDEX || range >= operators->count)
+		judge_fail(judge, "an operator without a name");
+	operators->ns[range] = judge_number(judge, 2);
+	judge->facts.operators = operators;
+}
+
+/* False: the line is none of these. */
+static bool judge_read_table(struct judge *judge, const char *kind)
+{
+	struct dw_loop_parts *parts = &judge->parts;
+
+	if (strcmp(kind, "parts") == 0) {
+		*parts = (struct dw_loop_parts){ .ns = judge_number(judge, 1), .no_cpu_ns = judge_number(judge, 2),
+			.parts = dw_arena_alloc(&judge->arena, MOST_PARTS * sizeof *parts->parts) };
+		judge->facts.parts = parts->parts ? parts : NULL;
+	} else if (strcmp(kind, "part") == 0) {
+		if (!judge->facts.parts || parts->part_count == MOST_PARTS)
+			judge_fail(judge, "a part of nothing, or one too many");
+		parts->parts[parts->part_count++] = (struct dw_steady_part){ .name = judge->fields[1], .ns = judge_number(judge, 2) };
+	} else if (strcmp(kind, "operator") == 0) {
+		judge_read_operator(judge);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* ---- lines of the account ---------------------------------------------------------------------------- */
 
 static void judge_read_cell(struct judge *judge)
@@ -320,6 +362,7 @@ static void judge_begin(struct judge *judge)
 	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
 		judge->facts.at[id].missing = MISSING;
 	judge->account = (struct dw_account){ .thread = DW_NO_INDEX, .cells = judge->account.cells };
+	judge->operators = (struct dw_loop_operators){ .ns = NULL };
 	judge->range_count = 0;
 	judge->script = "";
 	judge->run = 0;
@@ -343,7 +386,7 @@ static void judge_read(struct judge *judge, char *text)
 			judge_begin(judge);
 		else if (*kind && !judge->open)
 			judge_fail(judge, "no account has begun");
-		else if (!judge_read_facts(judge, kind))
+		else if (!judge_read_facts(judge, kind) && !judge_read_table(judge, kind))
 			judge_read_account(judge, kind);
 	}
 	judge_end(judge);

@@ -159,6 +159,39 @@ static void keep_print_facts(struct keep *keep)
 	keep_print_missing(facts);
 }
 
+/* What tables of the loops show: the parts, and the operators that facts name. */
+static void keep_print_rows(struct keep *keep)
+{
+	static const enum dw_fact_id named[] = { DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_UNCOMMON };
+	const struct dw_loop_parts *parts = dw_facts_loop_parts(keep->facts->model, NULL);
+	const struct dw_loop_operators *operators = dw_facts_loop_operators(keep->facts->model, NULL);
+
+	if (!parts)
+		return;
+	printf("parts");
+	keep_number(parts->ns);
+	keep_number(parts->no_cpu_ns);
+	putchar('\n');
+	for (size_t i = 0; i < parts->part_count; i++) {
+		if (i >= ACCOUNT_FORM_PARTS && i + 1 < parts->part_count)
+			continue;
+		printf("part");
+		keep_text(parts->parts[i].name);
+		keep_number(parts->parts[i].ns);
+		putchar('\n');
+	}
+	for (size_t i = 0; operators && operators->whole_ns > 0 && i < sizeof named / sizeof *named; i++) {
+		const struct dw_fact *fact = &keep->facts->at[named[i]];
+
+		if (!fact->measured || fact->symbol == DW_NO_INDEX)
+			continue;
+		printf("operator");
+		keep_range(keep, fact->symbol);
+		keep_number(operators->ns[fact->symbol] / operators->whole_ns);
+		putchar('\n');
+	}
+}
+
 /* ---- the account ------------------------------------------------------------------------------------- */
 
 static void keep_print_place(const struct dw_account_place *place)
@@ -231,6 +264,7 @@ int main(int count, char **arguments)
 	keep.symbols = keep.facts->account && keep.facts->account->symbols ? keep.facts->account->symbols
 	                                                                   : dw_model_symbols(model, &symbol_count);
 	keep_print_facts(&keep);
+	keep_print_rows(&keep);
 	keep_print_account(&keep);
 	dw_model_destroy(model);
 	dw_source_close(source);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes this folder's IDX files from scikit-learn's digits.csv.gz.
+"""Makes the examples' IDX files from scikit-learn's digits.csv.gz, as the build does.
 
-usage: make_digits.py digits.csv[.gz] [output folder]
+usage: make_digits.py digits.csv[.gz] FOLDER
 
 Each line of the CSV is 64 pixels (8x8, values 0..16) and the digit. The pixels
 are scaled to 28x28 by cubic interpolation (Keys, a = -0.5; pixel centres at
@@ -61,11 +61,8 @@ def write_idx(folder, prefix, images, labels):
         f.write(bytes(labels))
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    path = sys.argv[1]
-    folder = sys.argv[2] if len(sys.argv) == 3 else os.path.dirname(os.path.abspath(__file__))
+def read_sets(path=os.path.join(os.path.dirname(os.path.abspath(__file__)), "digits.csv.gz")):
+    """{"train": (images, digits), "t10k": (images, digits)}; an image is its bytes, row by row."""
     images, labels = [], []
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as csv:
         for number, line in enumerate(csv, 1):
@@ -76,8 +73,15 @@ def main():
             labels.append(values[-1])
     held_out = range(HELD_OUT_EVERY - 1, len(images), HELD_OUT_EVERY)
     training = [i for i in range(len(images)) if i not in held_out]
-    for prefix, chosen in ("train", training), ("t10k", held_out):
-        write_idx(folder, prefix, [images[i] for i in chosen], [labels[i] for i in chosen])
+    return {prefix: ([images[i] for i in chosen], [labels[i] for i in chosen])
+            for prefix, chosen in (("train", training), ("t10k", held_out))}
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    for prefix, (images, labels) in read_sets(sys.argv[1]).items():
+        write_idx(sys.argv[2], prefix, images, labels)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "../loop_threads.h"
-#include "../held.h"
+#include "../held_blocks.h"
 #include "format/keys.h"
 #include "native.h"
 

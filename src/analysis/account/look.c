@@ -48,6 +48,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	bool python = dw_activity_in(inner, OF_PYTHON);
 	bool weak = dw_activity_in(outer, WEAK);
 
+	/* What waits for a pipe of a child process waits for that process; a condition of Python is built of locks, a lock of a semaphore. */
+	if (waits && (outer == DW_ACTIVITY_CHILD || (dw_activity_in(inner, DW_ACTIVITIES_OF_THREADS) && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS))))
+		return outer;
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
 		return inner;

@@ -55,13 +55,37 @@ static void parts_add(struct dw_account_parts *parts, enum dw_sample_where where
 	parts->count++;
 }
 
-static void parts_add_step(struct dw_account_parts *parts, const struct dw_step *step)
+static void parts_add_step(struct dw_account_parts *parts, const struct dw_step *step, double scale)
 {
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		if (share != DW_SHARE_NAMED)
-			parts_add(parts, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX, (double)step->share_ns[share]);
+			parts_add(parts, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX, (double)step->share_ns[share] * scale);
 	for (uint32_t p = 0; p < step->part_count; p++)
-		parts_add(parts, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol, (double)step->parts[p].ns);
+		parts_add(parts, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol, (double)step->parts[p].ns * scale);
+}
+
+/* Where some steps are not recorded, or have lost records, the others stand for all of the steps' time, as in dw_loop_parts. */
+static void parts_add_steps(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop)
+{
+	double all_ns = 0, counted_ns = 0;
+	bool known = true, ended = steps->open_count < steps->count;
+
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct dw_step *step = &steps->steps[loop->first_step + i];
+		double ns = (double)(step->end_ns - step->start_ns);
+
+		known &= (step->open && ended) || ((step->recorded || step->reduced) && step->whole);
+		all_ns += ns;
+		counted_ns += step->counted ? ns : 0;
+	}
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct dw_step *step = &steps->steps[loop->first_step + i];
+
+		if (known || !(counted_ns > 0))
+			parts_add_step(parts, step, 1);
+		else if (step->counted)
+			parts_add_step(parts, step, all_ns / counted_ns);
+	}
 }
 
 /* The interpreter's time in phases, layers and functions is one part. In some steps of a Python program operators are not
@@ -76,8 +100,7 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 	parts->merged = python ? OF_PYTHON : 0;
 	for (size_t i = 0; i < loop->count; i++)
 		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | DW_PARTS_OF_OPERATORS : 0;
-	for (size_t i = 0; i < loop->count; i++)
-		parts_add_step(parts, &steps->steps[loop->first_step + i]);
+	parts_add_steps(parts, steps, loop);
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		if (share != DW_SHARE_NAMED)
 			parts_add(parts, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX, (double)loop->outside_ns[share]);

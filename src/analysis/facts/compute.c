@@ -166,14 +166,16 @@ static void facts_fill(struct dw_facts_work *work)
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)
 {
+	struct dw_facts *facts = result;
 	struct dw_facts_work work;
-	bool good = dw_facts_begin(&work, model, *(const size_t *)request, result);
+	bool good = dw_facts_begin(&work, model, *(const size_t *)request, facts);
 
 	if (good) {
 		facts_fill(&work);
 		facts_say_why(&work);
 	}
 	dw_facts_end(&work);
+	facts->model = model;
 	return good && !work.failed;
 }
 

@@ -255,3 +255,11 @@ void dw_facts_of_device(struct dw_facts_work *work)
 	device_name_sync(work, times);
 	device_put_copies(work, device);
 }
+
+const char *dw_fact_device_part(enum dw_fact_id id)
+{
+	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
+		if (device_facts[part] == id)
+			return dw_device_part_name((enum dw_device_part)part);
+	return NULL;
+}

@@ -75,6 +75,9 @@ struct dw_facts {
 	const char *iteration_name;        /* of a period: what begins each; otherwise NULL */
 	const struct dw_account *account;  /* of the same loop */
 	bool foreign;            /* another profiler wrote the trace */
+	struct dw_model *model;  /* they are of. NULL: they were made without one, and what tables of the loops show is here, or not known: */
+	const struct dw_loop_parts *parts;
+	const struct dw_loop_operators *operators;
 };
 
 /*
@@ -132,6 +135,19 @@ struct dw_loop_parts {
 /* Of a run that is one iteration: the parts of dw_facts_steady(). NULL with `error` if memory ran out. */
 const struct dw_loop_parts *dw_facts_loop_parts(struct dw_model *model, struct dwell_error *error);
 
+/*
+ * What operators have of a mean iteration of all loops: of the counted steps, for all of the steps' time, and between
+ * the steps. As the parts, without the time for which the thread had no CPU. Without steps there is nothing.
+ */
+struct dw_loop_operators {
+	double *calls, *ns;  /* by symbol of dw_model_symbols(): of an iteration; `ns` is self time */
+	size_t count;
+	double whole_ns;     /* of an iteration: what shares are of; 0: there are no counted steps */
+};
+
+/* Walks the records, unless the profile by name of the counted steps is known. NULL with `error` if memory ran out. */
+const struct dw_loop_operators *dw_facts_loop_operators(struct dw_model *model, struct dwell_error *error);
+
 /* The fast step of the steady steps (model/steps/fast_step.h); with several loops their mean. */
 struct dw_fast_step {
 	double ns;
@@ -147,6 +163,8 @@ struct dw_fact_kind {
 	enum dw_fact_unit unit;
 };
 const struct dw_fact_kind *dw_fact_kind(enum dw_fact_id id);
+/* The part of a device's time that a fact is: "idle: host late"; NULL: it is none. (device.c) */
+const char *dw_fact_device_part(enum dw_fact_id id);
 /* In JSON and CSV: "ratio", "ns". */
 const char *dw_fact_unit_name(enum dw_fact_unit unit);
 /* The fact of this name, or DW_FACT_COUNT. */

@@ -28,3 +28,34 @@ double dw_case_runs(const struct dw_rule_case *at, uint32_t activities)
 {
 	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_RUNS, activities));
 }
+
+static void case_add(struct dw_rule_rows *rows, const char *name, double share)
+{
+	if (rows->count == DW_RULE_MOST_ROWS || !(share > 0))
+		return;
+	rows->names[rows->count++] = name;
+	rows->share += share;
+}
+
+void dw_case_add_row(const struct dw_rule_case *at, const char *name, struct dw_rule_rows *rows)
+{
+	const struct dw_loop_parts *parts = at->facts->model ? dw_facts_loop_parts(at->facts->model, NULL) : at->facts->parts;
+	double whole_ns = parts ? parts->ns - parts->no_cpu_ns : 0;
+
+	for (size_t i = 0; name && whole_ns > 0 && i < parts->part_count; i++)
+		if (strcmp(parts->parts[i].name, name) == 0)
+			case_add(rows, parts->parts[i].name, parts->parts[i].ns / whole_ns);
+}
+
+void dw_case_add_operator(const struct dw_rule_case *at, enum dw_fact_id id, struct dw_rule_rows *rows)
+{
+	const struct dw_fact *fact = dw_case_fact(at, id);
+	const struct dw_loop_operators *operators = at->facts->operators;
+
+	if (!fact->measured || !fact->name)
+		return;
+	if (at->facts->model)
+		operators = dw_facts_loop_operators(at->facts->model, NULL);
+	if (operators && operators->whole_ns > 0 && fact->symbol < operators->count)
+		case_add(rows, fact->name, operators->ns[fact->symbol] / operators->whole_ns);
+}

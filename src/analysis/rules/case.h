@@ -96,11 +96,21 @@ static inline enum dw_rule_whole dw_case_whole_of(double outside)
 	return outside >= DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
+/* The steps' part of the loop. Where only some steps are in scope, there is no other time. */
+static inline double dw_case_steps(const struct dw_rule_case *at)
+{
+	return dw_case_fact(at, DW_FACT_LOOP_STEPS)->measured ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
+}
+
 /* A part of the loop as a part of the whole. */
 static inline double dw_case_of_whole(const struct dw_rule_case *at, enum dw_rule_whole whole, double share)
 {
 	return whole == DW_RULE_OF_STEP ? share / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS)) : share;
 }
+
+/* Adds a row of the loop's parts, by its name, or of its operators: the symbol of a fact. Nothing if there is none. */
+void dw_case_add_row(const struct dw_rule_case *at, const char *name, struct dw_rule_rows *rows);
+void dw_case_add_operator(const struct dw_rule_case *at, enum dw_fact_id id, struct dw_rule_rows *rows);
 
 /* loop.c: whether steps get slower as the run goes on; whether the size of the input makes steps long. */
 bool dw_case_drifts(const struct dw_rule_case *at);
@@ -110,5 +120,5 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
 
-/* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
-const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
+/* sentence.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
+const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

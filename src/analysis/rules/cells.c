@@ -60,9 +60,9 @@ static double cells_gain_python(const struct dw_rule_case *at, double share_ns)
 
 const struct dw_rule dw_rules_cells[] = {
 	{
-		RULE("waiting-file", CAUSE, "Does the thread read or write files or pipes?", RUNS(DW_ACTIVITIES_OF_FILES),
+		RULE("waiting-file", CAUSE, "Does the thread read or write files, pipes or sockets?", RUNS(DW_ACTIVITIES_OF_FILES),
 		     WAITS(DW_ACTIVITIES_OF_FILES)),
-		.statement = "Reading and writing files or pipes {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Reading and writing files, pipes or sockets {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
 		.look = "dwell report --view waits",
 	},
@@ -171,6 +171,28 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view hot",
 	},
 	{
+		RULE("queries", CAUSE, "Do queries of a database take time?", RUNS(DOES(QUERIES))),
+		.statement = "Database queries {take} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "an index for what is looked up, or one query for many rows" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("exceptions", CAUSE, "Do exceptions take time?", RUNS(DOES(THROWS))),
+		.statement = "Throwing and catching exceptions {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "return what is expected now and then as a value, as std::from_chars() does" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("checks", CAUSE, "Do checks of a mode for debugging take time?", RUNS(DOES(CHECKS))),
+		.statement = "Checks of a mode for debugging {take} {share} {of}[, most of it in {cells:most}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "build without sanitizers",
+			[DW_WORDS_PYTORCH] = "torch.autograd.set_detect_anomaly(False)",
+			[DW_WORDS_LIGHTNING] = "Trainer(detect_anomaly=False)",
+		},
+		.look = "dwell report --view hot",
+	},
+	{
 		RULE("random-numbers", CAUSE, "Do random numbers take time?", RUNS(DOES(RANDOM))),
 		.no_gain = true,
 		.statement = "Random numbers {take} {share} {of}[, most of it in {cells:most}].",
@@ -203,7 +225,7 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("python", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
 		.group = DW_RULE_HOST,
 		.gain_ns = cells_gain_python,
-		.statement = "Python {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "The interpreter of Python {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
 		.unless = DW_FACT_SAMPLES_STEP,

@@ -35,14 +35,15 @@ static double host_calls(const struct dw_rule_case *at)
 	return fmin(between * fmin(1, count / all), count * HOST_CALL_NS / own_ns);
 }
 
-/* Small operators, with their calls. Those of an optimizer are the optimizer's. */
+/* Small operators, with their calls. Those of an optimizer are the optimizer's; checks in them have a rule. */
 static struct dw_amount host_share_calls(const struct dw_rule_case *at)
 {
 	struct dw_amount share = dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SMALL), dw_case_part(at, DW_FACT_LOOP_STEPS));
 	double more = host_calls(at) + (host_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_OPERATORS) : 0);
 	double others = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
 
-	return dw_amount_times(dw_amount_plus(share, (struct dw_amount){ more, more, more }), others);
+	share = dw_amount_less(dw_amount_plus(share, (struct dw_amount){ more, more, more }), dw_case_runs(at, DW_ACTIVITY_SET(CHECKS)));
+	return dw_amount_times(share, others);
 }
 
 /* Calls that wait for a result, and the interpreter's time for them. */
@@ -67,6 +68,11 @@ static bool host_breaks(const struct dw_rule_case *at)
 static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
 {
 	return dw_case_amount(at, DW_FACT_STEP_PYTHON);
+}
+
+static void host_rows_breaks(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "python", rows);
 }
 
 /* Where the work of a device was recorded, the time in such a call is the device's: device-sync
@@ -162,6 +168,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
 		.share = host_share_breaks,
+		.rows = host_rows_breaks,
 		.threshold = 0.07,
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,

@@ -174,10 +174,89 @@ static double judge_own_ns(const struct dw_rule_case *at)
 	           ? dw_case_whole_ns(at, DW_RULE_OF_LOOP) * account->own_ns / account->wall_ns : account->own_ns;
 }
 
+/* Whether the measured share is enough for the rule. */
+static bool judge_fires(const struct dw_rule_case *at, const struct dw_verdict *verdict)
+{
+	const struct dw_rule *rule = at->rule;
+	double least = rule->threshold;
+
+	if (verdict->whole == DW_RULE_OF_STEP || verdict->whole == DW_RULE_OF_LOOP) {
+		if (rule->kind <= DW_RULE_WORK)
+			least = fmax(least, judge_deadband(at, verdict->whole));
+		if (rule->waits)
+			least *= judge_with_cpu(at);
+		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
+			return false;
+	}
+	return verdict->share.value >= least && !(verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) &&
+	       !((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) &&
+	       !judge_is_hidden(at, verdict, least) && !(rule->applies && !rule->applies(at));
+}
+
+/* Shares that are shown are of the loop, as those of the tables below the sentences. Those of a device are of its steady steps, as its
+ * table. A change is one of the median step, and no part of it. Where only some steps are in scope, the loop is not known. */
+static void judge_convert(const struct dw_rule_case *at, struct dw_verdict *verdict)
+{
+	if (verdict->whole != DW_RULE_OF_STEP || at->rule->part == DW_RULE_PART_DEVICE || !dw_case_fact(at, DW_FACT_LOOP_STEPS)->measured ||
+	    dw_fact_kind(at->rule->needs[0])->unit == DW_FACT_CHANGED)
+		return;
+	verdict->whole = DW_RULE_OF_LOOP;
+	verdict->share = dw_amount_times(verdict->share, dw_case_value(at, DW_FACT_LOOP_STEPS));
+}
+
+/* The device's parts are facts; their table is one of steps. */
+static void judge_find_device_row(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	enum dw_fact_id id = at->rule->needs[0];
+	const char *part = dw_fact_device_part(id);
+
+	if (part && at->facts->iterations == DW_ITERATIONS_MARKED && !at->rule->share)
+		*rows = (struct dw_rule_rows){ { part }, 1, dw_case_value(at, id) };
+}
+
+/* Makes the share that of the rows that the sentence is about, if there are some. */
+static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *verdict)
+{
+	double ratio;
+
+	if (at->rule->part == DW_RULE_PART_DEVICE)
+		judge_find_device_row(at, &verdict->rows);
+	else if (at->rule->rows && verdict->whole == DW_RULE_OF_LOOP)
+		at->rule->rows(at, &verdict->rows);
+	if (!verdict->rows.count || !(verdict->share.value > 0))
+		return;
+	ratio = verdict->rows.share / verdict->share.value;
+	verdict->share = dw_amount_times(verdict->share, ratio);
+	verdict->share.high = judge_clamp(verdict->share.high);
+	verdict->time_ns *= fmin(1, ratio);
+	if (verdict->gain_ns > verdict->time_ns)
+		verdict->gain_ns = verdict->time_ns;
+}
+
+/* Sets what a verdict that fired takes, and how much of it can go at most. */
+static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict)
+{
+	const struct dw_rule *rule = at->rule;
+	double most_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at);
+
+	verdict->time_ns = verdict->share.value *
+	                   (verdict->has_cells                    ? judge_own_ns(at)
+	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
+	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at));
+	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
+	if (rule->no_gain)
+		return;
+	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
+	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > most_ns)
+		verdict->gain_ns = most_ns;
+	if (!(verdict->gain_ns > 0))
+		verdict->gain_ns = NAN;
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
-	double steady = dw_case_value(at, DW_FACT_STEP_STEADY), least = rule->threshold;
+	double steady = dw_case_value(at, DW_FACT_STEP_STEADY);
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
 		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
@@ -194,37 +273,20 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->share.value = judge_clamp(verdict->share.value);
 		verdict->share.low = judge_clamp(verdict->share.low);
 		verdict->share.high = judge_clamp(verdict->share.high);
-		if (rule->kind <= DW_RULE_WORK)
-			least = fmax(least, judge_deadband(at, verdict->whole));
-		if (rule->waits)
-			least *= judge_with_cpu(at);
-		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
-			return;
 	}
-	if (isnan(verdict->share.value) || verdict->share.value < least ||
-	    (verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) ||
-	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
-	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
-		return;
-	verdict->state = DW_RULE_FIRED;
-	verdict->form = rule->is_form && rule->is_form(at);
-	verdict->before_form = rule->before_form && rule->before_form(at);
-	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
-	verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
-	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
-	                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
-	verdict->time_ns = verdict->share.value *
-	                   (verdict->has_cells                    ? judge_own_ns(at)
-	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
-	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at));
-	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
-	if (rule->no_gain)
-		return;
-	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
-	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at))
-		verdict->gain_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at);
-	if (!(verdict->gain_ns > 0))
-		verdict->gain_ns = NAN;
+	if (judge_fires(at, verdict)) {
+		verdict->state = DW_RULE_FIRED;
+		verdict->form = rule->is_form && rule->is_form(at);
+		verdict->before_form = rule->before_form && rule->before_form(at);
+		verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
+		verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
+		                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
+		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
+	}
+	judge_convert(at, verdict);
+	if (verdict->state == DW_RULE_FIRED)
+		judge_gain(at, verdict);
+	judge_take_rows(at, verdict);
 }
 
 /* ---- all rules ------------------------------------------------------------------------------- */
@@ -235,7 +297,7 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (isnan(verdict->time_ns))
 		return 0;
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
-		return verdict->gain_ns;
+		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* How much of it can go is not known. */
 	return verdict->rule->kind == DW_RULE_WORK || verdict->has_cells ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
 }
@@ -495,14 +557,14 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	const struct dw_rule *rule = verdict->rule;
 	const char *remedy = judge_remedy(at), *look = rule->look, *gain = "";
 
-	verdict->statement = dw_rule_words(at, rule->statement, arena);
-	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
+	verdict->statement = dw_rule_sentence(at, rule->statement, arena);
+	remedy = remedy ? dw_rule_sentence(at, remedy, arena) : "";
 	/* A program in C says itself which shapes its operators have. */
 	if (rule->record && !dw_case_has(at, rule->unless))
 		look = at->facts->foreign                    ? NULL
 		       : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
 		                                            : rule->record;
-	look = look ? dw_rule_words(at, look, arena) : "";
+	look = look ? dw_rule_sentence(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;
 	if (!isnan(verdict->gain_ns) && *remedy) {

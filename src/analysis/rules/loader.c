@@ -199,6 +199,11 @@ static bool loader_part_dominates(const struct dw_rule_case *at)
 	       !dw_case_fact(at, DW_FACT_LOADER_PART)->note; /* code without a name of its own */
 }
 
+static void loader_rows(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "data", rows);
+}
+
 const struct dw_rule dw_rules_loader[] = {
 	{
 		.id = "loader-restart",
@@ -230,6 +235,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.waits = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_SLOWEST),
 		.share = loader_share,
+		.rows = loader_rows,
 		.threshold = 0.07,
 		.reason = "A loader returns batches in order, so that all wait for the slowest worker. "
 		          "Usual differences of workers are below a half. The loop waits for batches that "
@@ -250,6 +256,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_HAND_OVER),
 		.share = loader_share_hand_over,
+		.rows = loader_rows,
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
@@ -279,6 +286,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS,
 		                       DW_FACT_LOADER_PRODUCTION, DW_FACT_LOADER_VARIATION),
 		.share = loader_share,
+		.rows = loader_rows,
 		.threshold = 0.07,
 		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that they suffice on "
 		          "average, and the slowest hundredth of the batches takes twice the median or more, and longer than "
@@ -303,6 +311,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.waits = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
+		.rows = loader_rows,
 		.threshold = 0.07,
 		.reason = "Waits that are removed make every step faster by their share. Below, the order of the batches and "
 		          "other programs change as much. Workers make batches without a pause, or most of the wait is for a "
@@ -332,6 +341,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
+		.rows = loader_rows,
 		.threshold = 0.11,
 		.reason = "Waits that are removed make every step faster by their share. To collect samples that "
 		          "are in memory takes up to a tenth of short steps. Starts of workers in later epochs "

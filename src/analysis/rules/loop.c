@@ -475,12 +475,12 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_WARM_UP_EXCESS, DW_FACT_STEP_WARM_UP),
 		.threshold = 0.05,
-		.reason = "Information: a longer run makes it small. All other statements leave these steps out.",
+		.reason = "Information: a longer run makes it small. All other rules decide without these steps.",
 		.applies = loop_warms_up,
 		.no_gain = true,
 		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "
 		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
-		             "[, most of it in {step.warm_up_excess:part}]. Other statements leave them out.",
+		             "[, most of it in {step.warm_up_excess:part}].",
 	},
 	{ 0 },
 };

@@ -40,6 +40,11 @@ static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 	return dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS) * operators_optimizer_computes(at));
 }
 
+static void operators_rows_optimizer(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "optimizer", rows);
+}
+
 #define OPERATORS_OF_MANY 400 /* of an optimizer: Adam's for some thirty tensors */
 
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
@@ -109,6 +114,13 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_UNNAMED), all_ns > 0 ? runs_ns / all_ns : 1);
 }
 
+/* The row, if the thread computes in all of it. */
+static void operators_rows_nameless(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	if (operators_share_nameless(at).value >= dw_case_value(at, DW_FACT_STEP_UNNAMED))
+		dw_case_add_row(at, "other", rows);
+}
+
 /* What is in no range says less than any cause: it always describes the form of the program. */
 static bool operators_name_little(const struct dw_rule_case *at)
 {
@@ -144,6 +156,11 @@ static bool operators_find_named(const struct dw_rule_case *at, struct dw_accoun
 	return true;
 }
 
+static void operators_rows_named(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name, rows);
+}
+
 #define OPERATORS_WHOLE 0.98 /* of the loop */
 
 /* The rule about logging reports a range of that name. */
@@ -157,14 +174,17 @@ static bool operators_named_is_else(const struct dw_rule_case *at)
 	return (operators_training_is_named(at) || is_known) && !(name && logging && strcmp(name, logging) == 0);
 }
 
-/* Percent of a step in the largest range, if no pass or operator takes more. */
+/* Percent of the loop in the largest range, if no pass or operator takes more. */
 static double operators_named_percent(const struct dw_rule_case *at)
 {
 	double largest = dw_case_part(at, DW_FACT_STEP_NAMED_LARGEST);
 	double known = fmax(dw_case_part(at, DW_FACT_STEP_FORWARD), dw_case_part(at, DW_FACT_STEP_BACKWARD));
+	struct dw_rule_rows rows = { .count = 0 };
 
 	known = fmax(known, fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER), dw_case_part(at, DW_FACT_OPERATORS_LARGEST)));
-	return largest >= OPERATORS_KNOWN && largest > known ? round(largest * 100) : NAN;
+	dw_case_add_row(at, dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name, &rows);
+	return largest >= OPERATORS_KNOWN && largest > known
+	           ? round((rows.count ? rows.share : largest * dw_case_steps(at)) * 100) : NAN;
 }
 
 /* The time of a step in ranges that may be work. What waits in them is none. */
@@ -209,9 +229,19 @@ static bool operators_are_usual(const struct dw_rule_case *at)
 
 #define OPERATORS_MOST 0.40     /* of a step */
 
+static enum dw_fact_id operators_one(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON) ? DW_FACT_OPERATORS_UNCOMMON : DW_FACT_OPERATORS_LARGEST;
+}
+
 static struct dw_amount operators_share_one(const struct dw_rule_case *at)
 {
-	return dw_case_amount(at, dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON) ? DW_FACT_OPERATORS_UNCOMMON : DW_FACT_OPERATORS_LARGEST);
+	return dw_case_amount(at, operators_one(at));
+}
+
+static void operators_rows_one(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_operator(at, operators_one(at), rows);
 }
 
 static bool operators_one_is_much(const struct dw_rule_case *at)
@@ -230,6 +260,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT, DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
+		.rows = operators_rows_optimizer,
 		.threshold = 0.15,
 		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, "
 		          "none of them over lists of tensors. An optimizer that works on all parameters at once takes a few "
@@ -254,6 +285,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
 		.share = operators_share_optimizer,
+		.rows = operators_rows_optimizer,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
 		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
@@ -352,6 +384,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.share = operators_share_one,
+		.rows = operators_rows_one,
 		.threshold = 0.25,
 		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as "
 			"decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
@@ -421,6 +454,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
 		.cells_of = operators_find_named,
+		.rows = operators_rows_named,
 		.threshold = 0.20,
 		.reason = "Forward, backward, operators or layers are known, so that a range under a name of the program's own "
 			"is something else: whether "
@@ -447,6 +481,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
+		.rows = operators_rows_nameless,
 		.threshold = 0.10,
 		.applies = operators_need_names,
 		.is_form = operators_name_little,

@@ -49,6 +49,11 @@ static double ranks_gain_wait(const struct dw_rule_case *at, double share_ns)
 	return most_ns > 0 && most_ns < share_ns ? most_ns : share_ns;
 }
 
+static void ranks_rows(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "communication", rows);
+}
+
 const struct dw_rule dw_rules_ranks[] = {
 	{
 		.id = "rank-waits",
@@ -80,6 +85,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.whole_of = ranks_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION),
 		.share = ranks_exposed,
+		.rows = ranks_rows,
 		.threshold = 0.07,
 		.reason = "A collective of a few percent belongs to any run with several ranks.",
 		.statement = "Communication {takes} {share} {of}[, most of it in {comm.count:name}].",

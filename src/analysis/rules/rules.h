@@ -67,7 +67,7 @@ enum dw_rule_part {
 
 /* The whole of a share. */
 enum dw_rule_whole {
-	DW_RULE_OF_STEP,         /* the median step */
+	DW_RULE_OF_STEP,         /* the steady steps: a verdict has it as a part of the loop, where that is known; not of a device */
 	DW_RULE_OF_LOOP,         /* from the begin of the first step to the end of the last one */
 	DW_RULE_OF_PEAK,         /* the most memory in use */
 	DW_RULE_OF_CAPACITY,     /* the memory that there is */
@@ -79,6 +79,15 @@ struct dw_amount {
 };
 
 struct dw_rule_case;
+
+#define DW_RULE_MOST_ROWS 4u
+
+/* Rows of a table of the loop: of its parts, its operators, or the device's parts. */
+struct dw_rule_rows {
+	const char *names[DW_RULE_MOST_ROWS];
+	size_t count;
+	double share; /* their sum, of the loop */
+};
 
 /* A rule may have a remedy in the words of each framework. If it has none for the program's
  * framework, the next more general one is used: Lightning, Ignite -> PyTorch -> Python -> any; JAX
@@ -116,6 +125,9 @@ struct dw_rule {
 	 * used unchanged, a time is divided by the whole. */
 	struct dw_amount (*share)(const struct dw_rule_case *);
 	double threshold;      /* of the share */
+	/* The rows of a table that the sentence is about. Their share is printed, so that it is the table's: the share above decides, and
+	 * says how much can go. */
+	void (*rows)(const struct dw_rule_case *, struct dw_rule_rows *);
 	/* Whether WORK is the usual form of such programs: then it is ranked after all causes. */
 	bool (*is_form)(const struct dw_rule_case *);
 	/* Whether a CHANCE says how to change that form: then it is ranked before it. */
@@ -128,7 +140,7 @@ struct dw_rule {
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	bool no_gain;          /* the gain is unknown */
 	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
-	const char *statement; /* a template: see words.c */
+	const char *statement; /* a template: see sentence.c */
 	const char *remedy[DW_WORDS_COUNT]; /* templates; NULL: none */
 	/* Where to read more, a template: "dwell report --view gc". */
 	const char *look;
@@ -165,6 +177,7 @@ struct dw_verdict {
 	bool has_cells;        /* the share is that of */
 	struct dw_account_select cells;
 	double claimed;        /* the part of them that other causes have */
+	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
 	const char *hint;      /* "" if there is none */
@@ -183,7 +196,7 @@ struct dw_verdicts {
 /* Applies all rules. The texts live in `arena`. Returns -1 if out of memory. */
 int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts);
 
-/* "of each step", "of the loop" */
+/* "of the loop", "of the peak" */
 const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations);
 /* "a step", "in the run" */
 const char *dw_rule_each(enum dw_iteration_kind iterations);

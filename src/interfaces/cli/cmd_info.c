@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "model/model.h"
+#include "model/steps/learned.h"
 #include "table/table.h"
 
 static int info_take_option(void *context, const struct dw_option *option, const char *value)
@@ -45,8 +46,7 @@ static void info_print_number(const char *name, enum dw_unit unit, int64_t value
 
 static void info_print_file(const struct dw_source_file *file)
 {
-	static const char *const clocks[] = { "unknown", "CLOCK_MONOTONIC", "time stamp counter",
-		                                  "CNTVCT" };
+	static const char *const clocks[] = { "unknown", "CLOCK_MONOTONIC", "time stamp counter", "CNTVCT" };
 	static const char *const keeps[] = { "both ends", "the oldest", "the newest" };
 	const struct dw_head *head = file->head;
 	time_t start = (time_t)(head->start_realtime_ns / 1000000000u);
@@ -62,8 +62,9 @@ static void info_print_file(const struct dw_source_file *file)
 	info_print_line("host", "%.63s", head->hostname);
 	if (gmtime_r(&start, &when) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when))
 		info_print_line("began", "%s", text);
-	info_print_line("clock", "%s, %.6g MHz, good to %" PRIu64 " ns", clocks[head->clock_kind < 4 ? head->clock_kind : 0],
-	                1e3 / file->clock.ns_per_tick, file->clock.error_ns);
+	info_print_line("clock", "%s, %.6g MHz, good to %" PRIu64 " ns",
+	                clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick,
+	                file->clock.error_ns);
 	if (file->clock_jumps)
 		info_print_line("clock jumps", "%u, of up to %.3g s", file->clock_jumps, (double)file->clock_jump_ns / 1e9);
 	info_print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
@@ -185,9 +186,9 @@ static void info_print_profiles(const struct dw_source *source)
 
 		snprintf(name, sizeof name, "%s", profile->name);
 		dw_text_disarm(name, false);
-		printf("  %-20s id %-6u cycle %-4llu %s to %s%s\n", name, profile->id,
-		       (unsigned long long)profile->cycle, dw_text_ns((double)profile->start_ns, " ").at,
-		       dw_text_ns((double)profile->end_ns, " ").at, profile->open ? ", not ended" : "");
+		printf("  %-20s id %-6u cycle %-4llu %s to %s%s\n", name, profile->id, (unsigned long long)profile->cycle,
+		       dw_text_ns((double)profile->start_ns, " ").at, dw_text_ns((double)profile->end_ns, " ").at,
+		       profile->open ? ", not ended" : "");
 	}
 }
 
@@ -234,7 +235,9 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	code = dw_source_open(&source, &path, 1, &error);
 	if (code)
 		return dw_say_error(&error, code);
-	code = dw_model_create(&model, source, &everything, &error);
+	code = dw_learned_apply(source, &error);
+	if (!code)
+		code = dw_model_create(&model, source, &everything, &error);
 	if (code) {
 		dw_source_close(source);
 		return dw_say_error(&error, code);

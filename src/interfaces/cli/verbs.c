@@ -172,8 +172,9 @@ static const struct dw_option unpack_options[] = {
 
 static const struct dw_option summarize_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write the summary to FILE, replacing it (required)" },
-	{ DW_OPTION_SLOW_STEPS, "slow-steps", .argument = "SINCE:BYTES", .internal = true, .help = "used by dwell run --always: add what is "
-	          "new to the summary, and store what was recorded around the slowest step since then, in ns since 1970" },
+	{ DW_OPTION_SLOW_STEPS, "slow-steps", .argument = "SINCE:BYTES", .internal = true,
+	  .help = "used by dwell run --always: add what is new to the summary, and store what was recorded "
+	          "around the slowest step since then, in ns since 1970" },
 	HELP,
 };
 

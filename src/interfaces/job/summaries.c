@@ -83,7 +83,8 @@ static uint64_t summaries_cpu_ns(uint32_t pid)
 	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec + schedule.ready_ns;
 }
 
-/* Notes the memory and the CPU time of the processes of a live trace, which are the summary's ranks from the first one. */
+/* Notes the memory and the CPU time of the processes of a live trace, which are the summary's ranks from the first one.
+ */
 static void summaries_note_memory(struct dw_summary *summary, size_t first)
 {
 	char host[64] = "";
@@ -103,22 +104,25 @@ static void summaries_note_memory(struct dw_summary *summary, size_t first)
 
 /* Opens a trace for a summary: of a run that was summarised before, only the steps that are new. If there are
  * none, where the ranks are now is of interest still. */
-static int summaries_open(struct dwell_trace **trace, const char *path, const struct dw_summary *before,
+static int summaries_open(struct dwell_trace **trace, const char *path, const struct dw_summary *before, bool is_live,
                           struct dwell_error *error)
 {
-	struct dwell_scope later = { .size = sizeof later, .has_steps = true, .steps_from = UINT64_MAX, .steps_to = UINT64_MAX };
+	struct dwell_scope later = {
+		.size = sizeof later, .has_steps = true, .steps_from = UINT64_MAX, .steps_to = UINT64_MAX
+	};
 	int code;
 
 	for (size_t i = 0; before && i < before->count; i++)
 		if (dw_summary_next_step(&before->ranks[i]) < later.steps_from)
 			later.steps_from = dw_summary_next_step(&before->ranks[i]);
 	if (later.steps_from && later.steps_from != UINT64_MAX) {
-		code = dwell_trace_open(trace, &path, 1, &later, error);
+		code = dw_trace_open_as_recorded(trace, path, &later, error);
 		if (code != DWELL_E_NAME && code != DWELL_E_NO_DATA)
 			return code;
 		*error = (struct dwell_error){ 0, "" };
 	}
-	return dwell_trace_open(trace, &path, 1, NULL, error);
+	return before || is_live ? dw_trace_open_as_recorded(trace, path, NULL, error)
+	                         : dwell_trace_open(trace, &path, 1, NULL, error);
 }
 
 /* With `is_live` nothing is printed, because the caller looks at the trace again and again. */
@@ -131,7 +135,7 @@ static int summaries_add_trace(struct dw_summary *summary, const char *path, boo
 
 	if (!is_live)
 		dw_say_progress(path);
-	code = summaries_open(&trace, path, summary->before, &error);
+	code = summaries_open(&trace, path, summary->before, is_live != NULL, &error);
 	if (code) {
 		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
@@ -252,8 +256,9 @@ static size_t summaries_share(const struct dw_summary *summary)
 	return dw_summary_share_spans(summary->count > summary->expected ? summary->count : summary->expected);
 }
 
-/* What is left out depends on the number of all ranks. So they are counted first, and each part of the files is added as it
- * will stay. The ranks of traces are not counted: when there are twice as many, what is too much by then is freed. */
+/* What is left out depends on the number of all ranks. So they are counted first, and each part of the files is added
+ * as it will stay. The ranks of traces are not counted: when there are twice as many, what is too much by then is
+ * freed. */
 int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
+#include "model/steps/learned.h"
 #include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "views/views.h"
@@ -57,10 +58,16 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 		if (!trace->action)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
-	scope = (struct dw_scope){ .has_steps = given->has_steps, .steps_from = given->steps_from,
-		.steps_to = given->steps_to, .thread = trace->thread, .profile = trace->profile,
-		.profile_id = given->profile_id, .action = trace->action, .has_window = given->has_time,
-		.from_ns = given->from_ns, .to_ns = given->to_ns };
+	scope = (struct dw_scope){ .has_steps = given->has_steps,
+		                       .steps_from = given->steps_from,
+		                       .steps_to = given->steps_to,
+		                       .thread = trace->thread,
+		                       .profile = trace->profile,
+		                       .profile_id = given->profile_id,
+		                       .action = trace->action,
+		                       .has_window = given->has_time,
+		                       .from_ns = given->from_ns,
+		                       .to_ns = given->to_ns };
 	if (given->has_time && given->from_ns >= trace->source->end_ns)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s ends at %s: nothing begins at %s or later",
 		                    trace->source->files[0].path, dw_text_ns((double)trace->source->end_ns, " ").at,
@@ -68,26 +75,20 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
 
-int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
-                     const struct dwell_scope *scope, struct dwell_error *error)
+static int trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
+                      const struct dwell_scope *scope, bool as_recorded, struct dwell_error *error)
 {
+	struct dwell_trace *trace = calloc(1, sizeof *trace);
 	struct dwell_scope given;
-	struct dwell_trace *trace;
 	int code;
 
-	DW_TRACE_NEEDS(result);
-	*result = NULL;
-	DW_TRACE_NEEDS(paths);
-	if (!count)
-		return dw_error_set(error, DWELL_E_ARGUMENT, "%s(): count is 0: give the path of a trace", __func__);
-	for (size_t i = 0; i < count; i++)
-		DW_TRACE_NEEDS(paths[i]);
-	trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", paths[0]);
 	trace_copy_options(&given, sizeof given, scope);
 	code = count == 1 && given.profile_id ? dw_source_open_profile(&trace->source, *paths, given.profile_id, error)
 	                                      : dw_source_open(&trace->source, paths, count, error);
+	if (!code && !as_recorded)
+		code = dw_learned_apply(trace->source, error);
 	if (!code)
 		code = trace_open_model(trace, &given, error);
 	if (code)
@@ -95,6 +96,26 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 	else
 		*result = trace;
 	return code;
+}
+
+int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
+                     const struct dwell_scope *scope, struct dwell_error *error)
+{
+	DW_TRACE_NEEDS(result);
+	*result = NULL;
+	DW_TRACE_NEEDS(paths);
+	if (!count)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "%s(): count is 0: give the path of a trace", __func__);
+	for (size_t i = 0; i < count; i++)
+		DW_TRACE_NEEDS(paths[i]);
+	return trace_open(result, paths, count, scope, false, error);
+}
+
+int dw_trace_open_as_recorded(struct dwell_trace **result, const char *path, const struct dwell_scope *scope,
+                              struct dwell_error *error)
+{
+	*result = NULL;
+	return trace_open(result, &path, 1, scope, true, error);
 }
 
 int dwell_trace_open_result(struct dwell_trace **trace, const struct dwell_profile_result *result,
@@ -138,8 +159,8 @@ const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 
 /* ---- views ------------------------------------------------------------------------------ */
 
-int dwell_trace_view(struct dwell_trace *trace, const char *name,
-                     const struct dwell_view_options *from, struct dwell_table **table, struct dwell_error *error)
+int dwell_trace_view(struct dwell_trace *trace, const char *name, const struct dwell_view_options *from,
+                     struct dwell_table **table, struct dwell_error *error)
 {
 	const struct dw_view *view;
 	struct dwell_view_options options;

@@ -26,10 +26,14 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 	for (uint32_t i = 0; i < work->call_count; i++) {
 		const struct dw_device_call *call = &work->calls[i];
 
+		bool made = whose == DW_DEVICE_WHERE_MADE && call->made_ns;
+
 		if (call->work && call->in_scope)
 			by_time->moments[by_time->count++] = (struct dw_device_moment){
-				.start_ns = call->start_ns, .call = i,
-				.thread = whose == DW_DEVICE_FOR_THREAD ? call->for_thread : call->thread,
+				.start_ns = made ? call->made_ns : call->start_ns, .call = i,
+				.thread = made                            ? call->made_thread
+				          : whose == DW_DEVICE_FOR_THREAD ? call->for_thread
+				                                          : call->thread,
 			};
 	}
 	DW_SORT(by_time->moments, by_time->count, between_compare);

@@ -19,12 +19,12 @@
 #include "model/device/calls_pass.h"
 
 struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
-                                       bool external, bool add)
+                                       enum dw_key_kind kind, bool add)
 {
-	uint32_t hash = dw_map_hash(id * 2 + external + ((uint64_t)process << 48));
+	uint32_t hash = dw_map_hash(id * 4 + kind + ((uint64_t)process << 48));
 	uint32_t found = DW_MAP_FIND(&build->key_map, hash, i,
 	                             build->keys[i].id == id && build->keys[i].process == process &&
-	                                 build->keys[i].external == external);
+	                                 build->keys[i].kind == kind);
 	struct dw_device_key *key;
 
 	if (found != DW_MAP_NONE)
@@ -32,7 +32,7 @@ struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t p
 	key = add ? DW_GROW(&build->keys, &build->key_capacity, build->key_count) : NULL;
 	if (!key || !dw_map_add(&build->key_map, hash, (uint32_t)build->key_count))
 		return NULL;
-	*key = (struct dw_device_key){ id, process, DW_NO_INDEX, external };
+	*key = (struct dw_device_key){ id, process, DW_NO_INDEX, kind, DW_NO_INDEX };
 	build->key_count++;
 	return key;
 }
@@ -126,7 +126,8 @@ static void calls_take_number(struct dw_calls_pass *calls, uint64_t id, bool ext
 	if (!pass->depth || pass->folded)
 		return;
 	frame = calls_frame(calls, pass->depth);
-	key = dw_device_key_at(calls->build, pass->walk.stream->process, id, external, false);
+	key = dw_device_key_at(calls->build, pass->walk.stream->process, id,
+	                       external ? DW_KEY_OF_PROGRAM : DW_KEY_OF_DRIVER, false);
 	if (frame->call != DW_NO_INDEX) {
 		if (key)
 			calls_use_key(calls, key, frame->call, false);
@@ -141,6 +142,20 @@ static void calls_take_number(struct dw_calls_pass *calls, uint64_t id, bool ext
 		.in_scope = frame->in_scope, .synchronises = waits[frame->symbol],
 		.correlation = external ? 0 : (uint32_t)id,
 	});
+}
+
+static void calls_add_place(struct dw_calls_pass *calls, const struct dw_late_call *late)
+{
+	const struct dw_device_build *build = calls->build;
+	uint32_t process = calls->pass->walk.stream->process;
+	const struct dw_device_key *key = dw_device_key_at(calls->build, process, late->node, DW_KEY_OF_NODE, false);
+	struct dw_device_part *part = calls->part;
+
+	if (!key || calls->pass->folded)
+		return;
+	calls->failed |= !DW_APPEND(&part->places, &part->place_capacity, &part->place_count,
+	                            (struct dw_node_place){ calls_ns(calls, late->start_ticks), calls_ns(calls, late->end_ticks),
+	                                (uint32_t)(key - build->keys), late->thread, calls_owner(calls, calls->pass->depth) });
 }
 
 /* Adds the late calls of this thread that began before `ticks`: the ranges that are open now are
@@ -159,11 +174,16 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 			calls->late++;
 	}
 	while (calls->late < build->late_count && build->lates[calls->late].thread == thread &&
-	       build->lates[calls->late].start_ticks < ticks) {
+	       build->lates[calls->late].at_ticks < ticks) {
 		const struct dw_late_call *late = &build->lates[calls->late++];
+
+		if (late->node) {
+			calls_add_place(calls, late);
+			continue;
+		}
 		uint32_t symbol = dw_walk_symbol(&pass->walk, late->id);
 		struct dw_device_key *key = dw_device_key_at(calls->build, pass->walk.stream->process,
-		                                             late->correlation, false, false);
+		                                             late->correlation, DW_KEY_OF_DRIVER, false);
 
 		if (!key && !build->waits[symbol])
 			continue;
@@ -264,14 +284,27 @@ bool dw_device_find_calls(struct dw_device_build *build)
 
 /* ---- all streams --------------------------------------------------------------------------- */
 
-static void calls_put_key(struct dw_device_build *build, const struct dw_key_use *use, uint32_t first_call)
+static uint64_t calls_apart_ns(const struct dw_device_work *work, uint32_t one, uint32_t other)
+{
+	uint64_t a = work->calls[one].start_ns, b = work->calls[other].start_ns;
+
+	return a < b ? b - a : a - b;
+}
+
+/* False: out of memory. */
+static bool calls_put_key(struct dw_device_build *build, const struct dw_key_use *use, uint32_t first_call)
 {
 	struct dw_device_key *key = &build->keys[use->key];
+	uint32_t call = first_call + use->call;
 
 	if (key->call == DW_NO_INDEX)
-		key->call = first_call + use->call;
-	else if (use->added)
+		key->call = call;
+	else if (use->added && calls_apart_ns(build->work, key->call, call) < DW_NUMBERS_AGAIN_NS)
 		build->work->duplicates++;
+	else if (use->added)
+		return DW_APPEND(&build->agains, &build->again_capacity, &build->again_count,
+		                 (struct dw_call_again){ use->key, call, build->work->calls[call].start_ns });
+	return true;
 }
 
 static bool calls_take_part(struct dw_device_build *build, const struct dw_device_part *part)
@@ -296,16 +329,29 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 	for (size_t i = 0; i < part->range_count; i++)
 		if (!DW_APPEND(&work->ranges, &build->range_capacity, &work->range_count, part->ranges[i]))
 			return false;
+	for (size_t i = 0; i < part->place_count; i++) {
+		struct dw_node_place place = part->places[i];
+
+		place.owner += place.owner == DW_NO_INDEX ? 0 : first_owner;
+		if (build->keys[place.key].place != DW_NO_INDEX)
+			continue;
+		build->keys[place.key].place = (uint32_t)build->place_count;
+		if (!DW_APPEND(&build->places, &build->place_capacity, &build->place_count, place))
+			return false;
+	}
 	for (size_t i = 0; i < part->use_count; i++)
-		calls_put_key(build, &part->uses[i], first_call);
+		if (!calls_put_key(build, &part->uses[i], first_call))
+			return false;
 	return !part->failed;
 }
 
 void dw_device_part_reset(struct dw_device_part *part)
 {
-	DW_FREE(part->owners, part->calls, part->uses, part->ranges);
+	DW_FREE(part->owners, part->calls, part->uses, part->ranges, part->places);
 	*part = (struct dw_device_part){ .owners = NULL };
 }
+
+DW_ORDER(calls_compare_agains, struct dw_call_again, DW_UP(key) DW_UP(start_ns))
 
 /* An outer range comes before the ranges in it. */
 DW_ORDER(calls_compare_ranges, struct dw_device_range, DW_UP(thread) DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(depth))
@@ -321,5 +367,6 @@ bool dw_device_take_parts(struct dw_device_build *build)
 		dw_device_part_reset(part);
 	}
 	DW_SORT(build->work->ranges, build->work->range_count, calls_compare_ranges);
+	DW_SORT(build->agains, build->again_count, calls_compare_agains);
 	return good;
 }

@@ -7,7 +7,8 @@
  * within one queue.
  *
  * An event is in scope if its call began in scope. An event without a known call is in scope if the
- * event itself began in scope. Times are ns of the run. A trace without device chunks has no
+ * event itself began in scope. What a graph launches belongs to the ranges in which its nodes were made.
+ * Times are ns of the run. A trace without device chunks has no
  * events, and then the product costs nothing.
  */
 #pragma once
@@ -61,6 +62,7 @@ struct dw_device_event {
 	uint16_t kind, detail; /* as in the file */
 	bool in_scope;
 	uint32_t correlation;
+	uint32_t node;         /* until calls are joined: key of the graph's node, or DW_NO_INDEX */
 	const struct dw_entry_launch *launch; /* a kernel's shape, or NULL */
 };
 
@@ -78,6 +80,11 @@ struct dw_device_call {
 	bool in_scope;
 	bool synchronises;     /* it returns when the device has finished some work */
 	bool late;             /* the driver reported it late: no range of the thread's stream stands for it */
+	/* The part of a graph's launch that works for some ranges, which were open when its nodes were made. They are its owners, inside
+	 * those of the launch. 0: it is no such part. */
+	uint64_t made_ns;
+	uint32_t made_thread;
+	bool further;          /* another part of the same launch is in the list */
 };
 
 /* Of deeper ranges around a call the outermost ones are its owners: products walk the owners of each

@@ -76,29 +76,39 @@ static uint32_t events_name(struct dw_device_build *build, uint32_t file, const 
 /* ---- records ------------------------------------------------------------------------------ */
 
 static bool events_keep_late(struct dw_device_build *build, const struct dw_source_events *chunk,
-                             const struct dw_device_record *record)
+                             const struct dw_device_record_wide *wide)
 {
+	const struct dw_device_record *record = &wide->record;
+	uint64_t node = record->correlation ? 0 : wide->external;
+	uint64_t end_ticks = dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record));
 	const struct dw_source_file *file = &build->model->source->files[chunk->file];
 	uint32_t id = dw_device_queue(record);
 
 	if (id >= file->symbol_count || file->thread_by_id[id] == DW_NO_INDEX)
 		return true;
 	return DW_APPEND(&build->lates, &build->late_capacity, &build->late_count,
-	                 (struct dw_late_call){ dw_source_device_ticks(&chunk->clock, record->start_ticks),
-	                     dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record)),
-	                     file->thread_by_id[id], chunk->file, record->name.id, record->correlation });
+	                 (struct dw_late_call){ dw_source_device_ticks(&chunk->clock, record->start_ticks), end_ticks,
+	                     file->thread_by_id[id], chunk->file, record->name.id, record->correlation, node,
+	                     node ? end_ticks : dw_source_device_ticks(&chunk->clock, record->start_ticks) });
 }
 
 static bool events_set_key(struct dw_device_build *build, const struct dw_source_events *chunk,
                            const struct dw_device_record_wide *record, struct dw_device_event *event)
 {
+	bool has_external = record->external && event->kind != DW_DEVICE_MEMORY;
 	struct dw_device_key *key = NULL;
 
-	event->call = DW_NO_INDEX;
+	event->call = event->node = DW_NO_INDEX;
+	if (event->correlation && has_external) {
+		key = dw_device_key_at(build, chunk->process, record->external, DW_KEY_OF_NODE, true);
+		if (!key)
+			return false;
+		event->node = (uint32_t)(key - build->keys);
+	}
 	if (event->correlation)
-		key = dw_device_key_at(build, chunk->process, event->correlation, false, true);
-	else if (record->external && event->kind != DW_DEVICE_MEMORY)
-		key = dw_device_key_at(build, chunk->process, record->external, true, true);
+		key = dw_device_key_at(build, chunk->process, event->correlation, DW_KEY_OF_DRIVER, true);
+	else if (has_external)
+		key = dw_device_key_at(build, chunk->process, record->external, DW_KEY_OF_PROGRAM, true);
 	else
 		return true;
 	if (key)
@@ -118,7 +128,7 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	if (record->record.start_ticks > DW_TICKS_MAX || !kind || kind > DW_DEVICE_GAP)
 		return true; /* damage, or of a later version */
 	if (kind == DW_DEVICE_CALL)
-		return events_keep_late(build, chunk, &record->record);
+		return events_keep_late(build, chunk, record);
 	start = dw_source_device_ticks(&chunk->clock, record->record.start_ticks);
 	end = dw_source_device_ticks(&chunk->clock, record->record.start_ticks + dw_device_duration(&record->record));
 	if (kind == DW_DEVICE_GAP)
@@ -149,7 +159,7 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	return true;
 }
 
-DW_ORDER(events_compare_lates, struct dw_late_call, DW_UP(thread) DW_UP(start_ticks))
+DW_ORDER(events_compare_lates, struct dw_late_call, DW_UP(thread) DW_UP(at_ticks))
 
 bool dw_device_read_events(struct dw_device_build *build)
 {
@@ -248,7 +258,44 @@ static bool events_time_in_scope(const struct dw_model *model, const struct dw_d
 	return (*at)->start_ticks <= ticks;
 }
 
-static void events_join(struct dw_device_build *build)
+/* The first further call of a key. */
+static size_t events_first_again(const struct dw_device_build *build, uint32_t key)
+{
+	size_t from = 0, to = build->again_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (build->agains[middle].key < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* The call of an event: of those with its number the last one before it. A device begins a little before its call by clocks that
+ * differ. */
+static uint32_t events_call(const struct dw_device_build *build, const struct dw_device_event *event)
+{
+	const struct dw_device_call *calls = build->work->calls;
+	const uint32_t key = event->call;
+	uint64_t until_ns = event->start_ns + DW_NUMBERS_AGAIN_NS / 10;
+	uint32_t found = key == DW_NO_INDEX ? DW_NO_INDEX : build->keys[key].call;
+
+	if (found == DW_NO_INDEX)
+		return found;
+	for (size_t i = events_first_again(build, key); i < build->again_count && build->agains[i].key == key; i++)
+		if (build->agains[i].start_ns <= until_ns &&
+		    (calls[found].start_ns > until_ns || build->agains[i].start_ns > calls[found].start_ns))
+			found = build->agains[i].call;
+	/* A driver's number of so long ago, or of later, is that of a call which is not in the trace. */
+	return calls[found].late && (calls[found].start_ns > until_ns || calls[found].start_ns + DW_NUMBERS_AGAIN_NS < event->start_ns)
+	           ? DW_NO_INDEX : found;
+}
+
+/* False: out of memory. */
+static bool events_join(struct dw_device_build *build)
 {
 	struct dw_device_work *work = build->work;
 	const struct dw_interval *at = NULL;
@@ -258,8 +305,9 @@ static void events_join(struct dw_device_build *build)
 		struct dw_device_call *call;
 		bool counts = work->names[event->name].class != DW_CLASS_COUNT;
 
-		if (event->call != DW_NO_INDEX)
-			event->call = build->keys[event->call].call;
+		event->call = events_call(build, event);
+		if (event->call != DW_NO_INDEX && event->node != DW_NO_INDEX && !dw_device_find_node_call(build, event->node, &event->call))
+			return false;
 		call = event->call != DW_NO_INDEX ? &work->calls[event->call] : NULL;
 		if (!i || event->queue != work->events[i - 1].queue)
 			at = NULL;
@@ -287,6 +335,7 @@ static void events_join(struct dw_device_build *build)
 		if (owner->parent != DW_NO_INDEX)
 			work->owners[owner->parent].total_ns += owner->total_ns;
 	}
+	return true;
 }
 
 /* Finds the forward operator of each backward operator: a backward operator has the sequence number
@@ -352,15 +401,15 @@ bool dw_device_end(struct dw_device_build *build)
 {
 	if (!dw_device_take_parts(build))
 		return false;
-	events_join(build);
-	return events_link(build) && dw_device_find_call_threads(build);
+	return events_join(build) && events_link(build) && dw_device_find_call_threads(build);
 }
 
 void dw_device_reset(struct dw_device_build *build)
 {
 	for (size_t i = 0; build->parts && i < build->model->source->stream_count; i++)
 		dw_device_part_reset(&build->parts[i]);
-	DW_FREE(build->parts, build->waits, build->keys, build->name_keys, build->lates);
+	DW_FREE(build->parts, build->waits, build->keys, build->name_keys, build->lates, build->agains);
+	dw_device_nodes_reset(build);
 	dw_map_reset(&build->key_map);
 	dw_map_reset(&build->name_map);
 }

@@ -244,8 +244,12 @@ bool dw_device_call_waits(const char *name)
 
 	if (strstr(name, "Synchronize"))
 		return true;
-	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-		if (strcmp(name, waits[i]) == 0)
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		size_t length = strlen(waits[i]);
+
+		/* With this end it is the same call of a program whose threads have default streams of their own. */
+		if (strncmp(name, waits[i], length) == 0 && (!name[length] || strcmp(name + length, "_ptds") == 0))
 			return true;
+	}
 	return false;
 }

@@ -44,6 +44,7 @@ struct dw_device_amount {
 enum dw_device_whose {
 	DW_DEVICE_OF_THREAD,  /* calls of the thread */
 	DW_DEVICE_FOR_THREAD, /* calls that were made for the thread, also by other threads */
+	DW_DEVICE_WHERE_MADE, /* as OF_THREAD, but what a graph launches at the time and in the thread in which its nodes were made */
 };
 
 /* A call with device time in scope, and the sums of the calls before it in its list. */

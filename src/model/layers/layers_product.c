@@ -340,7 +340,7 @@ static void layers_take_calls(struct layers *layers, uint64_t before_ns)
 		return;
 	if (thread != layers->thread) {
 		layers->thread = thread;
-		layers->calls = dw_model_device_moments(pass->model, DW_DEVICE_OF_THREAD, thread, &layers->call_count, NULL);
+		layers->calls = dw_model_device_moments(pass->model, DW_DEVICE_WHERE_MADE, thread, &layers->call_count, NULL);
 		pass->failed |= !layers->calls;
 	}
 	frame = frame ? frame : &none;

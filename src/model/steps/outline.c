@@ -86,3 +86,27 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 DW_PRODUCT(step_outline, struct dw_step_outline, outline_compute, NULL);
 
 DW_PRODUCT_GETTER(step_outline, struct dw_step_outline)
+
+struct dw_model *dw_model_counted(struct dw_model *model, enum dw_counted_threads which, struct dwell_error *error)
+{
+	struct dw_scope scope = *dw_model_scope(model);
+	const struct dw_step_outline *steps;
+	struct dw_model *inside = NULL;
+
+	if (!dw_model_source(model)->step_count)
+		return NULL;
+	steps = dw_model_step_outline(model, error);
+	if (!steps)
+		return NULL;
+	scope.step_threads = which == DW_COUNTED_STEP_THREADS && steps->other_threads;
+	if (scope.has_steps && !scope.step_threads && steps->counted_count == steps->count)
+		return model;
+	if (!scope.has_steps) {
+		scope.has_steps = true;
+		scope.steps_from = 0;
+		scope.steps_to = UINT64_MAX;
+	}
+	scope.steps_counted = steps->counted_count ? steps->counted : NULL;
+	dw_model_within(model, &scope, &inside, error);
+	return inside;
+}

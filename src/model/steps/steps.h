@@ -143,6 +143,14 @@ struct dw_step_outline {
 
 const struct dw_step_outline *dw_model_step_outline(struct dw_model *model, struct dwell_error *error);
 
+/*
+ * The model of the counted steps only. DW_COUNTED_STEP_THREADS restricts it to the threads that have
+ * steps, so that times are parts of the steps' own time. NULL if there are no such steps, or with
+ * `error` if memory is out. `model` owns it.
+ */
+enum dw_counted_threads { DW_COUNTED_ALL_THREADS, DW_COUNTED_STEP_THREADS };
+struct dw_model *dw_model_counted(struct dw_model *model, enum dw_counted_threads which, struct dwell_error *error);
+
 /* By process: the thread in scope with the most steps, or DW_NO_INDEX. NULL: out of memory. */
 const uint32_t *dw_model_step_threads(struct dw_model *model);
 

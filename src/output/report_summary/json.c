@@ -233,6 +233,10 @@ static void json_put_verdict(struct json *out, const struct dw_report_summary *s
 			json_text(out, NULL, dw_fact_kind(*need)->name);
 	dw_json_close(&out->to, ']');
 	json_put_cells(out, summary->facts->account, verdict->has_cells ? &verdict->cells : NULL);
+	dw_json_open(&out->to, "rows", '[');
+	for (size_t i = 0; i < verdict->rows.count; i++)
+		json_text(out, NULL, verdict->rows.names[i]);
+	dw_json_close(&out->to, ']');
 	dw_json_close(&out->to, '}');
 }
 
@@ -490,6 +494,7 @@ static void json_put_times(struct json *out, const struct dw_report_summary *sum
 		{ .key = "self_ns", .column = "self_ns" },
 		{ .key = "share", .column = "share" },
 		{ .key = "self_per_step_ns", .column = "self_per_step_ns", .with_steps = true },
+		{ .key = "loop_share", .column = "loop_share", .with_steps = true },
 		{ .key = NULL },
 	};
 	static const struct json_column kernels[] = {

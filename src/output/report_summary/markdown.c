@@ -123,15 +123,34 @@ static void markdown_put_parts(const struct dw_loop_parts *parts, enum dw_iterat
 	fputs("\n", file);
 }
 
-/* The first rows of a table: a name, a count, a time and a share. */
+static double markdown_number(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_REAL ? cell->real : (double)cell->integer;
+}
+
+/* A count, or a mean of counts. */
+static struct dw_text markdown_count(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_REAL ? dw_text_number(cell->real) : dw_text_count(cell->integer);
+}
+
+/* The overview's operators of the loop; NULL: it has none. */
+static const struct dwell_table *markdown_find_operators(const struct dwell_table *overview)
+{
+	while (overview && !(overview->part && strcmp(overview->part, "operators") == 0))
+		overview = overview->next;
+	return overview;
+}
+
+/* The first rows of a table: a name, a count, a time and a share. Rows without a share are of other threads. */
 static void markdown_put_rows(const struct dwell_table *table, FILE *file, const char *title,
-                              const char *const columns[4])
+                              const char *const columns[4], const char *share)
 {
 	size_t count = table ? table->row_count : 0, all = count + (table ? table->rows_cut : 0);
 
 	if (!count)
 		return;
-	fprintf(file, "| %s | times | time | share |\n| :--- | ---: | ---: | ---: |\n", title);
+	fprintf(file, "| %s | times | time | %s |\n| :--- | ---: | ---: | ---: |\n", title, share);
 	for (size_t row = 0; row < count && row < MARKDOWN_ROWS; row++) {
 		const struct dw_cell *cells[4];
 
@@ -139,8 +158,8 @@ static void markdown_put_rows(const struct dwell_table *table, FILE *file, const
 			cells[i] = dw_report_summary_cell(table, row, columns[i]);
 		fputs("| ", file);
 		markdown_put(file, cells[0] ? cells[0]->text : "");
-		fprintf(file, " | %s | %s | %s |\n", cells[1] ? dw_text_count(cells[1]->integer).at : "",
-		        cells[2] ? dw_text_ns((double)cells[2]->integer, " ").at : "",
+		fprintf(file, " | %s | %s | %s |\n", cells[1] ? markdown_count(cells[1]).at : "",
+		        cells[2] ? dw_text_ns(markdown_number(cells[2]), " ").at : "",
 		        cells[3] ? dw_text_percent(cells[3]->real).at : "");
 	}
 	if (all > MARKDOWN_ROWS)
@@ -151,10 +170,14 @@ static void markdown_put_rows(const struct dwell_table *table, FILE *file, const
 static void markdown_put_tables(const struct dw_report_summary *summary, FILE *file)
 {
 	markdown_put_parts(summary->parts, summary->facts->iterations, file);
-	markdown_put_rows(summary->operators, file, "operator (self time)",
-	                  (const char *const[]){ "name", "calls", "self_ns", "share" });
+	if (summary->steps->count)
+		markdown_put_rows(markdown_find_operators(summary->overview), file, "operator (self time in a step)",
+		                  (const char *const[]){ "name", "calls_per_step", "self_per_step_ns", "share" }, "of the loop");
+	else
+		markdown_put_rows(summary->operators, file, "operator (self time)",
+		                  (const char *const[]){ "name", "calls", "self_ns", "share" }, "of operators");
 	markdown_put_rows(dw_report_summary_part(summary->kernels, "names"), file, "kernel or copy",
-	                  (const char *const[]){ "short_name", "calls", "total_ns", "share" });
+	                  (const char *const[]){ "short_name", "calls", "total_ns", "share" }, "share");
 }
 
 /* ---- what the figures are based on ------------------------------------------------------------- */

@@ -17,14 +17,16 @@ struct account_cells {
 	struct dw_cell does, function, line, ns, share, error, samples, state, activity;
 };
 
+enum { SAMPLED = DW_HAS_OWN }; /* samples divide it */
+
 static const struct dw_column account_columns[] = {
 	DW_FIELD(struct account_cells, does, "thread", NONE, TEXT, .total_text = "all"),
-	DW_FIELD(struct account_cells, function, "largest part in", NONE, TEXT),
-	DW_FIELD(struct account_cells, line, "line", NONE, TEXT),
+	DW_FIELD(struct account_cells, function, "largest part in", NONE, TEXT, .text_only = SAMPLED),
+	DW_FIELD(struct account_cells, line, "line", NONE, TEXT, .text_only = SAMPLED),
 	DW_FIELD(struct account_cells, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct account_cells, share, "share", RATIO, REAL, .bar = true),
-	DW_FIELD(struct account_cells, error, "+-", RATIO, REAL),
-	DW_FIELD(struct account_cells, samples, "samples", COUNT, INT),
+	DW_FIELD(struct account_cells, error, "+-", RATIO, REAL, .text_only = SAMPLED),
+	DW_FIELD(struct account_cells, samples, "samples", COUNT, INT, .text_only = SAMPLED),
 	DW_FIELD(struct account_cells, state, "state", NONE, TEXT, .data_only = true),
 	DW_FIELD(struct account_cells, activity, "activity", NONE, TEXT, .data_only = true),
 };
@@ -88,7 +90,7 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
                                          struct dwell_error *error)
 {
 	struct dw_account_row rows[DW_ACCOUNT_ROWS];
-	struct dwell_table *table = DW_VIEW_CHOOSE(view, account_columns, 0, error);
+	struct dwell_table *table = DW_VIEW_CHOOSE(view, account_columns, dw_account_is_divided(account) ? SAMPLED : 0, error);
 	double small_ns = 0;
 	size_t count, small = 0;
 	char name[256], text[48];
@@ -115,12 +117,11 @@ static struct dwell_table *account_table(const char *view, struct dw_model *mode
 	return table;
 }
 
-/* Only if samples divide it. */
 struct dwell_table *dw_overview_account(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_account *account = overview->facts->account;
 
-	if (!account || !dw_account_is_divided(account))
+	if (!account)
 		return NULL;
 	return account_table("overview", overview->model, account, true, error);
 }

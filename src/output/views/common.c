@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "format/keys.h"
 #include "views/common.h"
 
 struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
@@ -93,6 +94,31 @@ const char *dw_view_meta(const struct dw_source *source, const char *key)
 	return NULL;
 }
 
+/* The last value of a key that one process alone has; else NULL. */
+static const char *view_only_meta(const struct dw_source *source, const char *key)
+{
+	const struct dw_source_meta *found = NULL;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		if (strcmp(source->metas[i].key, key) != 0)
+			continue;
+		if (found && found->process != source->metas[i].process)
+			return NULL;
+		found = &source->metas[i];
+	}
+	return found ? found->value : NULL;
+}
+
+const char *dw_view_loss_text(const struct dw_source *source, size_t cause)
+{
+	const char *said = cause == DW_LOSS_IMPORT ? dw_view_meta(source, DW_KEY_IMPORT_LOST)
+	                   : cause == DW_LOSS_DEVICE ? view_only_meta(source, DW_KEY_CUDA_LOST) : NULL;
+
+	if (said)
+		return said;
+	return dw_loss_text(cause) ? dw_loss_text(cause) : "a cause that this version does not know";
+}
+
 double dw_view_meta_number(const struct dw_source *source, const char *key)
 {
 	double number = NAN;
@@ -109,32 +135,6 @@ bool dw_view_is_python(const struct dw_source *source)
 		if (source->processes[i].flags & DW_PROCESS_PYTHON)
 			return true;
 	return false;
-}
-
-/* ---- the steps from inside ----------------------------------------------------------------- */
-
-struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which, struct dwell_error *error)
-{
-	struct dw_scope scope = *dw_model_scope(model);
-	const struct dw_step_outline *steps;
-	struct dw_model *inside = NULL;
-
-	if (!dw_model_source(model)->step_count)
-		return NULL;
-	steps = dw_model_step_outline(model, error);
-	if (!steps)
-		return NULL;
-	scope.step_threads = which == DW_VIEW_STEP_THREADS && steps->other_threads;
-	if (scope.has_steps && !scope.step_threads && steps->counted_count == steps->count)
-		return model;
-	if (!scope.has_steps) {
-		scope.has_steps = true;
-		scope.steps_from = 0;
-		scope.steps_to = UINT64_MAX;
-	}
-	scope.steps_counted = steps->counted_count ? steps->counted : NULL;
-	dw_model_within(model, &scope, &inside, error);
-	return inside;
 }
 
 /* ---- a sentence on steps ----------------------------------------------------------------- */

@@ -55,14 +55,6 @@ struct dw_view_part {
 size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
                      const struct dw_symbol *symbols, struct dw_view_part *to);
 
-/*
- * The model of the counted steps only. DW_VIEW_STEP_THREADS restricts it to the threads that have
- * steps, so that times are parts of the steps' own time. NULL if there are no such steps, or with
- * `error` if memory is out. `model` owns it.
- */
-enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
-struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which, struct dwell_error *error);
-
 /* A table of operators (with `named` of named ranges and steps too, as torch.profiler's tables
  * have), grouped by the options. (calls.c) */
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
@@ -84,6 +76,8 @@ uint64_t dw_view_whole(struct dwell_table *table, const char *column, const stru
 bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source);
 /* The first value of a key of the metadata; NULL: it has none. */
 const char *dw_view_meta(const struct dw_source *source, const char *key);
+/* Why records were lost, for an enum dw_loss: what the trace says of it, or else the general text. */
+const char *dw_view_loss_text(const struct dw_source *source, size_t cause);
 /* Adds to the table's gaps what the trace does not have, apart from losses (gaps.c). */
 void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model);
 /* Processor time for which no sample stands, a row for each process, kind of thread and cause. NULL: there is none. */

@@ -71,6 +71,7 @@ static bool cost_has_cupti(const struct dw_source *source)
 /* Calls that caused work of a device in the counted steps, also those of autograd's threads. */
 static double cost_launches_of_steps(const struct dw_overview *overview, struct dwell_error *error)
 {
+	const struct dw_device_work *work = dw_model_device_work(overview->model, error);
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_device_moment *moments = NULL;
 	size_t count = 0, at = 0;
@@ -83,8 +84,8 @@ static double cost_launches_of_steps(const struct dw_overview *overview, struct 
 			moments = dw_model_device_moments(overview->model, DW_DEVICE_FOR_THREAD, step->thread, &count, error);
 			at = 0;
 		}
-		for (; moments && at < count && moments[at].start_ns < step->end_ns; at++)
-			launches += step->counted && moments[at].start_ns >= step->start_ns;
+		for (; work && moments && at < count && moments[at].start_ns < step->end_ns; at++)
+			launches += step->counted && moments[at].start_ns >= step->start_ns && !work->calls[moments[at].call].further;
 	}
 	return launches;
 }
@@ -95,7 +96,7 @@ static double cost_launches_of_run(const struct dw_overview *overview, struct dw
 	double launches = 0;
 
 	for (size_t i = 0; work && i < work->call_count; i++)
-		launches += work->calls[i].in_scope && work->calls[i].work;
+		launches += work->calls[i].in_scope && work->calls[i].work && !work->calls[i].further;
 	return launches;
 }
 

@@ -178,7 +178,7 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model, const str
  * memory. */
 static int flops_head_steps(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
 {
-	struct dw_model *inside = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
+	struct dw_model *inside = dw_model_counted(model, DW_COUNTED_ALL_THREADS, error);
 	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
 	const struct dw_flops_sum *sum = steps ? dw_model_flops(inside, error) : NULL;
 	double peak = flops_machine_peak(dw_model_source(model));

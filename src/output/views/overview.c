@@ -19,7 +19,6 @@
 #include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
-#define BESIDE_SHARE 0.002    /* of wall time; smaller parts are not named */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 #define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
@@ -61,9 +60,9 @@ static void overview_head_besides(const struct dw_steps *steps, char *to, size_t
 	to[0] = '\0';
 	overview_find_around(steps, ns);
 	for (unsigned around = 0; around < AROUND_COUNT; around++)
-		count += ns[around] && (double)ns[around] >= BESIDE_SHARE * (double)steps->wall_ns;
+		count += dw_overview_is_named(ns[around], steps);
 	for (unsigned around = 0; around < AROUND_COUNT && used < size; around++) {
-		if (!ns[around] || (double)ns[around] < BESIDE_SHARE * (double)steps->wall_ns)
+		if (!dw_overview_is_named(ns[around], steps))
 			continue;
 		used += (size_t)snprintf(to + used, size - used, "%s%s %s",
 		                         shown            ? shown + 1 == count ? " and " : ", "
@@ -233,15 +232,16 @@ static void overview_head_verdicts(struct dwell_table *table, const struct dw_ov
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }
 
-/* Whether a sentence is about what the thread does: then the table with its rows is shown. */
+/* Whether a sentence is about what the thread does: then the table with its rows is shown. Parts of the loop are rows of another. */
 static bool overview_says_cells(const struct dw_overview *overview)
 {
 	const struct dw_verdicts *verdicts = &overview->verdicts;
+	bool any = false;
 
 	for (size_t i = 0; i < verdicts->fired && i < MOST_VERDICTS; i++)
-		if (verdicts->at[i].has_cells && !verdicts->at[i].cells.by_name)
-			return true;
-	return false;
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && verdicts->at[i].has_cells; state++)
+			any |= !verdicts->at[i].cells.by_name && verdicts->at[i].cells.activities[state];
+	return any;
 }
 
 /* What the shares of the verdicts are of. */
@@ -368,12 +368,6 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 /* Below the last table; `first` has the gaps. */
 static void overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview)
 {
-	static const char *const whys[] = {
-#define X(name, label, text) text,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
-	const char *imported = dw_view_meta(overview->source, DW_KEY_IMPORT_LOST);
 	double coverage = dw_model_coverage(overview->model);
 	char cost[80] = "", cupti[128] = "";
 	bool any = false;
@@ -386,10 +380,7 @@ static void overview_note_losses(struct dwell_table *table, const struct dwell_t
 			continue;
 		any = true;
 		dw_table_note(table, "Lost: %s record%s: %s.", dw_text_count((int64_t)overview->source->lost[i]).at,
-		              dw_text_plural(overview->source->lost[i]),
-		              i == DW_LOSS_IMPORT && imported ? imported
-		              : i < DW_LOSS_COUNT             ? whys[i]
-		                                              : "a cause that this version does not know");
+		              dw_text_plural(overview->source->lost[i]), dw_view_loss_text(overview->source, i));
 	}
 	for (size_t i = 0; i < overview->source->file_count; i++) {
 		uint64_t missing = overview->source->files[i].missing_bytes;
@@ -586,8 +577,8 @@ static int overview_look_inside(struct dw_overview *overview, struct dwell_error
 			return -1;
 	}
 	if (steps && steps->count) {
-		overview->inside = dw_view_inside(overview->model, DW_VIEW_STEP_THREADS, error);
-		overview->inside_all = dw_view_inside(overview->model, DW_VIEW_ALL_THREADS, error);
+		overview->inside = dw_model_counted(overview->model, DW_COUNTED_STEP_THREADS, error);
+		overview->inside_all = dw_model_counted(overview->model, DW_COUNTED_ALL_THREADS, error);
 		if (!overview->inside || !overview->inside_all)
 			return -1;
 		models[count++] = overview->inside;
@@ -669,7 +660,8 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 				dw_table_destroy(wall);
 			else
 				last = overview_append(last, wall);
-			last = overview_append(last, dw_overview_account(&overview, error));
+			if (overview_says_cells(&overview) || (overview.facts->account && dw_account_is_divided(overview.facts->account)))
+				last = overview_append(last, dw_overview_account(&overview, error));
 			last = overview_append(last, dw_overview_kernels(&overview, error));
 			last = overview_append(last, dw_overview_hot(&overview, error));
 		}

@@ -16,7 +16,7 @@ struct overview_device_part {
 static const struct dw_column part_columns[] = {
 	DW_FIELD(struct overview_device_part, name, "the device", NONE, TEXT),
 	DW_FIELD(struct overview_device_part, per_step_ns, "", NS, REAL, .one_unit = true),
-	DW_FIELD(struct overview_device_part, share, "of a step", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_device_part, share, "of a steady step", RATIO, REAL, .bar = true),
 };
 
 /* The device's division of the same steps, if the work of a device was recorded. */
@@ -33,7 +33,7 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++) {
 		double share = facts->at[DW_FACT_DEVICE_COMPUTE + part].value;
 
-		if (share <= 0)
+		if (share < DW_OVERVIEW_NOTHING)
 			continue;
 		DW_TABLE_PUT(table, 0, struct overview_device_part, .name = DW_STRING(dw_device_part_name(part)),
 		             .per_step_ns = DW_REAL(share * facts->at[DW_FACT_DEVICE_STEP].value), .share = DW_REAL(share));

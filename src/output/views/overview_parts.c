@@ -13,7 +13,6 @@
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
-#define SMALL_PART 0.0005  /* of a step: the same for smaller parts that the program named */
 #define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
 #define STEP_RANGE_COUNT 10u /* of a range outside all others, without steps: it may be a step */
 
@@ -53,20 +52,22 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	table->part = "breakdown";
 	whole_ns = parts->ns - parts->no_cpu_ns;
 	named_end = parts->part_count - parts->unnamed;
-	least = named_end > MOST_PARTS ? SMALL_OF_MANY : SMALL_PART;
+	least = named_end > MOST_PARTS ? SMALL_OF_MANY : DW_OVERVIEW_NOTHING;
 	for (size_t i = 0; i < parts->part_count; i++) {
 		const struct dw_steady_part *part = &parts->parts[i];
 		double ns = part->ns;
 		/* A program may use any number of names: the smallest parts are combined in one row. */
-		bool small = part->own && i + 1 < named_end && ns < least * parts->ns;
+		bool small = (part->own && i + 1 < named_end && ns < least * parts->ns) || ns < DW_OVERVIEW_NOTHING * whole_ns;
 		char smaller[64] = "";
 
-		if ((i >= MOST_PARTS || small) && i < named_end) {
+		if ((i >= MOST_PARTS || small) && i + 1 < named_end) {
 			snprintf(smaller, sizeof smaller, "%s smaller one%s", dw_text_count((int64_t)(named_end - i)).at,
 			         dw_text_plural(named_end - i));
 			for (; i + 1 < named_end; i++)
 				ns += parts->parts[i + 1].ns;
 		}
+		if (ns < DW_OVERVIEW_NOTHING * whole_ns)
+			continue;
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
 		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}
@@ -228,7 +229,6 @@ struct naming {
 	struct dwell_table *table;
 	double steps;     /* 0: there are no steps */
 	double per_call, per_ns; /* what a call and a ns of the rows are in a step; as in the parts, without no CPU */
-	double scale;     /* dw_loop_parts.scale */
 	double whole_ns;  /* with steps: of one */
 };
 
@@ -272,47 +272,36 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 	return any;
 }
 
-/* Adds to the operators of the counted steps, in units of these, those between the steps. */
-static bool overview_add_between(const struct naming *naming, struct dw_stat *stats)
+/* Operators of the threads with steps: also those that the loop calls between the steps. */
+static void overview_fill_operators(const struct naming *naming, const struct dw_loop_operators *operators, const struct dw_flat *own)
 {
-	const struct dw_steps *steps = naming->overview->steps;
-	bool any = false;
+	uint64_t *p99_ns = calloc(operators->count + 1, sizeof *p99_ns);
 
-	for (size_t loop = 0; loop < steps->thread_count; loop++)
-		for (size_t i = 0; i < steps->loops[loop].outside_row_count; i++) {
-			const struct dw_loop_row *row = &steps->loops[loop].outside_rows[i];
-
-			if (naming->overview->symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
-				continue;
-			stats[row->symbol].count += (uint64_t)((double)row->count / (naming->per_call * naming->steps) + 0.5);
-			stats[row->symbol].self_ns += (uint64_t)((double)row->ns / naming->scale + 0.5);
-			any = true;
-		}
-	return any;
+	naming->table->failed |= !p99_ns;
+	for (size_t i = 0; p99_ns && i < own->count; i++)
+		p99_ns[own->rows[i].symbol] = own->rows[i].stat.p99_ns;
+	for (size_t i = 0; p99_ns && i < operators->count; i++)
+		if (operators->calls[i] > 0 || operators->ns[i] > 0)
+			DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = naming->overview->symbols[i].name,
+			             .calls_per_step = operators->calls[i], .self_per_step_ns = operators->ns[i],
+			             .share = DW_REAL(operators->ns[i] / operators->whole_ns),
+			             .p99_ns = p99_ns[i] ? DW_INT(p99_ns[i]) : DW_EMPTY);
+	free(p99_ns);
+	dw_table_sort_by(naming->table, "self_per_step_ns");
 }
 
-/* The rows of the threads with steps. Of operators with those that the loop calls between the steps. */
-static void overview_fill_own(const struct naming *naming, const struct dw_flat *own, bool operators)
+static bool overview_fill_own(const struct naming *naming, const struct dw_flat *own, bool operators, struct dwell_error *error)
 {
-	size_t count;
-	struct dw_stat *stats;
+	const struct dw_loop_operators *all = operators ? dw_facts_loop_operators(naming->overview->model, error) : NULL;
 
-	dw_model_symbols(naming->overview->model, &count);
-	stats = calloc(count + 1, sizeof *stats);
-	naming->table->failed |= !stats;
-	for (size_t i = 0; stats && i < own->count; i++)
-		stats[own->rows[i].symbol] = own->rows[i].stat;
-	if (!stats || !operators || !(naming->steps > 0) || !(naming->per_ns > 0) || !overview_add_between(naming, stats)) {
-		for (size_t i = 0; stats && i < own->count; i++)
+	if (operators && !all)
+		return false;
+	if (operators && all->whole_ns > 0)
+		overview_fill_operators(naming, all, own);
+	else
+		for (size_t i = 0; i < own->count; i++)
 			overview_fill_name(naming, &own->rows[i].stat, naming->overview->symbols[own->rows[i].symbol].name, true);
-		free(stats);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (stats[i].count || stats[i].self_ns)
-			overview_fill_name(naming, &stats[i], naming->overview->symbols[i].name, true);
-	dw_table_sort_by(naming->table, "self_per_step_ns");
-	free(stats);
+	return true;
 }
 
 /* Only some steps were recorded with their operators. Sets by what calls and times of these are multiplied, so that they
@@ -328,7 +317,6 @@ static bool overview_measure_names(struct naming *naming, size_t counted, struct
 		return false;
 	naming->steps = (double)parts->steps;
 	naming->per_call = 1 / (double)counted;
-	naming->scale = parts->scale;
 	naming->whole_ns = parts->ns - parts->no_cpu_ns;
 	naming->per_ns = parts->scale / naming->steps * (naming->whole_ns / parts->ns);
 	return true;
@@ -361,7 +349,10 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
 	dw_table_named(naming.table, "name")->label = kind->label;
-	overview_fill_own(&naming, own, kind->categories == DW_VIEW_CATEGORY(OPERATOR));
+	if (!overview_fill_own(&naming, own, steps && kind == kinds, error)) {
+		dw_table_destroy(naming.table);
+		return NULL;
+	}
 	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
 		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");

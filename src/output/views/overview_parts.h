@@ -33,6 +33,15 @@ struct dw_overview {
 	struct dw_arena texts;           /* of the verdicts */
 };
 
+#define DW_OVERVIEW_NAMED 0.002   /* of the run: what takes less is not named above the tables */
+#define DW_OVERVIEW_NOTHING 0.0005 /* of a whole: "0.0%" is no row */
+
+/* Whether a time of the threads with steps is named above the tables. */
+static inline bool dw_overview_is_named(uint64_t ns, const struct dw_steps *steps)
+{
+	return ns && (double)ns >= DW_OVERVIEW_NAMED * (double)steps->wall_ns;
+}
+
 /* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
  * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
 #define DW_CUPTI_LAUNCH_NS 10000.0
@@ -59,7 +68,7 @@ void dw_overview_head_bursts(struct dwell_table *table, const struct dw_overview
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error);
 
-/* account.c: the account of the loop's thread; NULL also if no sample divides it. */
+/* account.c: the account of the loop's thread. */
 struct dwell_table *dw_overview_account(const struct dw_overview *overview, struct dwell_error *error);
 
 /* ---- from samples, without steps (overview_hot.c) ---- */

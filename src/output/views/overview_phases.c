@@ -77,20 +77,20 @@ static void phases_head_updates(struct dwell_table *table, const struct dw_loop_
 }
 
 /* "1 evaluation, 90.0 ms", or "3 evaluations, 90.0 ms each". */
-static void phases_write_rare(char *to, size_t size, const char *name, const struct dw_phase_sums *sums)
+static void phases_write_rare(char *to, size_t size, const char *name, const struct dw_phase_sums *sums, const struct dw_steps *steps)
 {
 	*to = '\0';
-	if (sums->times)
+	if (sums->times && dw_overview_is_named(sums->run_ns, steps))
 		snprintf(to, size, "%s %s%s, %s%s", dw_text_count((int64_t)sums->times).at, name, dw_text_plural(sums->times),
 		         dw_text_ns((double)sums->run_ns / (double)sums->times, " ").at, sums->times > 1 ? " each" : "");
 }
 
-static void phases_head_rare(struct dwell_table *table, const struct dw_loop_phases *phases)
+static void phases_head_rare(struct dwell_table *table, const struct dw_loop_phases *phases, const struct dw_steps *steps)
 {
 	char evaluations[96], checkpoints[96];
 
-	phases_write_rare(evaluations, sizeof evaluations, "evaluation", &phases->phases[DW_PHASE_EVALUATION].all);
-	phases_write_rare(checkpoints, sizeof checkpoints, "checkpoint", &phases->phases[DW_PHASE_CHECKPOINT].all);
+	phases_write_rare(evaluations, sizeof evaluations, "evaluation", &phases->phases[DW_PHASE_EVALUATION].all, steps);
+	phases_write_rare(checkpoints, sizeof checkpoints, "checkpoint", &phases->phases[DW_PHASE_CHECKPOINT].all, steps);
 	if (*evaluations || *checkpoints)
 		dw_table_head(table, "The run has %s%s%s.", evaluations, *evaluations && *checkpoints ? "; " : "", checkpoints);
 }
@@ -103,5 +103,5 @@ void dw_overview_head_phases(struct dwell_table *table, const struct dw_overview
 		return;
 	phases_head_updates(table, phases);
 	phases_head_shares(table, phases);
-	phases_head_rare(table, phases);
+	phases_head_rare(table, phases, overview->steps);
 }

@@ -252,16 +252,38 @@ static void phases_put_devices(struct dwell_table *table, struct dw_model *model
 
 /* ---- time of the host --------------------------------------------------------------------- */
 
+/* In a step of a Python program the interpreter has what is in no operator, wait or other named part, as in the overview. */
+static const enum dw_share of_python[] = { DW_SHARE_LAYERS, DW_SHARE_FUNCTIONS, DW_SHARE_OTHER };
+
+static bool phases_are_python(const struct dw_source *source, const struct dw_steps *steps)
+{
+	return steps->thread_count && source->processes[source->threads[steps->threads[0]].process].flags & DW_PROCESS_PYTHON;
+}
+
 /* Returns false if out of memory. */
-static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps, const struct dw_symbol *symbols)
+static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps, const struct dw_symbol *symbols, bool python)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
-	size_t count = parts ? dw_view_parts(steps->parts, steps->part_count, steps->share_ns, symbols, parts) : 0;
+	uint64_t share_ns[DW_SHARE_COUNT];
+	size_t count;
 
+	memcpy(share_ns, steps->share_ns, sizeof share_ns);
+	for (size_t i = 0; python && i < sizeof of_python / sizeof *of_python; i++) {
+		share_ns[DW_SHARE_PYTHON] += share_ns[of_python[i]];
+		share_ns[of_python[i]] = 0;
+	}
+	count = parts ? dw_view_parts(steps->parts, steps->part_count, share_ns, symbols, parts) : 0;
 	for (size_t i = 0; i < count; i++)
 		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
 	free(parts);
 	return parts != NULL;
+}
+
+static void phases_move(struct dw_device_amount *from, struct dw_device_amount *to)
+{
+	to->ns += from->ns;
+	to->events += from->events;
+	*from = (struct dw_device_amount){ .ns = 0 };
 }
 
 static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps)
@@ -277,6 +299,7 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 	bool device = dw_model_has_device(model);
 	struct phases_device phases = { .rows = NULL };
 	struct dwell_table *table = NULL;
+	bool python;
 
 	if (steps && (!device || phases_find_device(model, steps, &phases, error)))
 		table = DW_VIEW_CHOOSE("phases", columns, device ? DW_HAS_DEVICE : 0, error);
@@ -284,7 +307,8 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 		free(phases.rows);
 		return NULL;
 	}
-	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
+	python = phases_are_python(dw_model_source(model), steps);
+	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL), python);
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
 		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps",
@@ -293,13 +317,14 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 		phases_fill_row(table, steps->besides[i].name,
 		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
 		                steps->besides[i].ns, 0, steps->wall_ns);
+	for (size_t i = 0; python && i < sizeof of_python / sizeof *of_python; i++)
+		phases_move(&phases.shares[of_python[i]], &phases.shares[DW_SHARE_PYTHON]);
 	if (device)
 		phases_put_devices(table, model, &phases);
 	free(phases.rows);
 	phases_put_total(table, steps);
-	if (steps->share_ns[DW_SHARE_PYTHON])
-		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "
-		                     "evaluation, where no operator ran.");
+	if (python)
+		dw_table_note(table, "python: the interpreter and waits, where no operator ran.");
 	if (steps->thread_count > steps->process_count)
 		dw_table_note(table, "Sums over %zu threads with steps.", steps->thread_count);
 	else if (steps->thread_count > 1)

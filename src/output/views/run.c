@@ -190,7 +190,7 @@ static void view_state_losses(struct dwell_table *table, const struct dw_source 
 			continue;
 		table->losses[table->loss_count++] = (struct dw_loss_line){
 			dw_loss_cause(i) ? dw_loss_cause(i) : "unknown", source->lost[i],
-			dw_loss_text(i) ? dw_loss_text(i) : "a cause that this version does not know",
+			dw_view_loss_text(source, i),
 		};
 	}
 }

@@ -29,8 +29,11 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct steps_row, cpu_share, "cpu", RATIO, REAL, .wide_only = true),
 	DW_FIELD(struct steps_row, most, "most of it", NONE, TEXT),
 	DW_FIELD(struct steps_row, why, "what took longer", NONE, TEXT),
+/* What the thread waits for a device is another time than the device's work for the step, which has the name in all views. */
+#define IS_WAIT(name_) (DW_SHARE_##name_ == DW_SHARE_DEVICE)
 #define X(name_, label_) \
-	DW_FIELD_AS(struct steps_row, shares[DW_SHARE_##name_], label_ "_ns", label_, NS, INT, .data_only = true),
+	DW_FIELD_AS(struct steps_row, shares[DW_SHARE_##name_], IS_WAIT(name_) ? "device_wait_ns" : label_ "_ns", \
+	            IS_WAIT(name_) ? "device wait" : label_, NS, INT, .data_only = true),
 	DW_SHARES(X)
 #undef X
 	DW_FIELD(struct steps_row, cpu_ns, "cpu", NS, INT, .data_only = true),

@@ -56,9 +56,14 @@ static int fill_steps(struct dw_reader *reader)
 			if (dw_read_thread_of(file, from->thread) == DW_NO_INDEX)
 				continue; /* its thread is not known */
 			source->step_count++;
-			*step = (struct dw_source_step){ .thread = file->thread_by_id[from->thread], .recorded = from->recorded,
-				.reduced = from->reduced, .open = !from->end_ticks, .number = from->number, .cpu_ns = from->cpu_ns,
-				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks };
+			*step = (struct dw_source_step){ .thread = file->thread_by_id[from->thread],
+				                             .recorded = from->recorded,
+				                             .reduced = from->reduced,
+				                             .open = !from->end_ticks,
+				                             .number = from->number,
+				                             .cpu_ns = from->cpu_ns,
+				                             .start_ticks = from->start_ticks,
+				                             .end_ticks = from->end_ticks };
 			if (!step->open && step->end_ticks < step->start_ticks)
 				step->end_ticks = step->start_ticks;
 			step->start_ns = dw_source_ns(clock, step->start_ticks);
@@ -90,16 +95,21 @@ static int steps_fill_summaries(struct dw_reader *reader)
 			if (thread == DW_NO_INDEX)
 				continue; /* its thread is not known */
 			source->step_summaries[source->step_summary_count++] = (struct dw_source_step_summary){
-				.thread = thread, .first_number = from->first_number, .count = from->count,
+				.thread = thread,
+				.first_number = from->first_number,
+				.count = from->count,
 				.recorded = from->recorded < from->count ? from->recorded : from->count,
 				.start_ns = dw_source_ns(clock, from->start_ticks),
 				.end_ns = dw_source_ns(clock, from->end_ticks),
-				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks,
-				.step_ns = dw_source_span_ns(clock, from->step_ticks), .cpu_ns = from->cpu_ns,
+				.start_ticks = from->start_ticks,
+				.end_ticks = from->end_ticks,
+				.step_ns = dw_source_span_ns(clock, from->step_ticks),
+				.cpu_ns = from->cpu_ns,
 				.cpu_count = from->cpu_count,
 				.shortest_ns = dw_source_span_ns(clock, from->shortest_ticks),
 				.longest_ns = dw_source_span_ns(clock, from->longest_ticks),
-				.ns_per_tick = clock->ns_per_tick, .durations = from->durations,
+				.ns_per_tick = clock->ns_per_tick,
+				.durations = from->durations,
 			};
 		}
 	}
@@ -107,7 +117,7 @@ static int steps_fill_summaries(struct dw_reader *reader)
 		qsort(source->step_summaries, source->step_summary_count, sizeof *source->step_summaries,
 		      steps_compare_summaries);
 	source->step_summaries =
-	    steps_order_by_process(reader, source->step_summaries, source->step_summary_count,
+		steps_order_by_process(reader, source->step_summaries, source->step_summary_count,
 	                           sizeof *source->step_summaries, offsetof(struct dw_source_step_summary, thread));
 	return source->step_summaries ? 0 : -1;
 }
@@ -184,13 +194,20 @@ static int steps_fill_usages(struct dw_reader *reader)
 			if (thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
 				continue; /* its thread is not known, or it says nothing */
 			source->usages[source->usage_count++] = (struct dw_source_usage){
-				.thread = thread, .delay_known = from->delay_known,
-				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks,
-				.cpu_ns = from->cpu_ns, .delay_ns = from->delay_known ? from->delay_ns : 0,
-				.process_cpu_ns = from->process_cpu_ns, .waits = from->waits,
-				.preemptions = from->preemptions, .minor_faults = from->minor_faults,
-				.major_faults = from->major_faults, .counters_known = from->counters_known,
-				.cycles = from->cycles, .instructions = from->instructions,
+				.thread = thread,
+				.delay_known = from->delay_known,
+				.start_ticks = from->start_ticks,
+				.end_ticks = from->end_ticks,
+				.cpu_ns = from->cpu_ns,
+				.delay_ns = from->delay_known ? from->delay_ns : 0,
+				.process_cpu_ns = from->process_cpu_ns,
+				.waits = from->waits,
+				.preemptions = from->preemptions,
+				.minor_faults = from->minor_faults,
+				.major_faults = from->major_faults,
+				.counters_known = from->counters_known,
+				.cycles = from->cycles,
+				.instructions = from->instructions,
 				.cache_misses = from->cache_misses,
 			};
 		}
@@ -210,11 +227,11 @@ static int steps_fill_machines(struct dw_reader *reader)
 			const struct dw_read_machine *from = &reader->files[f].machines[i];
 
 			if (from->end_ticks > from->start_ticks)
-				source->machines[source->machine_count++] = (struct dw_source_machine){
-					(uint32_t)f, from->start_ticks, from->end_ticks, from->busy_ns,
-					from->own_ns, from->program, from->looks, from->at_lock, from->at_file,
-					from->asleep, from->crowd_looks, from->crowded, from->blocked,
-					from->stolen_us, from->knows_stolen };
+				source->machines[source->machine_count++] =
+					(struct dw_source_machine){ (uint32_t)f,   from->start_ticks, from->end_ticks,   from->busy_ns,
+					                            from->own_ns,  from->program,     from->looks,       from->at_lock,
+					                            from->at_file, from->asleep,      from->crowd_looks, from->crowded,
+					                            from->blocked, from->stolen_us,   from->knows_stolen };
 		}
 	DW_SORT(source->machines, source->machine_count, steps_compare_machines);
 	return 0;
@@ -237,9 +254,14 @@ static int steps_fill_profiles(struct dw_reader *reader)
 			if (thread == DW_NO_INDEX)
 				continue; /* its thread is not known */
 			source->profiles[source->profile_count++] = (struct dw_source_profile){
-				.file = (uint32_t)f, .id = from->id, .thread = thread,
-				.name = name ? name : "(unknown)", .mask = from->mask, .open = !from->end_ticks,
-				.cycle = from->cycle, .start_ticks = from->start_ticks,
+				.file = (uint32_t)f,
+				.id = from->id,
+				.thread = thread,
+				.name = name ? name : "(unknown)",
+				.mask = from->mask,
+				.open = !from->end_ticks,
+				.cycle = from->cycle,
+				.start_ticks = from->start_ticks,
 				.end_ticks = from->end_ticks,
 			};
 		}
@@ -348,8 +370,8 @@ static void steps_fill_ends(struct dw_reader *reader)
 		steps_raise_end(&source->end_ns, source->processes[i].end_ns);
 	/* Work of devices may go on after the process; open ranges do not last until then. */
 	for (size_t i = 0; i < source->events_count; i++)
-		steps_raise_end(&source->end_ns, dw_source_ns(&source->files[source->events[i].file].clock,
-		                                              source->events[i].chunk.end_ticks));
+		steps_raise_end(&source->end_ns,
+		                dw_source_ns(&source->files[source->events[i].file].clock, source->events[i].chunk.end_ticks));
 	for (size_t f = 0; f < reader->file_count; f++)
 		if (reader->files[f].last_clock.ticks)
 			steps_raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock, reader->files[f].last_clock.ticks));
@@ -365,8 +387,9 @@ static void steps_fill_ends(struct dw_reader *reader)
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || steps_fill_summaries(reader) || steps_fill_usages(reader) || steps_fill_machines(reader) ||
-	    drop_summarised_steps(reader) || steps_fill_profiles(reader) || steps_fill_metas(reader))
+	if (fill_steps(reader) || steps_fill_summaries(reader) || steps_fill_usages(reader) ||
+	    steps_fill_machines(reader) || drop_summarised_steps(reader) || steps_fill_profiles(reader) ||
+	    steps_fill_metas(reader))
 		return -1;
 	steps_fill_ends(reader);
 	return 0;
@@ -378,4 +401,18 @@ const char *dw_source_meta(const struct dw_source *source, uint32_t process, con
 		if ((process == DW_NO_INDEX || source->metas[i].process == process) && strcmp(source->metas[i].key, key) == 0)
 			return source->metas[i].value;
 	return NULL;
+}
+
+int dw_source_set_steps(struct dw_source *source, const struct dw_source_step *steps, size_t count)
+{
+	struct dw_reader *reader = source->private_data;
+	struct dw_source_step *own = dw_read_take(reader, count, sizeof *own);
+
+	if (!own)
+		return -1;
+	memcpy(own, steps, count * sizeof *own);
+	DW_SORT(own, count, compare_steps);
+	source->steps = steps_order_by_process(reader, own, count, sizeof *own, offsetof(struct dw_source_step, thread));
+	source->step_count = count;
+	return source->steps ? 0 : -1;
 }

@@ -33,6 +33,7 @@
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
 #define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */
 #define DW_KEY_CUDA_LACKS "cuda.lacks"             /* text: why device work is missing, or a part of it */
+#define DW_KEY_CUDA_LOST "cuda.lost"               /* text: causes of what was lost of device work, with their counts */
 #define DW_KEY_MPI "mpi.recorded"                  /* text: the MPI library whose calls are recorded */
 #define DW_KEY_MPI_LACKS "mpi.lacks"               /* text: why calls of an MPI library are not recorded */
 #define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
@@ -86,6 +87,8 @@
 #define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
                                                     * evaluation of a trained model have the second */
 #define DW_KEY_TORCH_OPTIMIZERS "torch.optimizers" /* "numbered": phases have the details below */
+#define DW_KEY_TORCH_OPTIMIZER_LOOPS "torch.optimizer_loops" /* text: "1=3/5 2=3": the first optimizer steps in the loop 5 of the
+                                                   * program, which is in its loop 3, and the second one in loop 3 */
 #define DW_KEY_TORCH_STEPS "torch.steps"           /* "found": the probe found steps by what the program does; "marked": the
                                                     * program marked steps from then on */
 #define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: "aten::mm=90 aten::add=100": how much of the operators' work is

@@ -54,7 +54,7 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(STOPPED, "stopped", "the record came while the session was being stopped")           \
 	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
 	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen") \
-	X(DEVICE, "device", "a device's driver dropped records because its buffers were full, or gave no times") \
+	X(DEVICE, "device", "a device's driver dropped records because its buffers were full, or gave no times or no threads") \
 	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")                       \
 	X(SANDBOX, "sandbox", "the program had given up system calls (seccomp), without which there is no more space") \
 	X(IMPORT, "import", "events of the imported file could not be read")
@@ -284,7 +284,8 @@ enum dw_device_kind {
 	DW_DEVICE_RANGE = 8,    /* name: what a program's range covers on the device; overlaps others */
 	DW_DEVICE_RECORD = 9,   /* wait.event: the queue reached it here, and later waits are for this */
 	DW_DEVICE_CALL = 10,    /* name: a runtime call that the driver reported late; `what` has the
-	                           THREAD instead of a QUEUE */
+	                           THREAD instead of a QUEUE. With `external`: the node of a graph was made when it
+	                           ended, while a stream was captured since it began */
 	DW_DEVICE_GAP = 11,     /* events that were submitted in this time are not recorded; of length 0: from
 	                           then on. A later GAP of the process with the same start replaces it */
 };
@@ -310,7 +311,8 @@ struct dw_device_record {
 /* The further fields of records of 48 bytes or more. */
 struct dw_device_record_wide {
 	struct dw_device_record record;
-	uint64_t external;    /* id that the program gave; MEMORY: the address; 0 means none */
+	uint64_t external;    /* id that the program gave; MEMORY: the address; beside a correlation, or of a CALL
+	                         without one, the node of a graph; 0 means none */
 	uint32_t name;        /* OP: the event's name; 0 means its kind and detail give it */
 	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0 means unknown */
 };

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "format/words.h"
+#include "format/record_length.h"
 
 static void chunk_open(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                        uint32_t block, char *address)

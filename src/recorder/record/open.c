@@ -8,7 +8,7 @@
 #include "record/open_ranges.h"
 #include "record/thread.h"
 
-#include "format/words.h"
+#include "format/record_length.h"
 
 #define OPEN_BY_NAME 0x80000000u /* a plain END does not end this range */
 

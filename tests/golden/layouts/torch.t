@@ -251,7 +251,7 @@ $ dwell report calls.dwell --layout torch --widths name=x
 [2]
 
 $ dwell report calls.dwell --layout torch --sort self_cpu_time
-2> dwell: no column 'self_cpu_time' to sort by in the torch layout; did you mean 'cpu_time'?
+2> dwell: no column 'self_cpu_time' to sort by in the torch layout; did you mean 'self_cpu_time_total'?
 [2]
 
 $ dwell report calls.dwell --layout torch:3

@@ -60,7 +60,7 @@ steps
   collector_ns               collector              int, ns, data only
   data_ns                    data                   int, ns, data only
   communication_ns           communication          int, ns, data only
-  device_ns                  device                 int, ns, data only
+  device_wait_ns             device wait            int, ns, data only
   checkpoint_ns              checkpoint             int, ns, data only
   evaluation_ns              evaluation             int, ns, data only
   optimizer_ns               optimizer              int, ns, data only
@@ -117,7 +117,9 @@ operators
   place                      place                  text, not narrow
   place                      place                  text, not narrow, data only
   file                       file                   text, data only
+  share                      of operators           real, ratio, bar, data only
   self_per_step_ns           self/step              real, ns
+  loop_share                 of the loop            real, ratio, bar
   other_threads_per_step_ns  other threads/step     real, ns, not narrow, data only
   device_ns                  device                 int, ns
   device_total_ns            device total           int, ns
@@ -274,7 +276,7 @@ facts
 overview: device
   name                       the device             text
   per_step_ns                                       real, ns, one unit
-  share                      of a step              real, ratio, bar
+  share                      of a steady step       real, ratio, bar
 device: division
   part                       part                   text
   device                     device                 text, data only
@@ -384,11 +386,16 @@ overview: wall
   calls                      calls                  int, count
   totals: all
 overview: account
+  does                       train.py[50] python3   text
   does                       main thread            text
+  function                   largest part in        text, data only
+  line                       line                   text, data only
   function                   largest part in        text
   line                       line                   text
   ns                         time                   real, ns
   share                      share                  real, ratio, bar
+  error                      +-                     real, ratio, data only
+  samples                    samples                int, count, data only
   error                      +-                     real, ratio
   samples                    samples                int, count
   state                      state                  text, data only

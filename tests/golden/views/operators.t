@@ -45,48 +45,49 @@ $ trace train && dwell report train.dwell --view operators --format json
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"share","label":"of operators","unit":"ratio","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
+  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real"},
   {"name":"other_threads_per_step_ns","label":"other threads/step","unit":"ns","type":"real"}],
  "rows":[
-  ["conv2d",81,320000000,360900000,4455556,2000000,80000000,5046272,80000000,0.385728062,6000000,null],
-  ["conv2d_backward",40,280000000,280000000,7000000,7000000,7000000,7000000,7000000,0.337512054,7000000,null],
-  ["resize",42,126000000,126000000,3000000,3000000,3000000,3000000,3000000,0.151880424,0,2850000],
-  ["sgd",40,42700000,42700000,1067500,1000000,1300000,1000000,1300000,0.0514705882,1067500,null],
-  ["im2col",40,40900000,40900000,1022500,1000000,1100000,1000000,1100000,0.0493008679,1022500,null],
-  ["relu",40,20000000,20000000,500000,500000,500000,500000,500000,0.0241080039,500000,null]],
+  ["conv2d",81,320000000,360900000,4455556,2000000,80000000,5046272,80000000,0.385728062,6000000,0.252259828,null],
+  ["conv2d_backward",40,280000000,280000000,7000000,7000000,7000000,7000000,7000000,0.337512054,7000000,0.294303132,null],
+  ["resize",42,126000000,126000000,3000000,3000000,3000000,3000000,3000000,0.151880424,0,0,2850000],
+  ["sgd",40,42700000,42700000,1067500,1000000,1300000,1000000,1300000,0.0514705882,1067500,0.0448812277,null],
+  ["im2col",40,40900000,40900000,1022500,1000000,1100000,1000000,1100000,0.0493008679,1022500,0.042989279,null],
+  ["relu",40,20000000,20000000,500000,500000,500000,500000,500000,0.0241080039,500000,0.0210216523,null]],
  "totals":{"calls":283,"self_ns":829600000,"self_per_step_ns":15590000,"other_threads_per_step_ns":2850000},
  "coverage":1,"losses":[],
  "notes":[]}
 ]}
 
 $ dwell report train.dwell --view operators --sort calls --limit 3
-operator         calls   self  total    mean     min     max     p50     p99  of operators  self/step  other threads/step
-conv2d              81  320ms  361ms  4.46ms  2.00ms  80.0ms  5.05ms  80.0ms         38.6%     6.00ms
-resize              42  126ms  126ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms         15.2%          0              2.85ms
-conv2d_backward     40  280ms  280ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms         33.8%     7.00ms
-all operators      283  830ms                                                                  15.6ms              2.85ms
+operator         calls   self  total    mean     min     max     p50     p99  self/step  of the loop  other threads/step
+conv2d              81  320ms  361ms  4.46ms  2.00ms  80.0ms  5.05ms  80.0ms     6.00ms        25.2%
+resize              42  126ms  126ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms          0         0.0%              2.85ms
+conv2d_backward     40  280ms  280ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms     7.00ms        29.4%
+all operators      283  830ms                                                    15.6ms                           2.85ms
 
 3 more rows: --limit all shows them.
 
 $ dwell report train.dwell --view operators --steps 30 --thread train
 Only step 30, thread train.
 
-operator         calls    self   total    mean     min     max     p50     p99  of operators  self/step
-conv2d_backward      1  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms         45.2%     7.00ms
-conv2d               2  6.00ms  7.00ms  3.50ms  2.00ms  5.00ms  2.00ms  5.00ms         38.7%     6.00ms
-im2col               1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          6.5%     1.00ms
-sgd                  1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          6.5%     1.00ms
-relu                 1   500us   500us   500us   500us   500us   500us   500us          3.2%      500us
-all operators        6  15.5ms                                                                   15.5ms
+operator         calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+conv2d_backward      1  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms  7.00ms     7.00ms        11.6%
+conv2d               2  6.00ms  7.00ms  3.50ms  2.00ms  5.00ms  2.00ms  5.00ms     6.00ms        10.0%
+im2col               1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         1.7%
+sgd                  1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         1.7%
+relu                 1   500us   500us   500us   500us   500us   500us   500us      500us         0.8%
+all operators        6  15.5ms                                                     15.5ms
 
 $ trace nosteps && dwell report nosteps.dwell --view operators
 2> dwell: nosteps.dwell has no operators: mark them with DWELL_OP("name"), or see --view actions
 [1]
 
 $ trace python && dwell report python.dwell --view operators
-operator        calls    self   total    mean     min     max     p50     p99  of operators  self/step
-AddmmBackward0      4   100ms   100ms  25.0ms  25.0ms  25.0ms  25.0ms  25.0ms         55.6%     25.0ms
-aten::linear        4  80.0ms  80.0ms  20.0ms  20.0ms  20.0ms  20.0ms  20.0ms         44.4%     20.0ms
-all operators       8   180ms                                                                   45.0ms
+operator        calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+AddmmBackward0      4   100ms   100ms  25.0ms  25.0ms  25.0ms  25.0ms  25.0ms     25.0ms        23.1%
+aten::linear        4  80.0ms  80.0ms  20.0ms  20.0ms  20.0ms  20.0ms  20.0ms     20.0ms        18.5%
+all operators       8   180ms                                                     45.0ms
 
 Recorded: 74.2% of this time.
 
@@ -126,31 +127,31 @@ $ trace names && dwell report names.dwell --view operators --format json
 ]}
 
 $ trace layers && dwell report layers.dwell --view operators
-operator       calls    self   total    mean     min     max     p50     p99  of operators  self/step  other threads/step
-ConvBackward       2  8.00ms  8.00ms  4.00ms  4.00ms  4.00ms  4.00ms  4.00ms         22.2%          0              4.00ms
-sgd                2  6.00ms  6.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms         16.7%     3.00ms
-convolution        2  4.00ms  6.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms         11.1%     2.00ms
-relu               2  4.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms         11.1%     2.00ms
-add                2  4.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms         11.1%     2.00ms
-ReluBackward       2  2.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms          5.6%          0              1.00ms
-pad                2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          5.6%     1.00ms
-linear             2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          5.6%     1.00ms
-mul                2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          5.6%          0              1.00ms
-LostBackward       2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          5.6%          0              1.00ms
-all operators     20  36.0ms                                                                   11.0ms              7.00ms
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop  other threads/step
+ConvBackward       2  8.00ms  8.00ms  4.00ms  4.00ms  4.00ms  4.00ms  4.00ms          0         0.0%              4.00ms
+sgd                2  6.00ms  6.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms     3.00ms        12.0%
+convolution        2  4.00ms  6.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms     2.00ms         8.0%
+relu               2  4.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms     2.00ms         8.0%
+add                2  4.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms     2.00ms         8.0%
+ReluBackward       2  2.00ms  4.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms          0         0.0%              1.00ms
+pad                2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         4.0%
+linear             2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         4.0%
+mul                2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          0         0.0%              1.00ms
+LostBackward       2  2.00ms  2.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          0         0.0%              1.00ms
+all operators     20  36.0ms                                                     11.0ms                           7.00ms
 
 $ trace backward && dwell report backward.dwell --view operators
-operator         calls    self   total    mean     min     max     p50     p99  of operators  self/step
-relu                 2  6.00ms  6.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms         24.0%     6.00ms
-linear               3  4.00ms  4.00ms  2.00ms  1.00ms  3.00ms  2.00ms  3.00ms         16.0%     4.00ms
-relu_backward        2  4.00ms  4.00ms  2.00ms  1.00ms  3.00ms  1.00ms  3.00ms         16.0%     4.00ms
-mul                  1  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms         12.0%     3.00ms
-conv                 1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms          8.0%     2.00ms
-mul_backward         1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms          8.0%     2.00ms
-conv_backward        1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms          8.0%     2.00ms
-add                  1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          4.0%     1.00ms
-linear_backward      1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms          4.0%     1.00ms
-all operators       13  25.0ms                                                                   25.0ms
+operator         calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+relu                 2  6.00ms  6.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms     6.00ms        19.4%
+linear               3  4.00ms  4.00ms  2.00ms  1.00ms  3.00ms  2.00ms  3.00ms     4.00ms        12.9%
+relu_backward        2  4.00ms  4.00ms  2.00ms  1.00ms  3.00ms  1.00ms  3.00ms     4.00ms        12.9%
+mul                  1  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms     3.00ms         9.7%
+conv                 1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms     2.00ms         6.5%
+mul_backward         1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms     2.00ms         6.5%
+conv_backward        1  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms  2.00ms     2.00ms         6.5%
+add                  1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         3.2%
+linear_backward      1  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     1.00ms         3.2%
+all operators       13  25.0ms                                                     25.0ms
 
 $ trace device_train && dwell report device_train.dwell --view operators --format json
 {"dwell":1,"views":[
@@ -167,18 +168,19 @@ $ trace device_train && dwell report device_train.dwell --view operators --forma
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"share","label":"of operators","unit":"ratio","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
+  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real"},
   {"name":"other_threads_per_step_ns","label":"other threads/step","unit":"ns","type":"real"},
   {"name":"device_ns","label":"device","unit":"ns","type":"int"},
   {"name":"device_total_ns","label":"device total","unit":"ns","type":"int"},
   {"name":"device_events","label":"device events","unit":"count","type":"int"}],
  "rows":[
-  ["aten::addmm",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,null,300000,300000,3],
-  ["aten::relu",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,null,120000,120000,3],
-  ["aten::norm",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,null,180000,180000,3],
-  ["aten::mm",3,33000,33000,11000,11000,11000,11000,11000,0.22,0,11000,900000,900000,3],
-  ["autograd::engine::evaluate_function: AddmmBackward0",3,6000,45000,15000,15000,15000,15000,15000,0.04,0,2000,0,900000,0],
-  ["aten::linear",3,6000,39000,13000,13000,13000,13000,13000,0.04,2000,null,0,300000,0],
-  ["AddmmBackward0",3,6000,39000,13000,13000,13000,13000,13000,0.04,0,2000,0,900000,0]],
+  ["aten::addmm",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,0.0243542435,null,300000,300000,3],
+  ["aten::relu",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,0.0243542435,null,120000,120000,3],
+  ["aten::norm",3,33000,33000,11000,11000,11000,11000,11000,0.22,11000,0.0243542435,null,180000,180000,3],
+  ["aten::mm",3,33000,33000,11000,11000,11000,11000,11000,0.22,0,0,11000,900000,900000,3],
+  ["autograd::engine::evaluate_function: AddmmBackward0",3,6000,45000,15000,15000,15000,15000,15000,0.04,0,0,2000,0,900000,0],
+  ["aten::linear",3,6000,39000,13000,13000,13000,13000,13000,0.04,2000,0.00442804428,null,0,300000,0],
+  ["AddmmBackward0",3,6000,39000,13000,13000,13000,13000,13000,0.04,0,0,2000,0,900000,0]],
  "totals":{"calls":21,"self_ns":150000,"self_per_step_ns":35000,"other_threads_per_step_ns":15000,"device_ns":1581000,"device_events":18},
  "coverage":1,"losses":[],
  "notes":[]}
@@ -187,15 +189,15 @@ $ trace device_train && dwell report device_train.dwell --view operators --forma
 $ dwell report device_train.dwell --view operators --steps 1
 Only step 1.
 
-operator                                             calls    self   total    mean     min     max     p50     p99  of operators  self/step  other threads/step  device  device total  device events
-aten::addmm                                              1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us         22.0%     11.0us                       100us         100us              1
-aten::relu                                               1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us         22.0%     11.0us                      40.0us        40.0us              1
-aten::norm                                               1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us         22.0%     11.0us                      60.0us        60.0us              1
-aten::mm                                                 1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us         22.0%          0              11.0us   300us         300us              1
-autograd::engine::evaluate_function: AddmmBackward0      1  2.00us  15.0us  15.0us  15.0us  15.0us  15.0us  15.0us          4.0%          0              2.00us       0         300us              0
-aten::linear                                             1  2.00us  13.0us  13.0us  13.0us  13.0us  13.0us  13.0us          4.0%     2.00us                           0         100us              0
-AddmmBackward0                                           1  2.00us  13.0us  13.0us  13.0us  13.0us  13.0us  13.0us          4.0%          0              2.00us       0         300us              0
-all operators                                            7  50.0us                                                                   35.0us              15.0us   527us                            6
+operator                                             calls    self   total    mean     min     max     p50     p99  self/step  of the loop  other threads/step  device  device total  device events
+aten::addmm                                              1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us     11.0us         1.8%                       100us         100us              1
+aten::relu                                               1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us     11.0us         1.8%                      40.0us        40.0us              1
+aten::norm                                               1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us     11.0us         1.8%                      60.0us        60.0us              1
+aten::mm                                                 1  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us  11.0us          0         0.0%              11.0us   300us         300us              1
+autograd::engine::evaluate_function: AddmmBackward0      1  2.00us  15.0us  15.0us  15.0us  15.0us  15.0us  15.0us          0         0.0%              2.00us       0         300us              0
+aten::linear                                             1  2.00us  13.0us  13.0us  13.0us  13.0us  13.0us  13.0us     2.00us         0.3%                           0         100us              0
+AddmmBackward0                                           1  2.00us  13.0us  13.0us  13.0us  13.0us  13.0us  13.0us          0         0.0%              2.00us       0         300us              0
+all operators                                            7  50.0us                                                     35.0us                           15.0us   527us                            6
 
 $ trace calls && dwell report calls.dwell --view operators --group-by shape
 operator                                                              shapes                                      calls    self   total    mean     min     max     p50     p99  of self time  self memory    memory   FLOPs
@@ -306,16 +308,16 @@ all                                                                      13  1.1
 2 calls overlapped others without nesting: neither counts as part of the other.
 
 $ dwell report calls.dwell --view operators --time-unit us
-operator                                                              calls   self us  total us   mean us    min us    max us    p50 us    p99 us  of operators  self/step us  other threads/step us
-aten::clamp_min                                                           2  4000.000  4000.000  2000.000  2000.000  2000.000  2000.000  2000.000         67.2%      2000.000
-aten::linear                                                              3  1023.000  1827.000   609.000   413.000  1001.000   413.000  1001.000         17.2%        11.000                500.500
-aten::addmm                                                               2   804.000   804.000   402.000   402.000   402.000   402.000   402.000         13.5%       402.000
-aten::relu                                                                2    62.000  4062.000  2031.000  2031.000  2031.000  2031.000  2031.000          1.0%        31.000
-second                                                                    2    40.000    40.000    20.000    20.000    20.000    20.000    20.000          0.7%        20.000
-first                                                                     2    20.000    40.000    20.000    20.000    20.000    20.000    20.000          0.3%        10.000
-a name that is much longer than any column of a table should ever be      2     2.000     2.000     1.000     1.000     1.000     1.000     1.000          0.0%         1.000
-größe                                                                     2     2.000     2.000     1.000     1.000     1.000     1.000     1.000          0.0%         1.000
-all operators                                                            17  5953.000                                                                                2476.000                500.500
+operator                                                              calls   self us  total us   mean us    min us    max us    p50 us    p99 us  self/step us  of the loop  other threads/step us
+aten::clamp_min                                                           2  4000.000  4000.000  2000.000  2000.000  2000.000  2000.000  2000.000      2000.000        65.1%
+aten::linear                                                              3  1023.000  1827.000   609.000   413.000  1001.000   413.000  1001.000        11.000         0.4%                500.500
+aten::addmm                                                               2   804.000   804.000   402.000   402.000   402.000   402.000   402.000       402.000        13.1%
+aten::relu                                                                2    62.000  4062.000  2031.000  2031.000  2031.000  2031.000  2031.000        31.000         1.0%
+second                                                                    2    40.000    40.000    20.000    20.000    20.000    20.000    20.000        20.000         0.7%
+first                                                                     2    20.000    40.000    20.000    20.000    20.000    20.000    20.000        10.000         0.3%
+a name that is much longer than any column of a table should ever be      2     2.000     2.000     1.000     1.000     1.000     1.000     1.000         1.000         0.0%
+größe                                                                     2     2.000     2.000     1.000     1.000     1.000     1.000     1.000         1.000         0.0%
+all operators                                                            17  5953.000                                                                  2476.000                             500.500
 
 $ trace profiles && dwell report profiles.dwell --view operators --profile train --format json
 {"dwell":1,"views":[
@@ -368,17 +370,17 @@ $ trace empty && dwell report empty.dwell --view operators
 [1]
 
 $ trace figures_threads && dwell report figures_threads.dwell --view operators
-operator       calls    self   total    mean     min     max     p50     p99  of operators  self/step  other threads/step
-gemm_part         14   140ms   140ms  10.0ms  10.0ms  10.0ms  10.0ms  10.0ms         66.0%          0              6.67ms
-gemm              12  72.0ms  72.0ms  6.00ms  6.00ms  6.00ms  6.00ms  6.00ms         34.0%     6.00ms
-all operators     26   212ms                                                                   6.00ms              6.67ms
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop  other threads/step
+gemm_part         14   140ms   140ms  10.0ms  10.0ms  10.0ms  10.0ms  10.0ms          0         0.0%              6.67ms
+gemm              12  72.0ms  72.0ms  6.00ms  6.00ms  6.00ms  6.00ms  6.00ms     6.00ms        60.0%
+all operators     26   212ms                                                     6.00ms                           6.67ms
 
 $ dwell report figures_threads.dwell --view operators --thread 'worker [22]'
 Only thread worker [22].
 
-operator       calls    self   total    mean     min     max     p50     p99  of operators  self/step
-gemm               4  24.0ms  24.0ms  6.00ms  6.00ms  6.00ms  6.00ms  6.00ms        100.0%     6.00ms
-all operators      4  24.0ms                                                                   6.00ms
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+gemm               4  24.0ms  24.0ms  6.00ms  6.00ms  6.00ms  6.00ms  6.00ms     6.00ms        60.0%
+all operators      4  24.0ms                                                     6.00ms
 
 $ trace one_place && dwell report one_place.dwell --view operators
 operator       calls    self   total    mean     min     max     p50     p99  of operators
@@ -413,14 +415,14 @@ $ dwell report one_place.dwell --view operators --format json
 ]}
 
 $ trace figures_recursion && dwell report figures_recursion.dwell --view operators
-operator       calls    self   total    mean     min     max     p50     p99  of operators  self/step
-g                  2  4.00ms  4.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms        100.0%          0
-all operators      2  4.00ms                                                                        0
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+g                  2  4.00ms  4.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms          0         0.0%
+all operators      2  4.00ms                                                          0
 
 $ trace reduced && dwell report reduced.dwell --view operators
-operator       calls    self   total    mean     min     max     p50     p99  of operators  self/step
-mm                20  20.0ms  20.0ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms         95.2%     10.0ms
-item               2  1.00ms  1.00ms   500us   500us   500us   500us   500us          4.8%          0
-all operators     22  21.0ms                                                                   10.0ms
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+mm                20  20.0ms  20.0ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     10.0ms        47.8%
+item               2  1.00ms  1.00ms   500us   500us   500us   500us   500us      450us         2.2%
+all operators     22  21.0ms                                                     10.4ms
 
 Operators and layers were recorded in 2 of 10 steps, chosen at random: totals are of these. For all steps multiply by about 5.0.

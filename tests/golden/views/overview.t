@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 10% of each step: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)","All of this together: at most 4.26 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -65,9 +65,9 @@ $ dwell report train.dwell
 40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.
 Evaluation takes 9% of the loop (1 time).
   -> evaluate less often or on fewer samples: at most 2.25 ms a step
-Waiting for data takes 10% of each step: 1 loader worker cannot keep up.
-  -> more workers if CPUs are free, or cheaper samples: at most 2.01 ms a step (dwell report --view dataloader)
-All of this together: at most 4.26 ms of 23.8 ms a step.
+Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
+  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)
+All of this together: at most 4.27 ms of 23.8 ms a step.
 The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 
   a step            ms  of the loop
@@ -111,6 +111,13 @@ Garbage collection takes 50% of the loop.
   other           0.5         1.2%
   all            40.4       100.0%
 
+  main thread    time  share
+  collector    40.0ms  49.6%
+  runs         35.4ms  43.9%
+  data         4.10ms   5.1%
+  unknown      1.13ms   1.4%
+  all          80.6ms
+
   operators by self time  calls/step  self/step  of the loop     p99
   conv2d_backward                  1     7.00ms        17.3%  7.00ms
   conv2d                           2     6.00ms        14.9%  5.10ms
@@ -126,7 +133,7 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace samples && dwell report samples.dwell
 25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
-Python takes 26% of the loop, most of it in log_metrics (log.py:7).
+The interpreter of Python takes 26% of the loop, most of it in log_metrics (log.py:7).
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
 15% of the loop lies between the steps, in Python and waits 15%, most of it in log_metrics (log.py:7).
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
@@ -334,11 +341,11 @@ $ dwell report nosteps.dwell --format json
 $ trace python && dwell report python.dwell --view overview
 6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
-Python may take 45% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
-Waiting for data may take 30% of each step.
+Waiting for data may take 28% of the loop.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-All of this together: at most 78.8 ms of 108 ms a step.
+The interpreter of Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 27.4 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 57.4 ms of 108 ms a step.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -348,6 +355,14 @@ All of this together: at most 78.8 ms of 108 ms a step.
   between steps    8.3         7.7%
   profiler         1.0         0.9%
   all            108.3       100.0%
+
+  main thread          time  share
+  runs                228ms  35.1%
+  data                180ms  27.7%
+  runs: interpreter   164ms  25.3%
+  unknown            71.4ms  11.0%
+  profiler           6.00ms   0.9%
+  all                 650ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   AddmmBackward0                   1     25.0ms        23.1%  25.0ms
@@ -360,11 +375,11 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ dwell report python.dwell
 6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
 4 of the steps were recorded; the figures are of them.
-Python may take 45% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 48.8 ms a step (dwell run --sample 100 tells which functions)
-Waiting for data may take 30% of each step.
+Waiting for data may take 28% of the loop.
   -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-All of this together: at most 78.8 ms of 108 ms a step.
+The interpreter of Python may take 25% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 27.4 ms a step (dwell run --sample 100 tells which functions)
+All of this together: at most 57.4 ms of 108 ms a step.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -374,6 +389,14 @@ All of this together: at most 78.8 ms of 108 ms a step.
   between steps    8.3         7.7%
   profiler         1.0         0.9%
   all            108.3       100.0%
+
+  main thread          time  share
+  runs                228ms  35.1%
+  data                180ms  27.7%
+  runs: interpreter   164ms  25.3%
+  unknown            71.4ms  11.0%
+  profiler           6.00ms   0.9%
+  all                 650ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   AddmmBackward0                   1     25.0ms        23.1%  25.0ms
@@ -404,10 +427,10 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.53010279]],
+  [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 53% of each step: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 10.6 ms a step (dwell report --view dataloader)","Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 12.0 ms of 18.0 ms a step."],
+ "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 ms a step (dwell report --view dataloader)","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 10.4 ms of 18.0 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -420,6 +443,26 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   ["python",2750000,0.152565881],
   ["collector",1250000,0.0693481276]],
  "totals":{"per_step_ns":18025000,"share":1},
+ "coverage":1,"losses":[],
+ "notes":[]},
+{"view":"overview","part":"account","traces":["loader.dwell"],"scope":{},
+ "columns":[
+  {"name":"does","label":"train.py[50] python3","unit":"","type":"text"},
+  {"name":"function","label":"largest part in","unit":"","type":"text"},
+  {"name":"line","label":"line","unit":"","type":"text"},
+  {"name":"ns","label":"time","unit":"ns","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"state","label":"state","unit":"","type":"text"},
+  {"name":"activity","label":"activity","unit":"","type":"text"}],
+ "rows":[
+  ["data",null,null,144400000,0.500693481,null,null,"runs","unknown"],
+  ["unknown",null,null,62085991.7,0.215277364,null,null,"unknown","unknown"],
+  ["runs",null,null,39944521.5,0.138503889,null,null,"runs","unknown"],
+  ["runs: interpreter",null,null,21969486.8,0.0761771388,null,null,"runs","interpreter"],
+  ["collector",null,null,20000000,0.0693481276,null,null,"runs","unknown"]],
+ "totals":{"ns":288400000},
  "coverage":1,"losses":[],
  "notes":[]},
 {"view":"overview","part":"operators","traces":["loader.dwell"],"scope":{},
@@ -442,7 +485,7 @@ Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of th
   -> find what this rank does longer than the others: its data, its CPUs, its device: at most 1.00 ms a step (dwell report --view steps)
 10% of the loop lies between the steps, in no range 10%.
   -> do what is no training once, every n-th step, or in another thread: at most 800 us a step (dwell report --view tree)
-14% of each step lies in no named range.
+13% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 All of this together: at most 1.80 ms of 7.80 ms a step.
 
@@ -463,8 +506,8 @@ More: dwell report --view verdict|steps|phases|actions|sequence|tree|threads|str
 $ trace engine && dwell report engine.dwell
 277 ms of wall time, 119 ranges. No steps are marked.
 dataflow recurs: it begins 7 iterations of 36.7 ms on average.
-Waiting for data may take 21% of each iteration.
-  -> make batches ready in another thread while a step computes: at most 5.15 ms an iteration (dwell report --view dataloader)
+Waiting for data may take 21% of the loop.
+  -> make batches ready in another thread while a step computes: at most 7.86 ms an iteration (dwell report --view dataloader)
 
   main thread     ms  of wall  calls
   run          268.6    97.1%      4
@@ -480,11 +523,11 @@ More: dwell report --view verdict|actions|events|handlers|operators|calls|datalo
 
 $ trace device && dwell report device.dwell
 2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
-Communication that no computation hides may take 26% of each step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
+Communication that no computation hides may take 26% of a steady step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
   -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
-The device is idle for 11% of each step between pieces of work that were submitted in time: its kernels are short.
+The device is idle for 11% of a steady step between pieces of work that were submitted in time: its kernels are short.
   -> torch.compile, which merges kernels, CUDA graphs, larger batches: at most 17.5 us a step (dwell report --view kernels)
-The device is idle for 8% of each step because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
+The device is idle for 8% of a steady step because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
   -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
 All of this together: at most 70.5 us of 158 us a step.
 
@@ -496,16 +539,16 @@ All of this together: at most 70.5 us of 158 us a step.
   between steps    2.5         1.6%
   all            157.5       100.0%
 
-  the device                     us  of a step
-  compute                      53.0      34.2%
-  communication                40.0      25.8%
-  copy                          5.0       3.2%
-  idle: host late               6.0       3.9%
-  idle: synchronising call     13.0       8.4%
-  idle: launch latency         17.5      11.3%
-  idle: not known why          10.0       6.5%
-  idle: before its first work   6.5       4.2%
-  idle: nothing submitted       4.0       2.6%
+  the device                     us  of a steady step
+  compute                      53.0             34.2%
+  communication                40.0             25.8%
+  copy                          5.0              3.2%
+  idle: host late               6.0              3.9%
+  idle: synchronising call     13.0              8.4%
+  idle: launch latency         17.5             11.3%
+  idle: not known why          10.0              6.5%
+  idle: before its first work   6.5              4.2%
+  idle: nothing submitted       4.0              2.6%
 
   operators by self time               calls/step  self/step  of the loop     p99
   aten::item                                  0.5     21.5us        13.7%  43.0us
@@ -837,7 +880,7 @@ Only steps 4..5.
 2 steps in 20.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
 The range tokenize may take 50% of the loop.
   -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
-10% of each step lies in no named range.
+10% of a steady step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
   a step         ms  of the loop
@@ -856,9 +899,9 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
 12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
-One operator, gemm, may take 60% of each step: 1 call.
+One operator, gemm, may take 60% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
-40% of each step lies in no named range.
+40% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
   a step        ms  of the loop
@@ -878,7 +921,7 @@ $ trace figures_newest && dwell report figures_newest.dwell --view overview
 10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
 1 more step did not end and is not counted.
 Records are missing in 7 steps; the figures are of the 3 steps without missing records.
-50% of each step lies in no named range.
+50% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
   a step     ms  of the loop
@@ -896,7 +939,7 @@ More: dwell report --view verdict|steps|phases|actions|calls|tree|threads|marks
 $ trace figures_oldest && dwell report figures_oldest.dwell --view overview
 10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
 Records are missing in 8 steps; the figures are of the 2 steps without missing records.
-50% of each step lies in no named range.
+50% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
 
   a step     ms  of the loop
@@ -960,7 +1003,7 @@ More: dwell report --view verdict|functions|tree|threads
 
 $ trace figures_layers && dwell report figures_layers.dwell
 4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-Work takes 100% of each step, and no wait or overhead stands out.
+Work takes 100% of the loop, and no wait or overhead stands out.
 
   a step    ms  of the loop
   layers  10.0       100.0%
@@ -979,11 +1022,11 @@ Other programs had the CPU for 68% of the run: times are not this program's alon
 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
 The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
-Python may take 21% of the loop.
+The interpreter of Python may take 21% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
-One operator, mm, may take 50% of each step: 10 calls.
+One operator, mm, may take 50% of the loop: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-Recording takes about 9% of each step: without it, steps are that much shorter.
+Recording takes about 9% of the loop: without it, steps are that much shorter.
   -> record a part of the steps, or fewer details
 All of this together: at most 18.3 ms of 20.0 ms a step.
 
@@ -993,6 +1036,13 @@ All of this together: at most 18.3 ms of 20.0 ms a step.
   profiler    1.7         8.4%
   all        20.0       100.0%
 
+  main thread          time  share
+  unknown            45.8ms  45.8%
+  runs               25.0ms  25.0%
+  runs: interpreter  20.8ms  20.8%
+  profiler           8.40ms   8.4%
+  all                 100ms
+
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        50.0%  1.00ms
 
@@ -1001,14 +1051,14 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|t
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
 4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
-The device is idle for 41% of each step because the host submits its work too late (it is busy for 50%).
+The device is idle for 41% of a steady step because the host submits its work too late (it is busy for 50%).
   -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
 
-  the device                  us  of a step
-  compute                  500.0      50.0%
-  idle: host late          406.0      40.6%
-  idle: launch latency      19.0       1.9%
-  idle: nothing submitted   75.0       7.5%
+  the device                  us  of a steady step
+  compute                  500.0             50.0%
+  idle: host late          406.0             40.6%
+  idle: launch latency      19.0              1.9%
+  idle: nothing submitted   75.0              7.5%
 
 Lost: nothing. Profiling cost about 21.0 us of a step (2.1%). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
 More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
@@ -1016,7 +1066,7 @@ More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|strea
 $ trace reduced && dwell report reduced.dwell --view overview
 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0); outside the loop 1.00 ms after the last step.
 Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
-One operator, mm, may take 50% of each step: 10 calls.
+One operator, mm, may take 48% of the loop: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 
   a step           ms  of the loop
@@ -1028,16 +1078,16 @@ One operator, mm, may take 50% of each step: 10 calls.
 
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        47.8%  1.00ms
-  item                             1      450us         2.2%
+  item                           0.9      450us         2.2%
 
 Lost: nothing. Profiling cost about 400 us of a step (2.0%).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
 
 $ trace verdict_python && dwell report verdict_python.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-Python may take 50% of the loop.
+The interpreter of Python may take 50% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
-One operator, aten::linear, may take 50% of each step: 1 call.
+One operator, aten::linear, may take 50% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 15.0 ms of 20.0 ms a step.
 
@@ -1045,6 +1095,11 @@ All of this together: at most 15.0 ms of 20.0 ms a step.
   forward  10.0        50.0%
   python   10.0        50.0%
   all      20.0       100.0%
+
+  main thread          time  share
+  runs               40.0ms  50.0%
+  runs: interpreter  40.0ms  50.0%
+  all                80.0ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     10.0ms        50.0%  10.0ms
@@ -1056,7 +1111,7 @@ $ trace verdict_small && dwell report verdict_small.dwell
 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
 1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
   -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
-One operator, aten::add_, may take 50% of each step: 1,000 calls.
+One operator, aten::add_, may take 50% of the loop: 1,000 calls.
   -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 8.00 ms of 8.00 ms a step.
 
@@ -1073,9 +1128,9 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-One operator, aten::sort, may take 80% of each step: 1 call.
+One operator, aten::sort, may take 80% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
-Python may take 10% of the loop.
+The interpreter of Python may take 10% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
 All of this together: at most 10.0 ms of 20.0 ms a step.
 
@@ -1083,6 +1138,11 @@ All of this together: at most 10.0 ms of 20.0 ms a step.
   operators  18.0        90.0%
   python      2.0        10.0%
   all        20.0       100.0%
+
+  main thread          time  share
+  runs               72.0ms  90.0%
+  runs: interpreter  8.00ms  10.0%
+  all                80.0ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   aten::sort                       1     16.0ms        80.0%  16.0ms
@@ -1095,7 +1155,7 @@ $ trace verdict_idle && dwell report verdict_idle.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
-Python may take 25% of the loop.
+The interpreter of Python may take 25% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
 Garbage collection takes 15% of the loop.
   -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
@@ -1107,6 +1167,13 @@ All of this together: at most 17.3 ms of 20.0 ms a step.
   collector   3.0        15.0%
   all        20.0       100.0%
 
+  main thread          time  share
+  unknown            37.4ms  46.8%
+  runs: interpreter  19.8ms  24.8%
+  collector          12.0ms  15.0%
+  runs               10.8ms  13.5%
+  all                80.0ms
+
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     6.00ms        30.0%  6.00ms
 
@@ -1116,13 +1183,18 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|
 $ trace verdict_device && dwell report verdict_device.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 Device time not recorded: operator times are launch and wait times.
-Python may take 10% of the loop.
+The interpreter of Python may take 10% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
 
   a step       ms  of the loop
   operators  18.0        90.0%
   python      2.0        10.0%
   all        20.0       100.0%
+
+  main thread          time  share
+  runs               72.0ms  90.0%
+  runs: interpreter  8.00ms  10.0%
+  all                80.0ms
 
   operators by self time  calls/step  self/step  of the loop     p99
   aten::sort                       1     16.0ms        80.0%  16.0ms
@@ -1133,7 +1205,7 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
 12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside the loop 10.0 ms of start-up.
-One operator, aten::mul, may take 50% of each step: 1 call.
+One operator, aten::mul, may take 50% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 1.00 ms a step (dwell run --shapes tells which calls)
 Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   -> something keeps what each step made: losses kept with their graphs are the usual cause; keep loss.item() or loss.detach()
@@ -1178,9 +1250,9 @@ The steps' thread waited for a CPU for 15% of its time: other programs or thread
 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
 1 slow step takes 13% of the loop beyond the usual time, most of it in operators (mm).
   -> the view steps lists them with what took longer: at most 1.76 ms a step (dwell report --view steps)
-One operator, mm, may take 90% of each step: 1 call.
-  -> twice as fast, it would save half of that: at most 4.50 ms a step (dwell report --view operators)
-All of this together: at most 6.26 ms of 13.5 ms a step.
+One operator, mm, may take 93% of the loop: 1 call.
+  -> twice as fast, it would save half of that: at most 6.08 ms a step (dwell report --view operators)
+All of this together: at most 7.84 ms of 13.5 ms a step.
 
   a step        ms  of the loop
   operators   10.6        92.6%

@@ -32,17 +32,16 @@ $ trace python && dwell report python.dwell --view phases
 phase                where    total ms  per step ms  of wall
 data                 steps       120.0         30.0    15.5%
 backward             steps       100.0         25.0    12.9%
+python               steps        96.0         24.0    12.4%
 forward              steps        80.0         20.0    10.3%
-python               steps        60.0         15.0     7.7%
 profiler             steps         4.0          1.0     0.5%
-other                steps        36.0          9.0     4.6%
 not recorded         steps       200.0                 25.8%
 start-up             outside     110.0                 14.2%
 other                outside      50.0                  6.5%
 after the last step  outside      15.0                  1.9%
 all                              775.0        100.0   100.0%
 
-python: the interpreter inside forward, backward, optimizer or evaluation, where no operator ran.
+python: the interpreter and waits, where no operator ran.
 Recorded: 74.2% of this time.
 
 $ trace ranks && dwell report ranks.dwell --view phases
@@ -79,7 +78,7 @@ $ trace device_train && dwell report device_train.dwell --view phases --format j
   ["after the last step","outside",435000,null,0.241666667,null,null]],
  "totals":{"total_ns":1800000,"per_step_ns":155000,"share":1,"device_ns":1581000,"device_events":18},
  "coverage":1,"losses":[],
- "notes":["python: the interpreter inside forward, backward, optimizer or evaluation, where no operator ran."]}
+ "notes":["python: the interpreter and waits, where no operator ran."]}
 ]}
 
 $ dwell report device_train.dwell --view phases --steps 1
@@ -94,7 +93,7 @@ ITERATION_STARTED  steps      12.0         12.0     7.7%  20.0us              1
 run                steps       4.0          4.0     2.6%
 all                          155.0        155.0   100.0%   527us              6
 
-python: the interpreter inside forward, backward, optimizer or evaluation, where no operator ran.
+python: the interpreter and waits, where no operator ran.
 
 $ trace empty && dwell report empty.dwell --view phases
 2> dwell: empty.dwell has no steps: mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME
@@ -143,8 +142,10 @@ Lost: 70 records (full: the trace reached --max-size).
 $ trace reduced && dwell report reduced.dwell --view phases
 phase                       where    total ms  per step ms  of wall
 forward                     steps        20.0         10.0     9.5%
-other                       steps        20.0         10.0     9.5%
+python                      steps        20.0         10.0     9.5%
 recorded without operators  steps       160.0                 76.2%
 other                       outside       9.0                  4.3%
 after the last step         outside       1.0                  0.5%
 all                                     210.0         20.0   100.0%
+
+python: the interpreter and waits, where no operator ran.

@@ -128,4 +128,41 @@ TEST(a_stack_of_python_alone_is_not_python)
 	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
 }
 
+TEST(libraries_do_what_their_rows_say)
+{
+	static const struct stack stacks[] = {
+		{ { { "/usr/lib/libsqlite3.so.0", "sqlite3VdbeExec" }, { "/usr/lib/libsqlite3.so.0", "sqlite3_step" },
+		    { PYTHON, "_pysqlite_query_execute" }, { SCRIPT, "by_customer" }, TOP },
+		  DW_ACTIVITY_QUERIES },
+		{ { { PYTHON, "PyObject_GetAttr" }, { STDLIB("traceback.py"), "extract" },
+		    { TORCH, "torch::autograd::PyAnomalyMetadata::store_stack()" }, { TORCH, "THPVariable_linear" },
+		    { PACKAGE("torch/nn/linear.py"), "Linear.forward" }, { SCRIPT, "train" }, TOP },
+		  DW_ACTIVITY_CHECKS },
+		{ { { "/usr/lib/libgcc_s.so.1", "_Unwind_Find_FDE" }, { "/usr/lib/libgcc_s.so.1", "_Unwind_RaiseException" },
+		    { "/usr/lib/libstdc++.so.6", "__cxa_throw" }, { "/srv/parse.so", "number" }, { SCRIPT, "train" }, TOP },
+		  DW_ACTIVITY_THROWS },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
+}
+
+/* The innermost function says how a thread waits; the functions that called it, for what. */
+TEST(a_wait_is_for_what_its_callers_wait_for)
+{
+	static const struct stack stacks[] = {
+		{ { { LIBC, "sem_wait" }, { PYTHON, "lock_PyThread_acquire_lock" }, { SCRIPT, "Metrics.record" }, TOP }, DW_ACTIVITY_LOCK },
+		{ { { LIBC, "sem_wait" }, { PYTHON, "lock_PyThread_acquire_lock" }, { STDLIB("threading.py"), "Condition.wait" },
+		    { STDLIB("queue.py"), "Queue.get" }, { SCRIPT, "take" }, TOP },
+		  DW_ACTIVITY_THREAD },
+		{ { { LIBC, "poll" }, { PYTHON, "select_poll_poll" }, { STDLIB("subprocess.py"), "Popen._communicate" },
+		    { STDLIB("subprocess.py"), "run" }, { SCRIPT, "sign" }, TOP },
+		  DW_ACTIVITY_CHILD },
+		{ { { LIBC, "read" }, { STDLIB("subprocess.py"), "Popen._execute_child" }, { SCRIPT, "sign" }, TOP }, DW_ACTIVITY_CHILD },
+		{ { { LIBC, "poll" }, { PYTHON, "select_poll_poll" }, { STDLIB("selectors.py"), "PollSelector.select" }, { SCRIPT, "serve" }, TOP },
+		  DW_ACTIVITY_SOCKET },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, true);
+}
+
 CHECK_MAIN

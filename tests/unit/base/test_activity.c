@@ -183,7 +183,7 @@ TEST(functions_of_python)
 	IS(DW_MODULE_CPYTHON, "SimpleQueue.get", THREAD);
 	IS(DW_MODULE_CPYTHON, "BasicBlock.forward", INTERPRETER);
 	IS(DW_MODULE_CPYTHON, "Logger.info", LOGS);
-	IS(DW_MODULE_CPYTHON, "Logger.isEnabledFor", INTERPRETER);
+	IS(DW_MODULE_CPYTHON, "Logger.isEnabledFor", LOGS);
 	IS("/venv/site-packages/torch/autograd/__init__.py", "backward", ALGEBRA);
 }
 

@@ -165,6 +165,38 @@ TEST(late_calls_and_external_ids_find_their_operators)
 	made_close(&gpu.made);
 }
 
+/* A driver that counts calls in 32 bits begins again. The trace has hours between calls of one number. */
+TEST(a_number_that_comes_again_is_of_another_call)
+{
+	const uint64_t hour = 3600000000000u;
+	struct gpu gpu;
+	const struct dw_device_work *work;
+
+	gpu_init(&gpu);
+	for (uint64_t i = 0; i < 3; i++) {
+		dw_encode_begin(&gpu.made.stream, i * hour + 100, i == 1 ? gpu.layer : gpu.op);
+		dw_encode_end(&gpu.made.stream, i * hour + 500);
+		if (i != 2) /* the call of the third kernel was lost */
+			dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = gpu.made.thread,
+				.correlation = 9, .start_ticks = i * hour + 200, .duration_ticks = 5, .name = gpu.launch });
+		gpu_kernel(&gpu, gpu.queue, 9, i * hour + 300, i * hour + 400);
+	}
+	gpu_kernel(&gpu, gpu.queue, 10, hour + 410, hour + 420); /* clocks that differ: its call seems to be later */
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = gpu.made.thread,
+		.correlation = 10, .start_ticks = hour + 415, .duration_ticks = 5, .name = gpu.launch });
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->event_count == 4 && work->call_count == 3);
+	CHECK_EQ(work->duplicates, 0);
+	CHECK_EQ(work->without_call, 1);
+	REQUIRE(work->events[0].call != DW_NO_INDEX && work->events[1].call != DW_NO_INDEX && work->events[2].call != DW_NO_INDEX);
+	CHECK_EQ(work->calls[work->events[0].call].start_ns, 200);
+	CHECK_EQ(work->calls[work->events[1].call].start_ns, hour + 200);
+	CHECK_EQ(work->calls[work->events[2].call].start_ns, hour + 415);
+	CHECK_EQ(work->owners[work->calls[work->events[1].call].owner].start_ns, hour + 100);
+	CHECK(work->events[3].call == DW_NO_INDEX);
+	made_close(&gpu.made);
+}
+
 TEST(a_step_is_divided_to_the_nanosecond)
 {
 	struct gpu gpu;
@@ -494,6 +526,62 @@ TEST(device_time_belongs_to_layers_calls_and_positions)
 }
 
 /* Names of kernels as drivers report them, for each rule of families.c. */
+/* A graph is captured in a phase of warming up, and launched twice in the phase of training. Its nodes were made in a layer's
+ * operator, in that layer, and before any range of the capture; a fourth one by nobody who was seen. */
+TEST(what_a_graph_launches_belongs_to_where_its_nodes_were_made)
+{
+	static const uint64_t made_ns[] = { 130, 160, 115 };
+	struct gpu gpu;
+	const struct dw_device_work *work;
+	const struct dw_layers *layers;
+	uint32_t warming, training, launch;
+
+	gpu_init(&gpu);
+	warming = made_op(&gpu.made, DWELL_CATEGORY_PHASE, "warm-up");
+	training = made_op(&gpu.made, DWELL_CATEGORY_PHASE, "train");
+	launch = made_op(&gpu.made, DWELL_CATEGORY_RUNTIME, "cudaGraphLaunch");
+	dw_encode_begin(&gpu.made.stream, 100, warming);
+	dw_encode_begin(&gpu.made.stream, 120, gpu.layer);
+	dw_encode_begin(&gpu.made.stream, 125, gpu.op);
+	dw_encode_end(&gpu.made.stream, 150);
+	dw_encode_end(&gpu.made.stream, 180);
+	dw_encode_end(&gpu.made.stream, 200);
+	for (uint32_t i = 0; i < 3; i++)
+		dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = gpu.made.thread,
+			.external = 51 + i, .start_ticks = 110, .duration_ticks = made_ns[i] - 110, .name = gpu.launch });
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t at = 1000 * (i + 1);
+
+		dw_encode_begin(&gpu.made.stream, at, training);
+		gpu_call(&gpu, launch, 7 + i, at + 10, at + 20);
+		dw_encode_end(&gpu.made.stream, at + 100);
+		for (uint32_t node = 0; node < 4; node++)
+			dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_KERNEL, .queue = gpu.queue,
+				.correlation = 7 + i, .external = 51 + node, .start_ticks = at + 100 * (node + 1), .duration_ticks = 10 + node,
+				.name = gpu.kernel });
+	}
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->event_count == 8 && work->without_call == 0);
+	for (size_t i = 0; i < work->event_count; i++) {
+		const struct dw_device_call *call = &work->calls[work->events[i].call];
+		const uint32_t layer = dw_device_owner_of(gpu.made.model, work, call->owner, DW_DEVICE_BIT(LAYER));
+		const uint32_t op = dw_device_owner_of(gpu.made.model, work, call->owner, DW_DEVICE_BIT(OPERATOR));
+		const uint32_t phase = dw_device_owner_of(gpu.made.model, work, call->owner, DW_DEVICE_BIT(PHASE));
+
+		CHECK_EQ(call->start_ns, 1000 * (i / 4 + 1) + 10);
+		CHECK_EQ(op != DW_NO_INDEX, i % 4 == 0);
+		CHECK_EQ(layer != DW_NO_INDEX, i % 4 < 2);
+		REQUIRE(phase != DW_NO_INDEX);
+		CHECK_EQ(work->owners[phase].start_ns, 1000 * (i / 4 + 1));
+	}
+	layers = dw_model_layers(gpu.made.model, NULL, &gpu.made.error);
+	REQUIRE(layers && layers->count == 2);
+	CHECK_EQ(layers->rows[1].own.device_ns, 2 * (10 + 11));
+	CHECK_EQ(layers->outside.device_ns, 2 * (12 + 13));
+	CHECK_EQ(view_device_ns(&gpu.made, "operators", "aten::mm"), 2 * 10);
+	made_close(&gpu.made);
+}
+
 TEST(families_of_kernels)
 {
 	static const struct { const char *name; enum dw_family family; } kernels[] = {

@@ -181,10 +181,88 @@ TEST(what_leads_to_no_update_is_in_no_iteration)
 
 /* ---- where the probe cannot know ------------------------------------------------------------------------- */
 
+/* Two optimizers, the second of which steps `times` times for each step of the first one. */
+static void learn_twice(int times, const char *loops)
+{
+	begin_torch();
+	if (loops)
+		dw_encode_meta(&made.process, "torch.optimizer_loops", loops, false);
+	for (int i = 0; i < 6; i++) {
+		step_begins();
+		for (int k = 0; k < times; k++)
+			learn_second();
+		learn();
+		step_ends();
+	}
+}
+
+TEST(an_optimizer_in_an_inner_loop_steps_several_times_in_an_iteration)
+{
+	learn_twice(5, "1=1 2=1/2 ");
+	check_learned(6, 6);
+}
+
+TEST(an_optimizer_in_the_same_loop_steps_once_in_an_iteration)
+{
+	learn_twice(3, "1=1 2=1 ");
+	check_learned(18, 0);
+}
+
+/* As one that learns alone first, and once in an iteration of the second loop. */
+TEST(an_optimizer_that_steps_in_the_same_loop_too_is_not_inner)
+{
+	learn_twice(1, "1=1 2=1/2 2=1 ");
+	check_learned(6, 6);
+}
+
+TEST(a_long_inner_loop_makes_the_iterations)
+{
+	learn_twice(12, "1=1 2=1/2 ");
+	check_learned(72, 0);
+}
+
+/* An older trace does not say in which loops optimizers step. */
+TEST(steps_that_could_be_of_an_inner_loop_are_not_decided)
+{
+	learn_twice(3, NULL);
+	check_undecided(DW_LEARNED_AMBIGUOUS);
+}
+
+/* Another model learns, when the first one does no more. */
+TEST(an_optimizer_that_follows_another_one_begins_an_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 4; i++)
+		learn_step();
+	for (int i = 0; i < 5; i++) {
+		step_begins();
+		learn_second();
+		step_ends();
+	}
+	check_learned(9, 9);
+}
+
+/* As a scaler's, which skips the update after an overflow. */
+TEST(a_step_without_update_is_an_iteration)
+{
+	begin_torch();
+	for (int i = 0; i < 6; i++) {
+		step_begins();
+		range(forward, 100);
+		range(backward, 200);
+		if (i != 3)
+			update_parameters();
+		step_ends();
+		pass(10);
+	}
+	check_learned(6, 6);
+}
+
 /* The probe ended steps with the optimizer made last, which steps in each second iteration only. */
 TEST(an_optimizer_may_step_in_some_iterations_only)
 {
 	begin_torch();
+	dw_encode_meta(&made.process, "torch.optimizer_loops", "1=1 2=1 ", false);
 	step_begins();
 	for (int i = 0; i < 12; i++) {
 		learn();
@@ -219,6 +297,7 @@ TEST(an_optimizer_may_join_later)
 TEST(each_batch_is_an_iteration_though_one_optimizer_steps_rarely)
 {
 	begin_torch();
+	dw_encode_meta(&made.process, "torch.optimizer_loops", "1=1 2=1 ", false);
 	range(loader, 20);
 	step_begins();
 	for (int i = 0; i < 20; i++) {
@@ -231,6 +310,81 @@ TEST(each_batch_is_an_iteration_though_one_optimizer_steps_rarely)
 		step_begins();
 	}
 	check_learned(20, 0);
+}
+
+/* ---- as steps of the source ------------------------------------------------------------------------------ */
+
+/* Opens the trace and gives it its iterations. Returns a model of it. */
+static struct dw_model *apply(void)
+{
+	struct dw_model *model = NULL;
+
+	dw_encode_record(&made.stream, now_us * 1000, DW_MARK, made_op(&made, DWELL_CATEGORY_MARK, "end"), NULL, 0);
+	if (made_open(&made, NULL) || dw_learned_apply(made.source, &made.error) ||
+	    dw_model_create(&model, made.source, NULL, &made.error))
+		CHECK_FAIL("%s", made.error.message);
+	return model;
+}
+
+static void check_applied(size_t count, uint64_t first_ns)
+{
+	struct dw_model *model = apply();
+	const struct dw_steps *steps = dw_model_steps(model, &made.error);
+
+	CHECK_EQ(made.source->step_count, count);
+	CHECK(steps && steps->count == count);
+	for (size_t i = 0; steps && i < steps->count; i++) {
+		CHECK_EQ(steps->steps[i].number, i);
+		CHECK(steps->steps[i].recorded);
+		CHECK(steps->steps[i].whole_ns[DW_WHOLE_BACKWARD] > 0);
+	}
+	CHECK_EQ(steps->steps[0].end_ns - steps->steps[0].start_ns, first_ns);
+	dw_model_destroy(model);
+	made_close(&made);
+}
+
+TEST(iterations_become_the_steps)
+{
+	learn_twice(3, "1=1 2=1 ");
+	check_applied(18, 570000);
+}
+
+TEST(steps_stay_if_iterations_are_the_same)
+{
+	learn_twice(3, "1=1 2=1/2 ");
+	check_applied(6, 2820000);
+}
+
+TEST(steps_stay_if_nothing_says_in_which_loops_optimizers_step)
+{
+	learn_twice(3, NULL);
+	check_applied(6, 2820000);
+}
+
+/* As in a thread, whose loops are not known. Which iterations have both optimizers is clear. */
+TEST(iterations_that_are_clear_become_the_steps_without_loops)
+{
+	begin_torch();
+	for (int i = 0; i < 12; i++) {
+		step_begins();
+		learn();
+		if (i >= 6)
+			learn_second();
+		if (i < 6 || i % 2)
+			step_ends();
+	}
+	check_applied(12, 1110000);
+}
+
+TEST(iterations_have_the_cpu_time_of_their_steps)
+{
+	struct dw_model *model;
+
+	learn_twice(3, "1=1 2=1 ");
+	model = apply();
+	CHECK_EQ(made.source->steps[17].cpu_ns, 595);
+	dw_model_destroy(model);
+	made_close(&made);
 }
 
 /* ---- where the reader does not decide -------------------------------------------------------------------- */
@@ -260,22 +414,6 @@ TEST(steps_without_updates_are_not_decided)
 	for (int i = 0; i < 4; i++) {
 		step_begins();
 		range(forward, 100);
-		step_ends();
-		pass(10);
-	}
-	check_undecided(DW_LEARNED_NO_UPDATES);
-}
-
-/* As a scaler's, which skips the update after an overflow. */
-TEST(steps_of_which_some_have_no_update_are_not_decided)
-{
-	begin_torch();
-	for (int i = 0; i < 6; i++) {
-		step_begins();
-		range(forward, 100);
-		range(backward, 200);
-		if (i != 3)
-			update_parameters();
 		step_ends();
 		pass(10);
 	}

@@ -12,6 +12,7 @@ static const struct random_name names[] = {
 	{ .name = "forward", .category = DWELL_CATEGORY_PHASE },
 	{ .name = "backward", .category = DWELL_CATEGORY_PHASE },
 	{ .name = "optimizer", .category = DWELL_CATEGORY_PHASE },
+	{ .name = "optimizer", .category = DWELL_CATEGORY_PHASE, .detail = "2" },
 	{ .name = "optimizer", .category = DWELL_CATEGORY_PHASE, .detail = "zero_grad" },
 	{ .name = "Optimizer.step#SGD.step", .category = DWELL_CATEGORY_ZONE },
 	{ .name = "Optimizer.zero_grad#SGD.zero_grad", .category = DWELL_CATEGORY_ZONE },
@@ -21,7 +22,7 @@ static const struct random_name names[] = {
 	{ .name = "op", .category = DWELL_CATEGORY_OPERATOR },
 	{ .name = "zone", .category = DWELL_CATEGORY_ZONE },
 };
-enum { OPS = sizeof names / sizeof *names, LAST_EVENT = 10 };
+enum { OPS = sizeof names / sizeof *names, LAST_EVENT = 11 };
 
 static int phases_compare_ranges(const void *left, const void *right)
 {
@@ -114,6 +115,30 @@ static void phases_draw_begin(void)
 	random_steps_start();
 	dw_encode_meta(&made.process, "torch.steps", "found", false);
 	dw_encode_meta(&made.process, "torch.optimizers", "numbered", false);
+	if (random_below(2))
+		dw_encode_meta(&made.process, "torch.optimizer_loops", random_below(2) ? "1=1 2=1 " : "1=1 2=1/2 ", false);
+}
+
+/* The iterations as steps: each has its length in shares, none begins before the one before has ended. */
+static void phases_check_applied(void)
+{
+	const struct dw_steps *steps;
+	struct dw_model *model = NULL;
+
+	REQUIRE(dw_learned_apply(made.source, &made.error) == 0 &&
+	        dw_model_create(&model, made.source, NULL, &made.error) == 0);
+	steps = dw_model_steps(model, &made.error);
+	REQUIRE(steps && steps->count == made.source->step_count);
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+		uint64_t ns = 0;
+
+		for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+			ns += step->share_ns[share];
+		CHECK_EQ(ns, step->end_ns - step->start_ns);
+		CHECK(!i || step[-1].thread != step->thread || step[-1].end_ns <= step->start_ns);
+	}
+	dw_model_destroy(model);
 }
 
 static void phases_compare(void)
@@ -129,12 +154,16 @@ static void phases_compare(void)
 		REQUIRE(thread < THREADS);
 		phases_check_loop(&phases[i], &steps->loops[i], phases_open_ns(thread));
 	}
+	phases_check_applied();
 }
 
 TEST(phases_hold_in_any_trace)
 {
-	static const struct random_ask ask = { .names = names, .name_count = OPS, .others = 40,
-		.draw_other = random_steps_draw, .draw_begin = phases_draw_begin };
+	static const struct random_ask ask = { .names = names,
+		                                   .name_count = OPS,
+		                                   .others = 40,
+		                                   .draw_other = random_steps_draw,
+		                                   .draw_begin = phases_draw_begin };
 
 	random_test(&ask, random_steps_open, phases_compare, 150);
 }

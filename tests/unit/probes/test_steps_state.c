@@ -9,7 +9,7 @@
 
 #include <dirent.h>
 
-#include "steps_state.h"
+#include "steps_script.h"
 
 #define MOST_LINES 400
 #define MOST_THREADS 8
@@ -18,8 +18,8 @@
 struct thread {
 	char name[32];
 	struct steps_state state;
-	int kept, noted;  /* ticks; 0: none */
-	int began;        /* of the open step; 0: no step is open */
+	int kept, noted; /* ticks; 0: none */
+	int began;       /* of the open step; 0: no step is open */
 	int steps;
 	int from[MOST_STEPS], to[MOST_STEPS];
 	bool tentative[MOST_STEPS], tentative_now;
@@ -44,10 +44,17 @@ static void replay_act(struct replay *replay, enum steps_action action)
 	int at = replay->tick;
 
 	switch (action) {
-	case STEPS_DO_NOTHING: break;
-	case STEPS_DO_KEEP: thread->kept = at; break;
-	case STEPS_DO_FORGET: thread->kept = 0; break;
-	case STEPS_DO_NOTE: thread->noted = at; break;
+	case STEPS_DO_NOTHING:
+		break;
+	case STEPS_DO_KEEP:
+		thread->kept = at;
+		break;
+	case STEPS_DO_FORGET:
+		thread->kept = 0;
+		break;
+	case STEPS_DO_NOTE:
+		thread->noted = at;
+		break;
 	case STEPS_DO_BEGIN:
 	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
@@ -138,73 +145,17 @@ static void drop_optimizer(struct replay *replay, struct steps_input input)
 		dwp_steps_event(&replay->threads[i].state, &input);
 }
 
-/* Words with an end of their own, and what ends them. */
-static const struct {
-	const char *word;
-	enum steps_event event;
-	enum steps_event ends; /* the word says both; the same event: it has no end */
-} words[] = {
-	{ "loader", STEPS_LOADER, STEPS_LOADER },
-	{ "batch", STEPS_BATCH, STEPS_BATCH },
-	{ "zero_grad", STEPS_ZERO_GRAD, STEPS_ZERO_GRAD },
-	{ "forward", STEPS_FORWARD_BEGINS, STEPS_FORWARD_ENDS },
-	{ "forward-begins", STEPS_FORWARD_BEGINS, STEPS_FORWARD_BEGINS },
-	{ "forward-ends", STEPS_FORWARD_ENDS, STEPS_FORWARD_ENDS },
-	{ "forward-fails", STEPS_FORWARD_BEGINS, STEPS_FORWARD_FAILS },
-	{ "backward", STEPS_BACKWARD_BEGINS, STEPS_BACKWARD_ENDS },
-	{ "grad", STEPS_BACKWARD_BEGINS, STEPS_BACKWARD_ENDS },
-	{ "backward-begins", STEPS_BACKWARD_BEGINS, STEPS_BACKWARD_BEGINS },
-	{ "backward-ends", STEPS_BACKWARD_ENDS, STEPS_BACKWARD_ENDS },
-	{ "make", STEPS_OPTIMIZER_MADE, STEPS_OPTIMIZER_MADE },
-	{ "step", STEPS_OPTIMIZER_BEGINS, STEPS_OPTIMIZER_ENDS },
-	{ "step-begins", STEPS_OPTIMIZER_BEGINS, STEPS_OPTIMIZER_BEGINS },
-	{ "step-ends", STEPS_OPTIMIZER_ENDS, STEPS_OPTIMIZER_ENDS },
-	{ "step-fails", STEPS_OPTIMIZER_BEGINS, STEPS_OPTIMIZER_FAILS },
-	{ "scaler-begins", STEPS_SCALER_BEGINS, STEPS_SCALER_BEGINS },
-	{ "scaler-ends", STEPS_SCALER_ENDS, STEPS_SCALER_ENDS },
-	{ "share", STEPS_MODEL_SHARED, STEPS_MODEL_SHARED },
-	{ "checkpoint", STEPS_CHECKPOINT, STEPS_CHECKPOINT },
-	{ "function-begins", STEPS_FUNCTION_BEGINS, STEPS_FUNCTION_BEGINS },
-	{ "function-ends", STEPS_FUNCTION_ENDS, STEPS_FUNCTION_ENDS },
-	{ "module-begins", STEPS_MODULE_BEGINS, STEPS_MODULE_BEGINS },
-	{ "module-ends", STEPS_MODULE_ENDS, STEPS_MODULE_ENDS },
-	{ "program-step", STEPS_PROGRAM_BEGINS, STEPS_PROGRAM_BEGINS },
-	{ "program-step-ends", STEPS_PROGRAM_ENDS, STEPS_PROGRAM_ENDS },
-	{ "program-leaves", STEPS_PROGRAM_LEAVES, STEPS_PROGRAM_LEAVES },
-	{ "iterates", STEPS_LOOP_ITERATES, STEPS_LOOP_ITERATES },
-	{ "left", STEPS_LOOP_LEFT, STEPS_LOOP_LEFT },
-	{ "widens", STEPS_LOOP_WIDENS, STEPS_LOOP_WIDENS },
-	{ "thread-ends", STEPS_THREAD_ENDS, STEPS_THREAD_ENDS },
-	{ "exit", STEPS_EXIT, STEPS_EXIT },
-};
-
 /* One line: a word and its qualities; a letter is an optimizer. */
 static void replay_line(struct replay *replay, const char *line)
 {
-	static const char optimizers[128];
-	char text[128], *rest = text, *word, *quality;
-	struct steps_input input = { .grad = true, .training = true, .has_parameters = true,
-		                         .accumulates = true };
+	char word[32];
+	struct steps_input input = script_read(line, word);
 
-	snprintf(text, sizeof text, "%s", line);
-	word = strsep(&rest, " ");
-	while ((quality = strsep(&rest, " ")) != NULL) {
-		input.grad &= strcmp(quality, "no_grad") != 0;
-		input.training &= strcmp(quality, "eval") != 0;
-		input.has_parameters &= strcmp(quality, "bare") != 0;
-		input.named |= strcmp(quality, "named") == 0;
-		input.loop |= strcmp(quality, "loop") == 0;
-		input.transformed |= strcmp(quality, "transformed") == 0;
-		input.provisional |= strcmp(quality, "provisional") == 0;
-		if (strcmp(word, "thread") == 0) {
-			choose_thread(replay, quality);
-			return;
-		}
-		if (!quality[1])
-			input.optimizer = &optimizers[(unsigned char)*quality & 127];
+	if (strcmp(word, "thread") == 0) {
+		choose_thread(replay, line + strlen("thread "));
+		return;
 	}
 	replay->tick++;
-	input.accumulates = strcmp(word, "grad") != 0;
 	if (strcmp(word, "gone") == 0) {
 		drop_optimizer(replay, input);
 		return;
@@ -213,13 +164,13 @@ static void replay_line(struct replay *replay, const char *line)
 		replay->rules.named = true;
 		return;
 	}
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (strcmp(word, words[i].word) != 0)
+	for (size_t i = 0; i < sizeof script_words / sizeof *script_words; i++) {
+		if (strcmp(word, script_words[i].word) != 0)
 			continue;
-		input.event = words[i].event;
+		input.event = script_words[i].event;
 		replay_event(replay, input);
-		input.event = words[i].ends;
-		if (words[i].ends != words[i].event)
+		input.event = script_words[i].ends;
+		if (script_words[i].ends != script_words[i].event)
 			replay_event(replay, input);
 		return;
 	}
@@ -346,10 +297,16 @@ TEST(any_order_of_events_keeps_begins_and_ends_in_pairs)
 			event = (enum steps_event)(random % (STEPS_EVENTS - 2));
 			if (run % 3 && event >= STEPS_PROGRAM_BEGINS && event <= STEPS_PROGRAM_LEAVES)
 				continue;
-			input = (struct steps_input){ .event = event, .optimizer = &optimizers[random >> 20 & 1],
-				.named = run % 10 == 0 && random >> 21 & 1, .grad = random >> 22 & 1, .training = random >> 23 & 1,
-				.has_parameters = random >> 24 & 3, .accumulates = random >> 26 & 1,
-				.loop = random >> 27 & 1, .transformed = random >> 28 & 1, .provisional = random >> 29 & 1 };
+			input = (struct steps_input){ .event = event,
+				                          .optimizer = &optimizers[random >> 20 & 1],
+				                          .named = run % 10 == 0 && random >> 21 & 1,
+				                          .grad = random >> 22 & 1,
+				                          .training = random >> 23 & 1,
+				                          .has_parameters = random >> 24 & 3,
+				                          .accumulates = random >> 26 & 1,
+				                          .loop = random >> 27 & 1,
+				                          .transformed = random >> 28 & 1,
+				                          .provisional = random >> 29 & 1 };
 			switch (event) { /* what ends must have begun */
 			case STEPS_FORWARD_ENDS:
 			case STEPS_FORWARD_FAILS:
@@ -369,7 +326,8 @@ TEST(any_order_of_events_keeps_begins_and_ends_in_pairs)
 					continue;
 				open[STEPS_OPTIMIZER_BEGINS]--;
 				break;
-			default: open[event]++;
+			default:
+				open[event]++;
 			}
 			replay.tick++;
 			replay_event(&replay, input);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "format/words.h"
+#include "format/record_length.h"
 #include "session.h"
 
 #define FILE_BYTES (16 * (size_t)DW_BLOCK_BYTES)

@@ -35,12 +35,12 @@ TEST(few_steps_are_not_firm)
 	healthy(&at);
 	set_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.35)));
 	judge(&at);
-	CHECK_STR(found(&at, "python")->statement, "Python takes 35% of the loop.");
+	CHECK_STR(found(&at, "python")->statement, "The interpreter of Python takes 35% of the loop.");
 	done(&at);
 	set(&at, DW_FACT_STEP_STEADY, 19);
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
-	CHECK_STR(found(&at, "python")->statement, "Python may take 35% of the loop.");
+	CHECK_STR(found(&at, "python")->statement, "The interpreter of Python may take 35% of the loop.");
 	done(&at);
 }
 

@@ -174,7 +174,7 @@ TEST(a_range_that_computes_is_the_work)
 	begin_own_names(&at);
 	made_judge(&at);
 	CHECK_EQ(at.verdicts.fired, 1);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 96% of each step, and no wait or overhead stands out; the largest range is fit, 88% at "
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 96% of the loop, and no wait or overhead stands out; the largest range is fit, 88% at "
 	                                       "loop.c:17.");
 	/* An optimizer has this name in programs whose passes have others. */
 	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_OPTIMIZER, 0.1));
@@ -283,7 +283,7 @@ TEST(data_that_threads_make_too_slowly)
 	CHECK(!made_fires(&at, "loader-in-process", DW_FACT_LOADER_THREADS, 0.6));
 	made_set(&at, DW_FACT_LOADER_THREADS, 0.6);
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Waiting for data takes 63% of each step: the threads that make it cannot keep up.");
+	CHECK_STR(at.verdicts.at[0].statement, "Waiting for data takes 63% of the loop: the threads that make it cannot keep up.");
 	made_end(&at);
 }
 
@@ -293,11 +293,11 @@ TEST(what_waits_in_ranges_is_no_work)
 
 	made_begin(&at, MADE({ DW_FACT_STEP_NAMED, 0 }));
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step, and no wait or overhead stands out.");
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of the loop, and no wait or overhead stands out.");
 	made_set(&at, DW_FACT_STEP_NAMED, 0.05);
 	made_cells(&at, MADE_CELLS(CELL(WAITS, SLEEP, 0.05, .range = "pause")));
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step, and no wait or overhead stands out.");
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of the loop, and no wait or overhead stands out.");
 	made_end(&at);
 }
 

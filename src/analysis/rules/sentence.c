@@ -1,0 +1,328 @@
+/*
+ * Fills in the templates of rules with measured values.
+ *
+ *     {share} {gain}          of the verdict: "16%", "14.1 ms"
+ *     {each}                  "a step"; "in the run" if that is one
+ *     {of}                    the whole of the share: "of the loop"
+ *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
+ *     {step.wall}             a fact by its name, in its unit; a list of forms follows
+ *     [text]                  the text, only if all placeholders in it have a value
+ *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
+ *     [!trace.shapes: text]   only if the fact was measured and is not more than that
+ *     [-loop.waiting: text]   only if the fact was not measured
+ *     {cells:function} the function that the time of the rule's cells lies in: "log (train.py:41)"; {cells:most} the
+ * same if it has most of that time; {cells:part} its part of it {number}                what the rule's function
+ * number() returns
+ *
+ * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
+ * {F:name} its symbol's name, unless its note is the same;
+ * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is
+ * known; {F:ns} of a share of a step, the time.
+ */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "rules/case.h"
+
+struct sentence {
+	const struct dw_rule_case *at;
+	char text[4 * DW_RULE_TEXT];
+	size_t used;
+	bool known;      /* all placeholders of the innermost [...] had a value */
+};
+
+static const char *const verbs[][2] = {
+	{ "takes", "may take" }, { "take", "may take" }, { "is", "may be" }, { "are", "may be" },
+	{ "has", "may have" }, { "grows", "may grow" }, { "waits", "may wait" },
+	{ "slows", "may slow" },
+};
+
+static void sentence_put(struct sentence *sentence, const char *text, size_t length)
+{
+	if (length > sizeof sentence->text - 1 - sentence->used)
+		length = sizeof sentence->text - 1 - sentence->used;
+	memcpy(sentence->text + sentence->used, text, length);
+	sentence->used += length;
+	sentence->text[sentence->used] = '\0';
+}
+
+static void sentence_put_text(struct sentence *sentence, const char *text)
+{
+	sentence_put(sentence, text, strlen(text));
+}
+
+static void sentence_put_share(struct sentence *sentence, double share)
+{
+	char text[32];
+
+	if (share > 0 && share < 0.01)
+		snprintf(text, sizeof text, "%.1f%%", share * 100);
+	else
+		snprintf(text, sizeof text, "%.0f%%", round(share * 100));
+	sentence_put_text(sentence, text);
+}
+
+/* Formats a value in its unit, for a sentence. */
+static void sentence_put_value(struct sentence *sentence, enum dw_fact_unit unit, double value)
+{
+	switch (unit) {
+	case DW_FACT_RATIO:
+	case DW_FACT_CHANGED:
+		sentence_put_share(sentence, value);
+		return;
+	case DW_FACT_NS:
+		sentence_put_text(sentence, dw_text_ns(value, " ").at);
+		return;
+	case DW_FACT_BYTES:
+		sentence_put_text(sentence, dw_text_bytes(value, " ").at);
+		return;
+	case DW_FACT_COUNTED:
+		if (value >= 100 || fabs(value - round(value)) < 0.01) /* no "0.999 CPUs" */
+			sentence_put_text(sentence, dw_text_count((int64_t)llround(value)).at);
+		else
+			sentence_put_text(sentence, dw_text_number(value).at);
+		return;
+	default:
+		sentence_put_text(sentence, dw_text_number(value).at);
+		return;
+	}
+}
+
+static const char *sentence_name(const struct dw_fact *fact)
+{
+	/* aten::empty makes every tensor, so the name is no information. */
+	if (!fact->name || dw_operator_family_of(fact->name) == DW_OPERATOR_EMPTY)
+		return NULL;
+	return fact->note && strcmp(fact->name, fact->note) == 0 ? NULL : fact->name;
+}
+
+/* Python's and idle time of a verdict about the loop may lie between the steps: then the lines are those
+ * of the larger part. */
+static const char *sentence_where(const struct sentence *sentence, enum dw_fact_id id)
+{
+	const struct dw_fact *fact = &sentence->at->facts->at[id], *outside = NULL;
+
+	if (sentence->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_PYTHON)
+		outside = &sentence->at->facts->at[DW_FACT_LOOP_PYTHON];
+	if (outside && outside->measured && outside->value > fact->value * dw_case_value(sentence->at, DW_FACT_LOOP_STEPS))
+		return outside->where;
+	return fact->where;
+}
+
+/* Parts of a step whose names are not words of a sentence. */
+static const char *sentence_part(const char *part)
+{
+	static const char *const words[][2] = { { "named", "named ranges" }, { "unnamed", "no named range" }, { "python", "Python" },
+		{ "idle", "waits" } };
+
+	for (size_t i = 0; part && i < sizeof words / sizeof *words; i++)
+		if (strcmp(part, words[i][0]) == 0)
+			return words[i][1];
+	return part;
+}
+
+/* By what a fact is multiplied so that its share of a step is one of the loop, as the verdict's. Of an operator, the one in the table. */
+static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id id)
+{
+	const struct dw_fact_kind *kind = dw_fact_kind(id);
+	struct dw_rule_rows rows = { .count = 0 };
+
+	if (id == DW_FACT_OPERATORS_LARGEST || id == DW_FACT_OPERATORS_UNCOMMON)
+		dw_case_add_operator(sentence->at, id, &rows);
+	if (rows.count && sentence->at->verdict->whole == DW_RULE_OF_LOOP)
+		return rows.share / sentence->at->facts->at[id].value;
+	return kind->unit == DW_FACT_RATIO && strcmp(kind->denominator, "a steady step") == 0 &&
+	               sentence->at->verdict->whole == DW_RULE_OF_LOOP && sentence->at->rule->part != DW_RULE_PART_DEVICE
+	           ? dw_case_steps(sentence->at) : 1;
+}
+
+static void sentence_put_fact(struct sentence *sentence, const char *name, const char *form)
+{
+	enum dw_fact_id id = dw_fact_find(name);
+	const struct dw_fact *fact;
+	const char *text = NULL;
+
+	if (id == DW_FACT_COUNT || !sentence->at->facts->at[id].measured) {
+		sentence->known = false;
+		return;
+	}
+	fact = &sentence->at->facts->at[id];
+	if (!*form) {
+		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value * sentence_of_loop(sentence, id));
+	} else if (strcmp(form, "s") == 0) {
+		sentence_put_text(sentence, fact->value == 1 ? "" : "s");
+	} else if (strcmp(form, "takes") == 0) {
+		sentence_put_text(sentence, fact->value == 1 ? "takes" : "take");
+	} else if (strcmp(form, "ns") == 0) {
+		sentence_put_text(sentence, dw_text_ns(fact->value * dw_case_whole_ns(sentence->at, DW_RULE_OF_STEP), " ").at);
+	} else {
+		text = strcmp(form, "name") == 0 ? sentence_name(fact)
+		     : strcmp(form, "note") == 0 ? fact->note
+		     : strcmp(form, "part") == 0 ? sentence_part(fact->note)
+		                                 : sentence_where(sentence, id);
+		if (text && *text && strcmp(form, "where") == 0)
+			sentence_put_text(sentence, strstr(text, " and ") ? " between " : " at ");
+		if (text && *text)
+			sentence_put(sentence, text, strnlen(text, 80));
+		else if (strcmp(form, "where") != 0)
+			sentence->known = false;
+	}
+}
+
+/* " in the range NAME at FILE:LINE" */
+static void sentence_put_range(struct sentence *sentence, const struct dw_symbol *range)
+{
+	char line[90];
+
+	sentence_put_text(sentence, "the range ");
+	sentence_put(sentence, range->name, strnlen(range->name, 80));
+	if (!range->file)
+		return;
+	snprintf(line, sizeof line, " at %s:%u", dw_text_base_name(range->file), range->line);
+	sentence_put_text(sentence, line);
+}
+
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)". */
+static void sentence_put_cells(struct sentence *sentence, const char *form)
+{
+	const struct dw_verdict *verdict = sentence->at->verdict;
+	const struct dw_account_select *cells = verdict->has_cells ? &verdict->cells : sentence->at->rule->place;
+	const struct dw_account *account = sentence->at->facts->account;
+	struct dw_account_sum sum = cells && account ? dw_account_sum(account, cells) : (struct dw_account_sum){ .ns = 0 };
+	bool most = strcmp(form, "most") == 0, function = sum.function && (!most || sum.dominates);
+	char text[300];
+
+	if (verdict->cells.by_name)
+		sum.range = NULL; /* the sentence names it */
+	if (!function && !(most && sum.range)) {
+		sentence->known = false;
+		return;
+	}
+	if (strcmp(form, "part") == 0) {
+		sentence_put_share(sentence, sum.place_ns / sum.ns);
+		return;
+	}
+	if (function) {
+		dw_account_place(&sum, text);
+		sentence_put(sentence, text, strnlen(text, 170));
+	}
+	if (function && most && sum.range)
+		sentence_put_text(sentence, ", in ");
+	if (most && sum.range)
+		sentence_put_range(sentence, sum.range);
+}
+
+static void sentence_put_place(struct sentence *sentence, const char *place)
+{
+	const struct dw_verdict *verdict = sentence->at->verdict;
+	char name[64];
+	const char *colon = strchr(place, ':');
+
+	if (strncmp(place, "cells:", 6) == 0) {
+		sentence_put_cells(sentence, place + 6);
+		return;
+	}
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (strcmp(place, verbs[i][0]) == 0) {
+			sentence_put_text(sentence, verbs[i][!verdict->firm]);
+			return;
+		}
+	if (strcmp(place, "share") == 0) {
+		sentence_put_share(sentence, verdict->share.value);
+	} else if (strcmp(place, "of") == 0) {
+		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
+	} else if (strcmp(place, "each") == 0) {
+		sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+	} else if (strcmp(place, "number") == 0) {
+		double number = sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
+
+		sentence->known &= !isnan(number);
+		if (!isnan(number))
+			sentence_put_value(sentence, DW_FACT_COUNTED, number);
+	} else if (strcmp(place, "gain") == 0) {
+		if (isnan(verdict->gain_ns))
+			sentence->known = false;
+		else
+			sentence_put_text(sentence, dw_text_ns(verdict->gain_ns, " ").at);
+	} else {
+		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)), place);
+		sentence_put_fact(sentence, name, colon ? colon + 1 : "");
+	}
+}
+
+static bool sentence_is_something(const struct sentence *sentence, enum dw_fact_id id)
+{
+	return dw_case_value(sentence->at, id) > (dw_fact_kind(id)->unit == DW_FACT_RATIO ? 0.005 : 0);
+}
+
+/* The condition of "[?FACT: text]": returns where the text begins, and whether it is wanted. */
+static const char *sentence_condition(const struct sentence *sentence, const char *text, bool *wanted)
+{
+	size_t length = strcspn(text, ":");
+	enum dw_fact_id id;
+	char name[64];
+
+	*wanted = true;
+	if (*text != '?' && *text != '!' && *text != '-')
+		return text;
+	snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
+	id = dw_fact_find(name);
+	*wanted = id != DW_FACT_COUNT && sentence->at->facts->at[id].measured;
+	*wanted = *text == '-' ? !*wanted : *wanted && sentence_is_something(sentence, id) == (*text == '?');
+	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
+}
+
+const char *dw_rule_each(enum dw_iteration_kind iterations)
+{
+	return iterations == DW_ITERATIONS_MARKED ? "a step" : iterations == DW_ITERATIONS_PERIOD ? "an iteration" : "in the run";
+}
+
+const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations)
+{
+	static const char *const texts[DW_RULE_OF_COUNT] = {
+		[DW_RULE_OF_STEP] = "of a steady step",
+		[DW_RULE_OF_LOOP] = "of the loop",
+		[DW_RULE_OF_PEAK] = "of the peak",
+		[DW_RULE_OF_CAPACITY] = "of the memory",
+	};
+
+	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
+		return "of a steady iteration";
+	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && iterations == DW_ITERATIONS_RUN)
+		return "of the run";
+	return texts[whole];
+}
+
+const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
+{
+	struct sentence sentence = { .at = at, .known = true };
+	size_t begin = 0;
+	bool wanted = true;
+
+	while (*text) {
+		if (*text == '{') {
+			char place[80];
+			size_t length = strcspn(text + 1, "}");
+
+			snprintf(place, sizeof place, "%.*s", (int)length, text + 1);
+			sentence_put_place(&sentence, place);
+			text += length + 1 + (text[length + 1] == '}');
+		} else if (*text == '[') {
+			begin = sentence.used;
+			sentence.known = true;
+			text = sentence_condition(&sentence, text + 1, &wanted);
+		} else if (*text == ']') {
+			if (!sentence.known || !wanted)
+				sentence.used = begin;
+			sentence.text[sentence.used] = '\0';
+			sentence.known = wanted = true;
+			text++;
+		} else {
+			size_t length = strcspn(text, "{[]");
+
+			sentence_put(&sentence, text, length);
+			text += length;
+		}
+	}
+	return dw_arena_text(arena, sentence.text, sentence.used);
+}
