@@ -217,7 +217,7 @@ bool dw_code_is_own(enum dw_library_role role, const char *name)
 
 bool dw_code_is_nameless(const char *name)
 {
-	return strstr(name, "+0x") || strncmp(name, "0x", 2) == 0 || strcmp(name, "[jit]") == 0;
+	return strstr(name, "+0x") || strncmp(name, "0x", 2) == 0 || *name == '['; /* "[jit]", "[frames left out]" */
 }
 
 static enum dw_activity activity_find(enum dw_library_role role, struct piece name, bool own)

@@ -616,8 +616,8 @@ $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
 NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 The device is idle for 94% of the run before its first work.
   -> dwell report --view device
-Code of jax takes 74% of the run, most of it called in the range XlaCompile jit_step.
-  -> dwell report --view hot
+Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.
+  -> import where it is used, or less of a package (dwell report --view account)
 40 samples of call stacks stand for 400 ms of CPU time.
   -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
 
@@ -628,10 +628,10 @@ Code of jax takes 74% of the run, most of it called in the range XlaCompile jit_
   in no range                      84.0    15.5%
   all                             542.0   100.0%
 
-  main thread                largest part in  line   time  share    +-  samples
-  runs: Python of libraries                         400ms  73.8%  6.2%       40
-  unknown                                           142ms  26.2%
-  all                                               542ms
+  main thread    largest part in  line   time  share    +-  samples
+  runs: imports                         400ms  73.8%  6.2%       40
+  unknown                               142ms  26.2%
+  all                                   542ms
 
   kernels and copies by time  family  events   total  of all    mean
   gemm_fusion_dot_general_11  matmul       1  8.00ms  100.0%  8.00ms
@@ -671,7 +671,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Code of jax takes 74% of the run, most of it called in the range XlaCompile jit_step.","  -> dwell report --view hot","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -699,7 +699,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"state","label":"state","unit":"","type":"text"},
   {"name":"activity","label":"activity","unit":"","type":"text"}],
  "rows":[
-  ["runs: Python of libraries",null,null,399999869,0.738007139,0.0617243174,40,"runs","Python of libraries"],
+  ["runs: imports",null,null,399999869,0.738007139,0.0617243174,40,"runs","imports"],
   ["unknown",null,null,142000131,0.261992861,null,null,"unknown","unknown"]],
  "totals":{"ns":542000000},
  "coverage":1,"losses":[],
@@ -898,6 +898,7 @@ Lost: nothing. Profiling cost less than 0.1% of a step.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
+What follows the last step takes 71% of the run of omp (100 ms).
 12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
 One operator, gemm, may take 60% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
@@ -1294,3 +1295,57 @@ The CPU time of thread poll is all in one loop, code without a name in engine: i
 
 Lost: nothing.
 More: dwell report --view verdict|account|hot|waits|tree|threads
+
+$ trace startup && dwell report startup.dwell
+Start-up takes 73% of the run (611 ms): importing torch 300 ms, Python 200 ms in load_images (train.py:40), importing pandas 100 ms.
+10 steps in 109 ms, 10.9 ms a step (p50 11.0, p95 11.0, p99 11.0); outside the loop 611 ms of start-up and 120 ms after the last step.
+The interpreter of Python may take 100% of the loop.
+  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.9 ms a step (dwell run --sample 100 tells which functions)
+
+  the run                     largest part in  line           time  of the run  samples
+  start-up: importing torch   <module>         train.py:1    300ms       35.7%       30
+  start-up: Python            load_images      train.py:40   200ms       23.8%       20
+  start-up: importing pandas  <module>         train.py:2    100ms       11.9%       10
+  start-up: not known                                       11.0ms        1.3%
+  steps                                                      109ms       13.0%
+  end: garbage collection                                    111ms       13.2%       12
+  end: Python                 forward          model.py:14  9.23ms        1.1%        1
+  all                                                        840ms      100.0%
+
+  a step           ms  of the loop
+  python         10.0        91.7%
+  between steps   0.9         8.3%
+  all            10.9       100.0%
+
+  main thread        largest part in  line          time   share    +-  samples
+  runs: interpreter  forward          model.py:14  109ms  100.0%  3.5%        9
+  all                                              109ms
+
+  named ranges by self time  calls/step  self/step  of the loop     p99
+  forward                             1     10.0ms        91.7%  10.0ms
+
+Lost: nothing.
+More: dwell report --view verdict|account|steps|phases|actions|hot|waits|tree|threads
+
+$ trace startup && dwell report --format csv startup.dwell
+wall_ns,records,ranges,cost_share,steps,steps_recorded,steps_ns,loops_ns,mean_ns,p50_ns,p95_ns,p99_ns,slowest_step,slowest_ns,verdict,verdict_share
+840000000,102,10,,10,10,100000000,109000000,10900000,11000000,11000000,11000000,0,10000000,python,1
+
+part,function,line,ns,share,samples,phase
+start-up: importing torch,<module>,train.py:1,300000000,0.357142857,30,start-up
+start-up: Python,load_images,train.py:40,200000000,0.238095238,20,start-up
+start-up: importing pandas,<module>,train.py:2,100000000,0.119047619,10,start-up
+start-up: not known,,,11000000,0.0130952381,,start-up
+steps,,,109000000,0.129761905,,steps
+end: garbage collection,,,110769231,0.131868132,12,end
+end: Python,forward,model.py:14,9230769.23,0.010989011,1,end
+
+name,per_step_ns,share
+python,10000000,0.917431193
+between steps,900000,0.0825688073
+
+does,function,line,ns,share,error,samples,state,activity
+runs: interpreter,forward,model.py:14,109000000,1,0.035375234,9,runs,interpreter
+
+name,calls_per_step,self_per_step_ns,share,p99_ns
+forward,1,10000000,0.917431193,10000000

@@ -255,6 +255,13 @@ TEST(imports_and_compilers)
 	}
 }
 
+TEST(what_is_in_place_of_frames_has_no_name)
+{
+	CHECK(dw_code_is_nameless("[jit]"));
+	CHECK(dw_code_is_nameless("[frames left out]"));
+	CHECK(!dw_code_is_nameless("main"));
+}
+
 TEST(ranges_show_a_framework)
 {
 	CHECK_EQ(dw_known_framework_of("aten::mm"), DW_KNOWN_PYTORCH);
