@@ -267,7 +267,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_CHECKPOINT },
 		.threshold = 0.05,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures.",
-		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)][, most of it in {cells:most}].",
+		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)]"
+		             "[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
 			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously (torch.distributed.checkpoint.async_save)",
