@@ -7,7 +7,7 @@ $ dwell report --view steps --format csv rank0.json
 step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_wait_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,5,0,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
-2> dwell: lost: 1 records: events of the imported file could not be read
+2> dwell: lost: 1 records: 1 events are no valid JSON and are left out (the first at line 2, column 1)
 
 $ dwell import rank0.json rank1.json -o run.dwell
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
@@ -16,7 +16,7 @@ $ dwell report --view steps --format csv run.dwell
 step,thread,start_ns,duration_ns,until_next_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_wait_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,rank 0 5,0,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 3,rank 1 5,2000,10000,,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
-2> dwell: lost: 1 records: events of the imported file could not be read
+2> dwell: lost: 1 records: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
 
 $ dwell info run.dwell | grep -e began -e rank
 began          2023-11-14 22:13:20 UTC

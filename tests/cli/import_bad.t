@@ -63,7 +63,7 @@ z,z,other,compute,1,1000
 
 operator,calls,self_ns,total_ns,share
 2> dwell: types.json: 1 events have no time, or one that is no number, and are left out (the first at line 3, column 1); 1 events have a negative duration, which is taken as 0 (the first at line 2, column 1); 1 events begin before time 0, and are moved there (the first at line 1, column 17)
-2> dwell: lost: 1 records: events of the imported file could not be read
+2> dwell: lost: 1 records: 1 events have no time, or one that is no number, and are left out (the first at line 3, column 1)
 
 # Nothing in it, nothing of a device, a file that ends within an event.
 
@@ -97,4 +97,4 @@ $ dwell report --view operators --format csv onnx.json | cut -d , -f 1-3
 name,calls,self_ns
 Relu,1,8000
 2> dwell: onnx.json: 1 events have no time, or one that is no number, and are left out (the first at line 3, column 1); the file ends too early at line 5, column 1; what lies before is here; 1 events have members of a wrong type (the first at line 4, column 1); 1 events have a negative duration, which is taken as 0 (the first at line 3, column 1)
-2> dwell: lost: 1 records: events of the imported file could not be read
+2> dwell: lost: 1 records: 1 events have no time, or one that is no number, and are left out (the first at line 3, column 1)

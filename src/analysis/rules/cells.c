@@ -210,6 +210,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("imports", CAUSE, "Do imports of Python packages take time?", RUNS(DOES(IMPORTS)), WAITS(DOES(IMPORTS))),
+		.unmarked = true,
 		.no_gain = true,
 		.statement = "Importing Python packages {takes} {share} {of}[: {cells:imports}][, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "import where it is used, or less of a package" },

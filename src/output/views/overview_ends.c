@@ -49,7 +49,8 @@ static void ends_write_parts(char *to, size_t size, const struct dw_account *acc
 			continue;
 		dw_account_place(&part->sum, place);
 		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : "", part->words,
-		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "", part->imports ? "" : place);
+		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "",
+		                         part->imports ? "" : place);
 	}
 }
 
