@@ -26,7 +26,7 @@
 
 #include "format/keys.h"
 
-#define WHOLE_STEPS 30u
+#define WHOLE_STEPS 8u
 #define LEAST_WHOLE 2u /* however much they cost */
 #define LAST 31u
 #define MEDIAN_EVERY 16u
