@@ -14,11 +14,11 @@ static const struct {
 #include "base/activity.def"
 };
 
-static const struct {
+static const struct header {
 	const char *begin;
-	enum dw_library_role role;
+	enum dw_activity activity;
 } headers[] = {
-#define HEADER(begin, role) { begin, DW_LIBRARY_##role },
+#define HEADER(begin, activity) { begin, DW_ACTIVITY_##activity },
 #include "base/activity.def"
 };
 
@@ -199,18 +199,29 @@ static const char *activity_function(const char *name)
 	return begin;
 }
 
-static enum dw_library_role activity_header(const char *name)
+/* The row of a function that a header of the compiler or the system brought; NULL: none did. */
+static const struct header *activity_header(const char *name, const char *file)
 {
 	name = activity_function(name);
-	for (size_t i = 0; i < COUNT(headers); i++)
-		if (strncmp(name, headers[i].begin, strlen(headers[i].begin)) == 0)
-			return headers[i].role;
-	return DW_LIBRARY_OWN;
+	for (size_t i = 0; i < COUNT(headers); i++) {
+		const char *begin = headers[i].begin;
+
+		if (*begin == '/' ? file && strstr(file, begin) : strncmp(name, begin, strlen(begin)) == 0)
+			return &headers[i];
+	}
+	return NULL;
 }
 
-bool dw_code_is_own(enum dw_library_role role, const char *name)
+struct dw_library dw_library_of_function(struct dw_library library, const char *name, const char *file)
 {
-	return (role == DW_LIBRARY_OWN || role > DW_LIBRARY_RECORDER) && activity_header(name) == DW_LIBRARY_OWN;
+	const struct header *header = library.role == DW_LIBRARY_OWN ? activity_header(name, file) : NULL;
+
+	return header ? (struct dw_library){ DW_LIBRARY_HEADER, header->activity } : library;
+}
+
+bool dw_code_is_own(enum dw_library_role role, const char *name, const char *file)
+{
+	return (role == DW_LIBRARY_OWN || role > DW_LIBRARY_RECORDER) && !activity_header(name, file);
 }
 
 /* ---- functions ----------------------------------------------------------------------------------- */
@@ -281,11 +292,29 @@ static bool activity_has_forms(const char *name)
 	return *name == '_' || (strstr(name, "64") && !dw_code_is_nameless(name));
 }
 
+/* The last part of a name, without its arguments: "_M_fill" of "void std::vector<copy_t>::_M_fill<int>(int)". */
+static struct piece activity_member(const char *name)
+{
+	struct piece member = { .text = activity_function(name) };
+	int depth = 0;
+
+	for (const char *at = member.text; *at && (depth || *at != '('); at++) {
+		depth += (*at == '<') - (*at == '>');
+		if (!depth && at[0] == ':' && at[1] == ':')
+			member.text = at + 2;
+	}
+	member.length = strcspn(member.text, "<(");
+	return member;
+}
+
 enum dw_activity dw_activity_of_code(struct dw_library library, const char *name, bool own)
 {
 	const struct piece whole = { .text = name, .length = strcspn(name, "@") }; /* "memcpy@@GLIBC_2.14" */
-	enum dw_activity found = activity_find(library.role, whole, own);
+	bool header = library.role == DW_LIBRARY_HEADER;
+	enum dw_activity found = activity_find(header ? DW_LIBRARY_OWN : library.role, whole, own);
 
+	if (!found && header)
+		found = activity_find(library.role, activity_member(name), false);
 	if (found || own)
 		return found ? found : DW_ACTIVITY_OWN;
 	if (library.role == DW_LIBRARY_ALLOCATOR)

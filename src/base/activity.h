@@ -67,6 +67,7 @@ enum dw_library_role {
 	DW_LIBRARY_OWN,         /* the program's, or not known */
 	DW_LIBRARY_KERNEL,
 	DW_LIBRARY_SYSTEM,      /* of C and C++ */
+	DW_LIBRARY_HEADER,      /* the same, compiled into the program: dw_library_of_function() */
 	DW_LIBRARY_TEAM,        /* runs a team of threads: OpenMP */
 	DW_LIBRARY_ALLOCATOR,
 	DW_LIBRARY_RECORDER,    /* dwell itself */
@@ -122,8 +123,11 @@ static inline enum dw_library_role dw_library_role_of(const char *module)
 const char *dw_package_of(const char *file, size_t *length);
 /* What people call a library: "numpy" of any file of that package, "libm" of "/usr/lib/libm.so.6". Returns `text`. */
 const char *dw_library_name(const char *module, char text[64]);
+/* The library of a function in code of a library. In code of the program it is DW_LIBRARY_HEADER, if the function came there
+ * from a header of the compiler or the system: by its name, or by the file of its source (or NULL). */
+struct dw_library dw_library_of_function(struct dw_library library, const char *name, const char *file);
 /* Whether a function belongs to the program, and not to the system below it, also not by a header of C++. */
-bool dw_code_is_own(enum dw_library_role role, const char *name);
+bool dw_code_is_own(enum dw_library_role role, const char *name, const char *file);
 /* What the function does. `own`: it is the program's. Of code that is not, a NULL `module` is a library of the system. */
 enum dw_activity dw_activity_of(const char *module, const char *name, bool own);
 /* The same where the library is known. */

@@ -38,7 +38,7 @@ class Case:
     options: list = field(default_factory=list)
     ranks: int = 0
     set: int = 0  # its number; 0: of none, but written to correct rules with
-    at: str = ""  # where git has it: COMMIT:PATH
+    at: str = ""  # where git has it: COMMIT:FOLDER/
 
     @property
     def name(self):

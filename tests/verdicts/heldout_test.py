@@ -98,7 +98,7 @@ def test_stored():
         check(f"set {entry['set']}: not more scripts than there were", sizes[entry["set"]] <= entry["scripts"])
         check(f"set {entry['set']}: as many are right as counted, at most", 0 < entry["right"] <= entry["of"] <= entry["scripts"])
     for case in cases:
-        check(f"{case.source}: git has it at {case.at}", re.fullmatch(r"[0-9a-f]{10}:tests/verdicts/\w+/" + re.escape(case.source), case.at))
+        check(f"{case.source}: git has it at {case.at}", re.fullmatch(r"[0-9a-f]{10}:tests/verdicts/\w+/", case.at))
         test_truth(case)
 
 

@@ -36,13 +36,13 @@ def cache_folder():
 
 def extract(case, cache):
     """The path of a script. What git alone has comes into the cache, with the files that were beside it."""
-    commit, path = case.at.split(":")
+    commit, path = (case.at + case.source).split(":")
     folder = os.path.join(cache, "programs", commit)
     if not os.path.exists(os.path.join(folder, path)):
         os.makedirs(folder, exist_ok=True)
         archive = subprocess.run(["git", "-C", ROOT, "archive", commit, "tests/verdicts"], stdout=subprocess.PIPE, check=False)
         if archive.returncode:
-            raise Failed(f"git has no {case.at} here: a full clone has it")
+            raise Failed(f"git has no {case.at}{case.source} here: a full clone has it")
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
     return os.path.join(folder, path)
 

@@ -29,10 +29,11 @@ static enum dw_activity look_activity(const struct dw_source_frame *frame, uint3
 {
 	const struct dw_source_function *function = &frame->functions[f];
 	const char *module = frame->module ? frame->module : function->file; /* code of Python is in no module */
+	struct dw_library library = dw_library_of_function(dw_library_of(module), function->name, function->file);
 	enum dw_activity activity;
 
-	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && dw_code_is_own(frame->role, function->name);
-	activity = f ? dw_activity_of(module, function->name, *own) : frame->activity;
+	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && library.role == DW_LIBRARY_OWN;
+	activity = f ? dw_activity_of_code(library, function->name, *own) : frame->activity;
 	if (activity == DW_ACTIVITY_UNKNOWN && !frame->module && function->file)
 		activity = look_is_installed(frame) ? DW_ACTIVITY_PACKAGE : DW_ACTIVITY_INTERPRETER;
 	*own &= activity == DW_ACTIVITY_OWN || activity == DW_ACTIVITY_STARTS;

@@ -51,7 +51,7 @@ static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_s
 /* Whether a function of a frame is the program's own: of no library of the system, also not by its headers. */
 static inline bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function)
 {
-	return dw_code_is_own(frame->role, function->name);
+	return dw_code_is_own(frame->role, function->name, function->file);
 }
 
 /* What the innermost functions do, up to the first one of the program's own: a set, see base/activity.h. */

@@ -190,7 +190,8 @@ static bool hot_is_machinery(const struct dw_hot_row *row)
 	enum dw_library_role role = dw_library_role_of(from);
 	dw_activity_set calls = DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(DEVICE);
 
-	return role != DW_LIBRARY_OWN || !dw_code_is_own(role, row->name) || !dw_hot_is_function(row) || dw_code_is_nameless(row->name) ||
+	return role != DW_LIBRARY_OWN || !dw_code_is_own(role, row->name, row->file) || !dw_hot_is_function(row) ||
+	       dw_code_is_nameless(row->name) ||
 	       dw_activity_of(NULL, row->name, false) != DW_ACTIVITY_UNKNOWN ||
 	       dw_activity_in(dw_activity_of(from, row->name, true), calls);
 }

@@ -202,10 +202,10 @@ static void stacks_judge_frame(const struct dw_read_module *module, struct dw_so
 	const struct dw_source_function *innermost = frame->functions;
 	/* "train.py", "[vdso]" */
 	struct dw_library library = module ? module->library : dw_library_of(innermost->file ? innermost->file : innermost->name);
-	bool own = library.role == DW_LIBRARY_OWN && dw_code_is_own(library.role, innermost->name);
+	struct dw_library inlined = dw_library_of_function(library, innermost->name, innermost->file);
 
 	frame->role = library.role;
-	frame->activity = dw_activity_of_code(library, innermost->name, own);
+	frame->activity = dw_activity_of_code(inlined, innermost->name, inlined.role == DW_LIBRARY_OWN);
 }
 
 static bool stacks_unnamed;

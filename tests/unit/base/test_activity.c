@@ -159,10 +159,31 @@ TEST(libraries_have_roles)
 
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
 		CHECK_EQ(dw_library_role_of(modules[i].module), modules[i].role);
-		CHECK_EQ(dw_code_is_own(modules[i].role, "compute"), modules[i].own);
-		CHECK(!dw_code_is_own(modules[i].role, "std::vector<int>::push_back(int const&)"));
-		CHECK(!dw_code_is_own(modules[i].role, "std::pair<int*, bool> std::__copy<int (*)(int)>::go<int*>(int*)"));
+		CHECK_EQ(dw_code_is_own(modules[i].role, "compute", NULL), modules[i].own);
+		CHECK(!dw_code_is_own(modules[i].role, "std::vector<int>::push_back(int const&)", NULL));
+		CHECK(!dw_code_is_own(modules[i].role, "_M_bucket_index", "/usr/include/c++/12/bits/hashtable_policy.h"));
+		CHECK_EQ(dw_code_is_own(modules[i].role, "read_rows", "/srv/rows/include/rows.h"), modules[i].own);
+		CHECK(!dw_code_is_own(modules[i].role, "std::pair<int*, bool> std::__copy<int (*)(int)>::go<int*>(int*)", NULL));
 	}
+}
+
+TEST(functions_of_headers_that_the_compiler_brings)
+{
+	static const char hashtable[] = "/usr/include/c++/12/bits/hashtable_policy.h", algorithms[] = "/opt/gcc/include/c++/14/bits/stl_algobase.h";
+	struct dw_library own = dw_library_of(ENGINE);
+	struct dw_library table = dw_library_of_function(own, "_M_bucket_index", hashtable);
+	struct dw_library algorithm = dw_library_of_function(own, "std::__fill_a1", algorithms);
+	struct dw_library instruction = dw_library_of_function(own, "_mm256_add_ps", "/usr/lib/gcc/x86_64-linux-gnu/12/include/avxintrin.h");
+
+	CHECK_EQ(dw_activity_of_code(table, "_M_bucket_index", false), DW_ACTIVITY_LOOK_UP);
+	CHECK_EQ(dw_activity_of_code(algorithm, "std::__fill_a1", false), DW_ACTIVITY_CLEARS);
+	CHECK_EQ(dw_activity_of_code(algorithm, "std::__copy_move_a1", false), DW_ACTIVITY_COPIES);
+	CHECK_EQ(dw_activity_of_code(algorithm, "std::max", false), DW_ACTIVITY_UNKNOWN);
+	CHECK_EQ(dw_activity_of_code(algorithm, "void std::vector<int>::_M_fill_insert<int>(int)", false), DW_ACTIVITY_CLEARS);
+	CHECK_EQ(dw_activity_of_code(algorithm, "std::vector<copy_t, put_t>::size() const", false), DW_ACTIVITY_UNKNOWN);
+	CHECK_EQ(dw_activity_of_code(instruction, "_mm256_add_ps", false), DW_ACTIVITY_UNKNOWN);
+	CHECK_EQ(dw_library_of_function(own, "fill_rows", "/srv/rows.cpp").role, DW_LIBRARY_OWN);
+	CHECK_EQ(dw_activity_of_code(own, "fill_rows", true), DW_ACTIVITY_OWN);
 }
 
 TEST(functions_of_python)
