@@ -111,17 +111,17 @@ static const struct sum_place *sum_find_region(const struct dw_account *account,
 	return best;
 }
 
-/* The innermost function with most of the sum: of all that have, the one with the least time. If only what starts the
- * program has, that function itself; if not even that, the largest one below it. */
+/* The innermost function with most of the sum: the one that has it itself, or of all that have it with what they call, the one with
+ * the least time, if it does not start the program. If there is none, the largest one below what starts it. */
 static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, const struct sum_place *places, size_t count)
 {
 	const struct sum_place *best = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (places[i].ns >= MOST_OF * sum->ns && !places[i].of->root && (!best || places[i].ns < best->ns))
-			best = &places[i];
-	for (size_t i = 0; !best && i < count; i++)
 		if (places[i].self_ns >= MOST_OF * sum->ns)
+			return &places[i];
+	for (size_t i = 0; i < count; i++)
+		if (places[i].ns >= MOST_OF * sum->ns && !places[i].of->root && (!best || places[i].ns < best->ns))
 			best = &places[i];
 	for (size_t i = 0; !best && i < count; i++)
 		if (!places[i].of->root && (!best || places[i].ns > best->ns))

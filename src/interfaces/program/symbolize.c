@@ -12,6 +12,7 @@
 #include "base/activity.h"
 #include "process/lines.h"
 #include "program/process_library.h"
+#include "program/symbolize_chosen.h"
 #include "program/symbolize_kernel.h"
 #include "program/symbolize_made.h"
 #include "record/record.h"
@@ -22,13 +23,22 @@ static struct {
 	__typeof__(dw_lines_close) *close;
 } symbolize_lines;
 
+/* The name of a frame's function. "libc.so.6+0x167ac0" has none in its library, but may be what that chose for the processor. */
+static const char *symbolize_name(const struct dw_source_frame *frame)
+{
+	const char *name = frame->functions[0].name, *begin = frame->nameless ? strrchr(name, '+') : NULL, *known;
+
+	known = begin ? dw_chosen_name(frame->module, strtoull(begin + 1, NULL, 16)) : NULL;
+	return known ? known : name;
+}
+
 static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw_source_frame *frame)
 {
 	struct dw_line inlined[DW_LINES_MOST];
 	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
 
 	if (!count)
-		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0, frame->loop);
+		dw_symbolize_put(id, 0, symbolize_name(frame), NULL, 0, frame->loop);
 	/* The file's own symbols name the function itself. If it has none, those of its debug file do. */
 	if (count && (!frame->nameless || !inlined[count - 1].function))
 		inlined[count - 1].function = frame->functions[0].name;
