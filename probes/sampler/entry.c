@@ -28,7 +28,6 @@
 
 #if defined __x86_64__ || defined __aarch64__
 
-SEEN_BY_CODE uint32_t dws_entry_taken;
 SEEN_BY_CODE __thread bool dws_entry_steps __attribute__((__tls_model__("initial-exec")));
 static bool refused; /* one copy of the function could not be changed: no step is better than some of them */
 static __thread bool inside __attribute__((__tls_model__("initial-exec")));

@@ -5,6 +5,8 @@
  */
 #include "entry_save.h"
 
+SEEN_BY_CODE uint32_t dws_entry_taken; /* where the code is: link-time optimization does not see that it is used */
+
 #ifdef __x86_64__
 #include <cpuid.h>
 

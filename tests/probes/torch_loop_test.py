@@ -173,7 +173,7 @@ for x, y in DataLoader(Data(8), 4):
 # the NAME of --step-on, the number of steps, the expected note
 STEP_ON = (
     ("train_step", 2, None),
-    ("trian_step", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),
+    ("trian_step", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused; a function of a native library is FILE:NAME"),
     ("unused", 0, "it is there, and was never called"),
     ("Sequential.1", 2, None),
 )

@@ -80,7 +80,7 @@ struct dw_amount {
 
 struct dw_rule_case;
 
-#define DW_RULE_MOST_ROWS 4u
+enum { DW_RULE_MOST_ROWS = 4 };
 
 /* Rows of a table of the loop: of its parts, its operators, or the device's parts. */
 struct dw_rule_rows {

@@ -185,7 +185,7 @@ static void sentence_put_range(struct sentence *sentence, const struct dw_symbol
 	sentence_put_text(sentence, line);
 }
 
-#define PACKAGES 3u /* that a sentence names */
+enum { PACKAGES = 3 }; /* that a sentence names */
 
 /* "torch 4.1 s, pandas 400 ms": the packages that the thread imports. */
 static void sentence_put_packages(struct sentence *sentence)
