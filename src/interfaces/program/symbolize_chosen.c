@@ -31,11 +31,11 @@ static const struct link_map *chosen_find(const char *module)
 	void *program = dlopen(NULL, RTLD_LAZY);
 	struct stat wanted, found;
 
-	if (program && dlinfo(program, RTLD_DI_LINKMAP, &map) == 0 && stat(module, &wanted) == 0)
-		while (map && !(*map->l_name && stat(map->l_name, &found) == 0 && found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino))
-			map = map->l_next;
-	else
+	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0 || stat(module, &wanted) != 0)
 		map = NULL;
+	while (map && !(*map->l_name && stat(map->l_name, &found) == 0 && found.st_dev == wanted.st_dev &&
+	                found.st_ino == wanted.st_ino))
+		map = map->l_next;
 	if (program)
 		dlclose(program);
 	return map;
@@ -71,7 +71,8 @@ static void chosen_load(const char *module)
 		void *address = ELF64_ST_TYPE(symbols[i].st_info) == STT_GNU_IFUNC ? dlsym(library, names + symbols[i].st_name) : NULL;
 
 		if (address)
-			chosen.at[chosen.count++] = (struct chosen){ (uint64_t)(uintptr_t)address - map->l_addr, names + symbols[i].st_name };
+			chosen.at[chosen.count++] = (struct chosen){ (uint64_t)(uintptr_t)address - map->l_addr,
+				names + symbols[i].st_name };
 	}
 	if (chosen.count)
 		qsort(chosen.at, chosen.count, sizeof *chosen.at, chosen_compare);
