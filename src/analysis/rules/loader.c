@@ -68,7 +68,10 @@ static bool loader_has_workers(const struct dw_rule_case *at)
 /* Threads of the program make the batches, without ranges of their own. */
 static bool loader_waits_for_threads(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && dw_case_has(at, DW_FACT_LOADER_THREADS);
+	double data = dw_case_part(at, DW_FACT_STEP_DATA) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && dw_case_has(at, DW_FACT_LOADER_THREADS) &&
+	       2 * dw_case_part(at, DW_FACT_LOADER_THREADS) >= data;
 }
 
 static bool loader_has_none(const struct dw_rule_case *at)
