@@ -2,7 +2,7 @@
 
 tests/verdicts/store has a file for each set of scripts: accounts in the form of tests/tools/account_form.h, compressed. Behind
 the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
-of itself in this run) and recorded (when, and on what). scripts.json says of each script which rules are right, and where git has
+of itself in this run) and recorded (when, and on what). scripts.json.gz says of each script which rules are right, and where git has
 it; sets.json has of each set how many first sentences were right when it was judged first.
 """
 import concurrent.futures

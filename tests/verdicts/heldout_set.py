@@ -2,9 +2,10 @@
 
 For each script, once recorded: its planted causes are found or missed; each other rule in the verdict is true besides,
 not judged, or false; and the first sentence is right or wrong. Which rules are which, the file heldout.json of a new set says,
-and store/scripts.json of all earlier ones. A few of their scripts are in the folder programs; git has the others, at the commit
+and store/scripts.json.gz of all earlier ones. A few of their scripts are in the folder programs; git has the others, at the commit
 and path that the list names.
 """
+import gzip
 import json
 import os
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STORE = os.path.join(HERE, "store")
 PROGRAMS = os.path.join(HERE, "programs")
 LIST = "heldout.json"  # of a folder with a new set
+SCRIPTS = os.path.join(STORE, "scripts.json.gz")  # of all earlier sets
 PLANTED_AT_LEAST = 0.10  # of the loop; with less, in this run, nothing was planted
 CLEAN_AT_MOST = 0.05     # with more, in this run, the script was not clean
 SYSTEM_AT_LEAST = 0.05   # of the loop in the kernel: rules about page faults are then true
@@ -71,9 +73,21 @@ class Case:
         return f"{self.name:<30} {self.kind:<7} {named}{also}: {self.plants}"
 
 
+def read_entries(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_entries(path, entries):
+    """A line an entry, so that a diff shows which ones changed."""
+    text = "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]\n"
+    with open(path, "wb") as file:
+        file.write(gzip.compress(text.encode(), 9, mtime=0) if path.endswith(".gz") else text.encode())
+
+
 def read_list(path, folder):
-    with open(path, encoding="utf-8") as file:
-        return [Case(folder, entry.pop("script"), **entry) for entry in json.load(file)]
+    return [Case(folder, entry.pop("script"), **entry) for entry in read_entries(path)]
 
 
 def load(folder):
@@ -86,7 +100,7 @@ def load(folder):
 
 def stored():
     """All scripts that ever were in a set, by set."""
-    return read_list(os.path.join(STORE, "scripts.json"), PROGRAMS)
+    return read_list(SCRIPTS, PROGRAMS)
 
 
 def programs():
