@@ -340,6 +340,7 @@ struct chrome {
 	struct chrome_fault unknown_phase, threads_dropped, timeless, endless, nameless;
 	struct chrome_fault unread; /* records of kinds that a trace has no place for */
 	const char *unread_kinds;
+	const char *other_form;   /* what the file is if it has no events; NULL: not known */
 	struct chrome_vendor vendor;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
 	/* Of ONNX Runtime: its runs, its events, and those of them behind the last run that ended. */

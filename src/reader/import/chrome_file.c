@@ -177,6 +177,10 @@ static void chrome_take_member(struct chrome *chrome, const struct dw_json_strin
 
 	if (DW_JSON_IS(key, "baseTimeNanoseconds") && dw_json_read_number(&json, at, &number))
 		dw_json_i64(&number, &chrome->base_ns);
+	if (DW_JSON_IS(key, "$schema") && memmem(at, (size_t)(end - at), "speedscope", 10))
+		chrome->other_form = "a profile of speedscope, which shows it. If dwell exported it, name the trace itself";
+	if (DW_JSON_IS(key, "nodes") && memmem(at, (size_t)(end - at), "\"callFrame\"", 11))
+		chrome->other_form = "a profile of V8 (.cpuprofile), which speedscope and Chrome show";
 	if (DW_JSON_IS(key, "distributedInfo")) {
 		chrome_find_integer(at, end, "\"rank\"", &chrome->rank);
 		chrome_find_integer(at, end, "\"world_size\"", &chrome->world_size);
@@ -499,8 +503,8 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 		chrome_read_file(chrome);
 	if (!chrome->has_events && !chrome->failed)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is JSON without \"traceEvents\" or \"" ROCPROF_MEMBER "\": it is no trace of Kineto, "
-		                    "Chrome or rocprofv3", file->path);
+		                    "%s is JSON without \"traceEvents\" or \"" ROCPROF_MEMBER "\": it is %s", file->path,
+		                    chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome or rocprofv3");
 	if (!chrome->failed)
 		chrome_finish_file(chrome);
 	code = chrome_check(chrome, error);

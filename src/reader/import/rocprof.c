@@ -24,36 +24,34 @@
 /* ---- records ------------------------------------------------------------------------------- */
 
 /* X(NAME, the object around it, its key): numbers of a record, an agent or a kernel. */
-#define ROCPROF_NUMBERS(X) \
-	X(START, "", "start_timestamp") \
-	X(END, "", "end_timestamp") \
-	X(THREAD, "", "thread_id") \
-	X(KIND, "", "kind") X(OPERATION, "", "operation") X(BYTES, "", "bytes") \
-		X(CORRELATION, "correlation_id", "internal") X(STREAM, "stream_id", "handle") \
-			X(FROM, "src_agent_id", "handle") X(TO, "dst_agent_id", "handle") X(AGENT, "agent_id", "handle") \
-				X(QUEUE, "queue_id", "handle") X(KERNEL, "", "kernel_id") X(SHARED, "", "group_segment_size") \
-					X(PRIVATE, "", "private_segment_size") X(BLOCK_X, "workgroup_size", "x") \
-						X(BLOCK_Y, "workgroup_size", "y") X(BLOCK_Z, "workgroup_size", "z") \
-							X(GRID_X, "grid_size", "x") X(GRID_Y, "grid_size", "y") X(GRID_Z, "grid_size", "z") \
-								X(HANDLE, "id", "handle") X(TYPE, "", "type") X(UNITS, "", "cu_count") \
-									X(VECTORS, "", "arch_vgpr_count") X(ACCUMULATORS, "", "accum_vgpr_count") \
-										X(PID, "", "pid") X(KEY, "", "key")
+#define ROCPROF_NUMBERS(X)                                                                     \
+	X(START, "", "start_timestamp") X(END, "", "end_timestamp") X(THREAD, "", "thread_id")     \
+	X(KIND, "", "kind") X(OPERATION, "", "operation") X(BYTES, "", "bytes")                    \
+	X(CORRELATION, "correlation_id", "internal") X(STREAM, "stream_id", "handle")              \
+	X(FROM, "src_agent_id", "handle") X(TO, "dst_agent_id", "handle")                          \
+	X(AGENT, "agent_id", "handle") X(QUEUE, "queue_id", "handle") X(KERNEL, "", "kernel_id")   \
+	X(SHARED, "", "group_segment_size") X(PRIVATE, "", "private_segment_size")                 \
+	X(BLOCK_X, "workgroup_size", "x") X(BLOCK_Y, "workgroup_size", "y")                        \
+	X(BLOCK_Z, "workgroup_size", "z") X(GRID_X, "grid_size", "x") X(GRID_Y, "grid_size", "y")  \
+	X(GRID_Z, "grid_size", "z") X(HANDLE, "id", "handle") X(TYPE, "", "type")                  \
+	X(UNITS, "", "cu_count") X(VECTORS, "", "arch_vgpr_count")                                 \
+	X(ACCUMULATORS, "", "accum_vgpr_count") X(PID, "", "pid") X(KEY, "", "key")
 /* X(NAME, key): texts. */
-#define ROCPROF_TEXTS(X) \
-	X(FORMATTED, "formatted_kernel_name") \
-	X(KERNEL_NAME, "kernel_name") X(PRODUCT, "product_name") X(AGENT_NAME, "name") X(VALUE, "value")
+#define ROCPROF_TEXTS(X)                                                                       \
+	X(FORMATTED, "formatted_kernel_name") X(KERNEL_NAME, "kernel_name")                        \
+	X(PRODUCT, "product_name") X(AGENT_NAME, "name") X(VALUE, "value")
 
 enum rocprof_number {
 #define X(name, parent, key) ROCPROF_##name,
 	ROCPROF_NUMBERS(X)
 #undef X
-		ROCPROF_NUMBER_COUNT
+	ROCPROF_NUMBER_COUNT
 };
 enum rocprof_text {
 #define X(name, key) ROCPROF_##name,
 	ROCPROF_TEXTS(X)
 #undef X
-		ROCPROF_TEXT_COUNT
+	ROCPROF_TEXT_COUNT
 };
 
 struct rocprof_record {
