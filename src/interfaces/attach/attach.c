@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "attach/attach_trace.h"
-#include "base/clock.h"
 #include "base/grow.h"
-#include "base/proc.h"
+#include "base/system/clock.h"
+#include "base/system/proc.h"
 #include "format/keys.h"
 #include "launch/new_trace.h"
 #include "program/process_library.h"

@@ -11,11 +11,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/host.h"
-#include "base/limits.h"
+#include "base/system/clock.h"
+#include "base/system/host.h"
+#include "base/system/limits.h"
 #include "format/keys.h"
 
 #define ATTACH_FRAMES 512u          /* most frames of a stack; of a deeper one the inner ones are kept */

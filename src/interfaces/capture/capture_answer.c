@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "capture/capture_answer.h"
 #include "capture/capture_ask.h"
 #include "capture/pack_part.h"

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/limits.h"
+#include "base/system/clock.h"
+#include "base/system/limits.h"
 #include "base/text.h"
 #include "format/keys.h"
 #include "launch/new_trace.h"

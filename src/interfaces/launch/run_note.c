@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "base/proc.h"
+#include "base/system/limits.h"
+#include "base/system/proc.h"
 #include "format/keys.h"
 #include "format/perf_event.h"
 #include "machine/bandwidth.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 #include "base/text.h"
 #include "dwell/probe.h"
 #include "format/keys.h"

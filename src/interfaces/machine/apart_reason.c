@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 #include "program/executable.h"
 #include "program/installed.h"
 #include "record/session_state.h"

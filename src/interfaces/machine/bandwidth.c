@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/free.h"
-#include "base/limits.h"
+#include "base/system/clock.h"
+#include "base/system/limits.h"
 
 #define ROUNDS 5
 #define BLOCK_BYTES (16u << 20) /* that a thread copies in a round */

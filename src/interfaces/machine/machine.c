@@ -11,9 +11,9 @@
 #include <sys/auxv.h>
 #endif
 
-#include "base/background.h"
-#include "base/limits.h"
-#include "base/proc.h"
+#include "base/system/background.h"
+#include "base/system/limits.h"
+#include "base/system/proc.h"
 #include "format/keys.h"
 #include "machine/processes.h"
 #include "record/entry.h"

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
-#include "base/limits.h"
+#include "base/system/clock.h"
+#include "base/system/limits.h"
 
 #define ROUNDS 6          /* the fastest round counts */
 #define ROUND_NS 7e6

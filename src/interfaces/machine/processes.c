@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 #define MOST_THREADS 256u /* of a process; more are not read */
 

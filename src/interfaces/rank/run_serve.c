@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/listen.h"
+#include "base/system/listen.h"
 #include "say/say.h"
 
 int dw_run_listen(const char *text, unsigned *port)

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/background.h"
-#include "base/clock.h"
+#include "base/system/background.h"
+#include "base/system/clock.h"
 #include "capture/capture_ask.h"
 #include "job/summaries.h"
 #include "rank/gather.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "watch/watch.h"
 
 #define STILL_FIRST 1.1   /* of the shortest limit of dwell watch, whose clock begins up to a look later */

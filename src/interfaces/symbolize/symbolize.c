@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "process/lines.h"
 #include "program/process_library.h"
 #include "record/record.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/order.h"
 #include "format/keys.h"
 #include "record/about_process.h"
@@ -43,7 +42,7 @@ static bool kernel_read_table(struct kernel_place *places, size_t count)
 		if (sscanf(line, "%" SCNx64 " %c %127s", &start, &kind, name) != 3 || !start || !strchr("tTwW", kind))
 			continue;
 		shown = true;
-		at = DW_BISECT(0, count, i, places[i].address < start);
+		at = DW_FIRST(i, 0, count, places[i].address >= start);
 		if (at < count && start > places[at].start) {
 			places[at].start = start;
 			memcpy(places[at].name, name, sizeof name);

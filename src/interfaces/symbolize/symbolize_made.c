@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "format/keys.h"

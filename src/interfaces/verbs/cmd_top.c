@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "cli/cli.h"
 #include "say/screen.h"
 #include "top/top.h"

@@ -1,9 +1,9 @@
 /* See code_repeats.h. Jumps by tables are not looked at: a loop has a jump of its own. */
-#include "base/code_repeats.h"
+#include "base/code/code_repeats.h"
 
 #include <string.h>
 
-#include "base/instruction.h"
+#include "base/code/instruction.h"
 
 #if defined(__x86_64__)
 

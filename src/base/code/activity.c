@@ -1,5 +1,5 @@
 /* The lists of activity.def; see activity.h. */
-#include "base/activity.h"
+#include "base/code/activity.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static const struct {
 	struct dw_library library;
 } libraries[] = {
 #define LIBRARY(file, role, activity) { file, { DW_LIBRARY_##role, DW_ACTIVITY_##activity } },
-#include "base/activity.def"
+#include "base/code/activity.def"
 };
 
 static const struct header {
@@ -19,7 +19,7 @@ static const struct header {
 	enum dw_activity activity;
 } headers[] = {
 #define HEADER(begin, activity) { begin, DW_ACTIVITY_##activity },
-#include "base/activity.def"
+#include "base/code/activity.def"
 };
 
 struct function {
@@ -35,7 +35,7 @@ static const struct function reserved[] = {
 #define RESERVED ROW
 #define OTHERS NO_ROW
 #define ACTIVITY(role, kind, name, activity) kind(role, name, activity)
-#include "base/activity.def"
+#include "base/code/activity.def"
 #undef RESERVED
 #undef OTHERS
 };
@@ -44,7 +44,7 @@ static const struct function of_others[] = {
 #define RESERVED NO_ROW
 #define OTHERS ROW
 #define ACTIVITY(role, kind, name, activity) kind(role, name, activity)
-#include "base/activity.def"
+#include "base/code/activity.def"
 };
 
 static const struct {
@@ -52,7 +52,7 @@ static const struct {
 	enum dw_operator_family family;
 } operators[] = {
 #define OPERATOR(pattern, family) { pattern, DW_OPERATOR_##family },
-#include "base/activity.def"
+#include "base/code/activity.def"
 };
 
 static const struct {
@@ -60,7 +60,7 @@ static const struct {
 	enum dw_known_framework framework;
 } ranges[] = {
 #define RANGES(pattern, framework) { pattern, DW_KNOWN_##framework },
-#include "base/activity.def"
+#include "base/code/activity.def"
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -1,5 +1,5 @@
 /* Reads one instruction of aarch64; see instruction_arm.h. */
-#include "base/instruction_arm.h"
+#include "base/code/instruction_arm.h"
 
 enum dw_arm_kind dw_arm_kind(uint32_t word)
 {

@@ -1,5 +1,5 @@
 /* Reads the two forms of files; see code_names.h. Ranges may overlap, so each knows how far those before it reach. */
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The function symbols of an ELF file; see elf_symbols.h. */
-#include "base/elf_symbols.h"
+#include "base/code/elf_symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bisect.h"
-#include "base/code_repeats.h"
+#include "base/code/code_repeats.h"
 #include "base/free.h"
 #include "base/order.h"
 
@@ -365,7 +364,7 @@ static const char *elf_unwind_table(const struct dw_elf_symbols *elf, uint32_t *
 /* Whether the place is in a loop of the function that contains it by a symbol with a size. */
 static bool elf_repeats(const struct dw_elf_symbols *elf, const Elf64_Phdr *part, uint64_t offset)
 {
-	size_t count = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
+	size_t count = DW_FIRST(i, 0, elf->count, elf->functions[i].start > offset);
 
 	for (size_t i = count; i > 0 && count - i < MOST_BACK; i--) {
 		const struct dw_elf_function *function = &elf->functions[i - 1];
@@ -441,7 +440,7 @@ uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset
 	uint64_t address = 0, start, end;
 	uint32_t count = 0;
 	const char *table = elf_unwind_table(elf, &count, &address);
-	size_t low = table ? DW_BISECT(0, (size_t)count, i, elf_unwind_address(table, 2 * i, address) <= offset) : 0;
+	size_t low = table ? DW_FIRST(i, 0, (size_t)count, elf_unwind_address(table, 2 * i, address) > offset) : 0;
 
 	if (!low)
 		return 0;
@@ -454,7 +453,7 @@ uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset
 /* Several symbols may begin at one address: the last one by name is used. */
 const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 {
-	size_t low = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
+	size_t low = DW_FIRST(i, 0, elf->count, elf->functions[i].start > offset);
 	const struct dw_elf_function *found = NULL;
 	const char *name = NULL;
 

@@ -1,5 +1,5 @@
 /* What /proc shows of processes and threads; see proc.h. */
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

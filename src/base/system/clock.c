@@ -1,5 +1,5 @@
 /* Clocks: which one a run uses, and how to convert its ticks to time; see clock.h. */
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include <cpuid.h>
 #endif
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 uint64_t dw_clock_ns(clockid_t clock)
 {

@@ -1,5 +1,5 @@
 /* The host: its boot, its namespaces, and which processes are alive; see host.h. */
-#include "base/host.h"
+#include "base/system/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 /* The first pid namespace of a boot always has this inode (PROC_PID_INIT_INO). */
 #define FIRST_PID_NAMESPACE 0xeffffffcu

@@ -1,5 +1,5 @@
 /* A thread beside the others; see background.h. */
-#include "base/background.h"
+#include "base/system/background.h"
 
 #include <time.h>
 

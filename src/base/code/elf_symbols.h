@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/code_loop.h"
+#include "base/code/code_loop.h"
 
 struct dw_elf_symbols {
 	const char *map;

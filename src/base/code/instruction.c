@@ -9,7 +9,7 @@
  *   p  it is a prefix   R  REX   V  VEX or EVEX       2  the opcode is longer     -  there is no such instruction
  * 32 bits are 16 after the prefix 66.
  */
-#include "base/instruction.h"
+#include "base/code/instruction.h"
 
 #include <stddef.h>
 #include <string.h>

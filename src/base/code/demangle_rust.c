@@ -4,7 +4,7 @@
  * Lifetimes are left out, and identifiers that are not ASCII stay encoded. A name may refer to its own parts: depth and
  * length of the result are limited.
  */
-#include "base/demangle_rust.h"
+#include "base/code/demangle_rust.h"
 
 #include <stdbool.h>
 #include <stdint.h>

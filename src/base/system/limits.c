@@ -1,5 +1,5 @@
 /* What the calling process may use of its machine; see limits.h. */
-#include "base/limits.h"
+#include "base/system/limits.h"
 
 #include <sched.h>
 #include <stdbool.h>

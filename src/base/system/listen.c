@@ -1,5 +1,5 @@
 /* Sockets that listen; see listen.h. */
-#include "base/listen.h"
+#include "base/system/listen.h"
 
 #include <errno.h>
 #include <netinet/in.h>

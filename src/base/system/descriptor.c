@@ -1,10 +1,10 @@
 /* File descriptors in a process that belongs to somebody else; see descriptor.h. */
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 #define STANDARD 3 /* the numbers below are standard input, output and error */
 

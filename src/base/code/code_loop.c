@@ -1,5 +1,5 @@
 /* See code_loop.h. A loop is what lies between a jump back and its target. */
-#include "base/code_loop.h"
+#include "base/code/code_loop.h"
 
 #include <string.h>
 

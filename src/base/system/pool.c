@@ -1,6 +1,6 @@
 /* Runs tasks in parallel on all cores; see pool.h. */
-#include "base/pool.h"
-#include "base/limits.h"
+#include "base/system/limits.h"
+#include "base/system/pool.h"
 
 #include <pthread.h>
 #include <signal.h>

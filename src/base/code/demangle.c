@@ -4,14 +4,14 @@
  * The library is loaded at the first such name, so that traces of C programs can be read without
  * it. Called by the reader, from any thread.
  */
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "base/demangle_rust.h"
+#include "base/code/demangle_rust.h"
 
 typedef char *demangler(const char *, char *, size_t *, int *);
 
