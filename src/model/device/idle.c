@@ -187,6 +187,7 @@ static bool idle_find_firsts(struct dw_idle *idle)
 struct idle_cut {
 	const struct dw_idle *idle;
 	struct dw_device_pieces *pieces;
+	uint32_t first_call; /* which submitted the device's first work */
 	bool unknown, failed;
 };
 
@@ -295,6 +296,7 @@ static void idle_cut_start(struct idle_cut *cut, uint32_t device, uint64_t to)
 	const struct dw_device_call *first = call != DW_NO_INDEX && cut->idle->first[call] ? &cut->idle->work->calls[call] : NULL;
 	uint64_t start = first && first->start_ns < to ? first->start_ns : to, end = first && first->end_ns < to ? first->end_ns : to;
 
+	cut->first_call = call;
 	idle_put(cut, 0, start, DW_DEVICE_PART_START, call);
 	idle_put(cut, start, end, DW_DEVICE_PART_FIRST, call);
 	idle_put(cut, end, to, DW_DEVICE_PART_START, call);
@@ -303,7 +305,7 @@ static void idle_cut_start(struct idle_cut *cut, uint32_t device, uint64_t to)
 bool dw_idle_cut(const struct dw_idle *idle, uint32_t device, const struct dw_device_segment *segments, size_t count,
                  struct dw_device_pieces *pieces)
 {
-	struct idle_cut cut = { .idle = idle, .pieces = pieces };
+	struct idle_cut cut = { .idle = idle, .pieces = pieces, .first_call = DW_NO_INDEX };
 
 	if (count)
 		idle_cut_start(&cut, device, segments[0].start_ns);
@@ -314,7 +316,7 @@ bool dw_idle_cut(const struct dw_idle *idle, uint32_t device, const struct dw_de
 		if (segments[i].classes)
 			idle_put(&cut, segments[i].start_ns, end, idle_busy_part(segments[i].classes), DW_NO_INDEX);
 		else if (i + 1 == count)
-			idle_put(&cut, segments[i].start_ns, end, DW_DEVICE_PART_NOTHING, DW_NO_INDEX);
+			idle_put(&cut, segments[i].start_ns, end, DW_DEVICE_PART_NOTHING, cut.first_call);
 		else
 			idle_cut_gap(&cut, segments[i].start_ns, end, segments[i].next);
 	}

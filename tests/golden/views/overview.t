@@ -525,9 +525,9 @@ $ trace device && dwell report device.dwell
 2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
 Communication that no computation hides may take 26% of a steady step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
   -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
-The device is idle for 11% of a steady step between pieces of work that were submitted in time: its kernels are short.
+The device is idle for 37% of a steady step, for 11% between pieces of work that were submitted in time: its kernels are short.
   -> torch.compile, which merges kernels, CUDA graphs, larger batches: at most 17.5 us a step (dwell report --view kernels)
-The device is idle for 8% of a steady step because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
+The device is idle for 37% of a steady step, for 8% because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
   -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
 All of this together: at most 70.5 us of 158 us a step.
 
@@ -583,6 +583,8 @@ $ trace device_alone && dwell report device_alone.dwell
 NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0 ms; 1 copy takes 20.0 ms.
 NVIDIA H100 1: busy for 1.00 ms, 0.1% of the run; 1 kernel takes 1.00 ms.
 NVIDIA H100 2: the driver did not say how long its work took.
+The device is idle for 89% of the run, for 57% after its last work.
+  -> dwell report --view device
 The program's own code takes 20% of the run, 100% of it in ioctl.
   -> dwell report --view hot
 41 samples of call stacks stand for 164 ms of CPU time, 0.2 of 8 CPUs.
@@ -614,7 +616,7 @@ More: dwell report --view verdict|account|hot|waits|tree|threads|device|kernels|
 $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
 542 ms of wall time, 34 ranges. No steps are marked.
 NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
-The device is idle for 94% of the run before its first work.
+The device is idle for 99% of the run, for 94% before its first work.
   -> dwell report --view device
 Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.
   -> import where it is used, or less of a package (dwell report --view account)
@@ -671,7 +673,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 99% of the run, for 94% before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -1052,7 +1054,7 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|t
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
 4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
-The device is idle for 41% of a steady step because the host submits its work too late (it is busy for 50%).
+The device is idle for 50% of a steady step, for 41% because the host submits its work too late.
   -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
 
   the device                  us  of a steady step
