@@ -39,6 +39,9 @@ static inline bool dw_overview_is_named(uint64_t ns, const struct dw_steps *step
 	return ns && (double)ns >= DW_OVERVIEW_NAMED * (double)steps->wall_ns;
 }
 
+/* Adds notes on what is not recorded, what is lost, and what recording cost; `first` has the gaps (overview_losses.c). */
+void dw_overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview);
+
 /* Says first that a run did not end as it should, or hangs (overview_stop.c). */
 void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);
 
