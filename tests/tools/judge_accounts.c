@@ -224,7 +224,9 @@ static void judge_read_operator(struct judge *judge)
 
 	if (!operators->ns)
 		*operators = (struct dw_loop_operators){
-			.ns = dw_arena_alloc(&judge->arena, (judge->range_count + 1) * sizeof *operators->ns), .count = judge->range_count, .whole_ns = 1,
+			.ns = dw_arena_alloc(&judge->arena, (judge->range_count + 1) * sizeof *operators->ns),
+			.count = judge->range_count,
+			.whole_ns = 1,
 		};
 	if (!operators->ns || range == DW_NO_INDEX || range >= operators->count)
 		judge_fail(judge, "an operator without a name");
@@ -238,13 +240,15 @@ static bool judge_read_table(struct judge *judge, const char *kind)
 	struct dw_loop_parts *parts = &judge->parts;
 
 	if (strcmp(kind, "parts") == 0) {
-		*parts = (struct dw_loop_parts){ .ns = judge_number(judge, 1), .no_cpu_ns = judge_number(judge, 2),
-			.parts = dw_arena_alloc(&judge->arena, MOST_PARTS * sizeof *parts->parts) };
+		*parts = (struct dw_loop_parts){ .ns = judge_number(judge, 1),
+			                             .no_cpu_ns = judge_number(judge, 2),
+			                             .parts = dw_arena_alloc(&judge->arena, MOST_PARTS * sizeof *parts->parts) };
 		judge->facts.parts = parts->parts ? parts : NULL;
 	} else if (strcmp(kind, "part") == 0) {
 		if (!judge->facts.parts || parts->part_count == MOST_PARTS)
 			judge_fail(judge, "a part of nothing, or one too many");
-		parts->parts[parts->part_count++] = (struct dw_steady_part){ .name = judge->fields[1], .ns = judge_number(judge, 2) };
+		parts->parts[parts->part_count++] =
+			(struct dw_steady_part){ .name = judge->fields[1], .ns = judge_number(judge, 2) };
 	} else if (strcmp(kind, "operator") == 0) {
 		judge_read_operator(judge);
 	} else {
@@ -364,6 +368,8 @@ static void judge_end(struct judge *judge)
 	if (!judge->open)
 		return;
 	judge->account.symbols = judge->ranges;
+	if (!dw_account_slice_cells(&judge->account, &judge->arena))
+		judge_fail(judge, "out of memory");
 	if (dw_rules_judge(&judge->facts, &judge->arena, &verdicts))
 		judge_fail(judge, "out of memory");
 	judge_print_text("{\"script\": ", judge->script);
