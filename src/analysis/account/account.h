@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "base/arena.h"
 #include "model/samples/samples.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/free.h"
-#include "base/median.h"
+#include "base/numbers.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/steps/usage.h"
