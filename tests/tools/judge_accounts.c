@@ -134,6 +134,7 @@ static void judge_fail_name(const struct judge *judge, size_t field)
 #define NAME_FRAMEWORK(i) dw_facts_framework_name((enum dw_facts_framework)(i))
 #define NAME_SHARE(i) dw_share_label((enum dw_share)(i))
 #define NAME_ACTIVITY(i) dw_activity_name((enum dw_activity)(i))
+#define NAME_CLASS(i) dw_iteration_class_name((enum dw_iteration_class)(i))
 #define NAME_STATE(i) dw_account_state_name((enum dw_account_state)(i))
 
 /* ---- lines of facts ---------------------------------------------------------------------------------- */
@@ -285,6 +286,8 @@ static void judge_read_cell(struct judge *judge)
 	cell->basis = judge_basis(judge, 7);
 	cell->package = NULL;
 	cell->package = judge_package(judge, judge_text(judge, 10));
+	if (*judge->fields[11])
+		cell->class = (enum dw_iteration_class)JUDGE_FIND(judge, 11, DW_ITERATION_CLASSES, NAME_CLASS);
 }
 
 static void judge_read_library(struct judge *judge)
@@ -333,6 +336,11 @@ static void judge_read_account(struct judge *judge, const char *kind)
 		account->thread = judge_index(judge, 1);
 		account->known = judge_number(judge, 2) > 0;
 		account->waits_known = judge_number(judge, 3) > 0;
+	} else if (strcmp(kind, "class") == 0) {
+		unsigned class = JUDGE_FIND(judge, 1, DW_ITERATION_CLASSES, NAME_CLASS);
+
+		account->classes[class].count = (size_t)judge_number(judge, 2);
+		account->classes[class].ns = judge_number(judge, 3);
 	} else if (strcmp(kind, "state") == 0) {
 		enum dw_account_state state = (enum dw_account_state)JUDGE_FIND(judge, 1, DW_ACCOUNT_STATE_COUNT, NAME_STATE);
 
