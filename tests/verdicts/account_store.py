@@ -72,7 +72,7 @@ def write(accounts, folder=FOLDER):
     for key in sorted(accounts):
         sets.setdefault(file_of(accounts[key].set), []).append(accounts[key].lines())
     for name in set(os.listdir(folder)) - set(sets):
-        if name.endswith(".gz"):
+        if name.startswith("set-"):
             os.remove(os.path.join(folder, name))
     for name, texts in sets.items():
         path, text = os.path.join(folder, name), "".join(texts)
