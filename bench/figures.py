@@ -188,7 +188,7 @@ part("interposed", "Calls of libc that the sampler is in front of", ["python3 be
     ("the kernel answers at once: added at most", "{kernel} ns", "25 ns")], heads=("", "measured", "asked"))
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
-     ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**", "src/**/launch/**", "src/**/program/**"], [
+     ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/interfaces/**"], [
          "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
          "a spawned worker: {} s alone, {} s under dwell run, {spawned} s more",

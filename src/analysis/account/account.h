@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "model/samples/samples.h"
 
 #define DW_ACCOUNT_STATES(X)                                                                \

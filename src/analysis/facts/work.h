@@ -103,6 +103,7 @@ void dw_facts_of_run(struct dw_facts_work *work);
 void dw_facts_of_time_outside(struct dw_facts_work *work);
 void dw_facts_of_cpu(struct dw_facts_work *work);
 void dw_facts_of_operators(struct dw_facts_work *work);
+void dw_facts_of_cost(struct dw_facts_work *work);
 void dw_facts_of_loader(struct dw_facts_work *work);
 void dw_facts_of_memory(struct dw_facts_work *work);
 void dw_facts_of_ranks(struct dw_facts_work *work);

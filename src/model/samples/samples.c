@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "format/keys.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"

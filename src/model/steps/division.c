@@ -17,8 +17,8 @@
  * a segment assigns to a step is added to the step when the step or the segment ends.
  */
 
-#include "base/bisect.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/steps/division.h"
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -461,12 +461,12 @@ void dw_division_advance(struct dw_shares_pass *division, uint64_t ticks)
 
 size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks)
 {
-	return DW_BISECT(0, pace->count, i, pace->steps[i].end_ticks <= ticks);
+	return DW_FIRST(i, 0, pace->count, pace->steps[i].end_ticks > ticks);
 }
 
 static const struct dw_interval *division_find_time(const struct dw_interval *list, size_t count, uint64_t ticks)
 {
-	return &list[DW_BISECT(0, count, i, list[i].end_ticks <= ticks)];
+	return &list[DW_FIRST(i, 0, count, list[i].end_ticks > ticks)];
 }
 
 /* Begins a piece of the thread that writes now. */

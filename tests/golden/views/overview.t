@@ -19,7 +19,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
+  [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
@@ -58,7 +58,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   ["relu",1,500000,0.0210216523,500000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of a step.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
+ "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of the loop.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
 ]}
 
 $ dwell report train.dwell
@@ -92,7 +92,7 @@ The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
 
 $ dwell report train.dwell --steps 30..31
@@ -128,7 +128,7 @@ Garbage collection takes 50% of the loop.
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
 
 $ trace samples && dwell report samples.dwell
@@ -369,7 +369,7 @@ All of this together: at most 57.4 ms of 108 ms a step.
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
 
 $ dwell report python.dwell
@@ -403,7 +403,7 @@ All of this together: at most 57.4 ms of 108 ms a step.
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
 
 $ trace loader && dwell report loader.dwell --view overview --format json
@@ -525,9 +525,9 @@ $ trace device && dwell report device.dwell
 2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
 Communication that no computation hides may take 26% of a steady step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
   -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
-The device is idle for 11% of a steady step between pieces of work that were submitted in time: its kernels are short.
+The device is idle for 37% of a steady step, for 11% between pieces of work that were submitted in time: its kernels are short.
   -> torch.compile, which merges kernels, CUDA graphs, larger batches: at most 17.5 us a step (dwell report --view kernels)
-The device is idle for 8% of a steady step because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
+The device is idle for 37% of a steady step, for 8% because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
   -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
 All of this together: at most 70.5 us of 158 us a step.
 
@@ -583,6 +583,8 @@ $ trace device_alone && dwell report device_alone.dwell
 NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0 ms; 1 copy takes 20.0 ms.
 NVIDIA H100 1: busy for 1.00 ms, 0.1% of the run; 1 kernel takes 1.00 ms.
 NVIDIA H100 2: the driver did not say how long its work took.
+The device is idle for 89% of the run, for 57% after its last work.
+  -> dwell report --view device
 The program's own code takes 20% of the run, 100% of it in ioctl.
   -> dwell report --view hot
 41 samples of call stacks stand for 164 ms of CPU time, 0.2 of 8 CPUs.
@@ -614,7 +616,7 @@ More: dwell report --view verdict|account|hot|waits|tree|threads|device|kernels|
 $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
 542 ms of wall time, 34 ranges. No steps are marked.
 NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
-The device is idle for 94% of the run before its first work.
+The device is idle for 99% of the run, for 94% before its first work.
   -> dwell report --view device
 Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.
   -> import where it is used, or less of a package (dwell report --view account)
@@ -671,7 +673,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 94% of the run before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 99% of the run, for 94% before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -817,7 +819,7 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                          1.67     1.67ms        16.7%  1.00ms
 
-Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).
+Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ dwell report figures_named.dwell --format json
@@ -872,7 +874,7 @@ $ dwell report figures_named.dwell --format json
   ["conv",1.66666667,1666666.67,0.166666667,1000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
+ "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
 ]}
 
 $ dwell report figures_named.dwell --steps 4..5
@@ -894,7 +896,7 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                             1     1.00ms        10.0%  1.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
@@ -975,6 +977,8 @@ More: dwell report --view verdict|actions|calls|tree|threads|marks
 $ trace recorders && dwell report recorders.dwell --view overview
 10.0 ms of wall time, 10 ranges. No steps are marked.
 empty recurs: it begins 5 iterations of 2.00 ms on average.
+Recording takes about 100% of the loop: without it, steps are that much shorter.
+  -> record a part of the steps, or fewer details
 
   main thread    ms  of wall  calls
   empty        10.0   100.0%      5
@@ -1047,12 +1051,12 @@ All of this together: at most 18.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        50.0%  1.00ms
 
-Lost: nothing. Profiling cost about 1.71 ms of a step (8.6%).
+Lost: nothing. Profiling cost about 1.71 ms of a step (8.6% of the loop): profiler, and 31.0 us within other parts.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
 4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
-The device is idle for 41% of a steady step because the host submits its work too late (it is busy for 50%).
+The device is idle for 50% of a steady step, for 41% because the host submits its work too late.
   -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
 
   the device                  us  of a steady step
@@ -1061,7 +1065,7 @@ The device is idle for 41% of a steady step because the host submits its work to
   idle: launch latency      19.0              1.9%
   idle: nothing submitted   75.0              7.5%
 
-Lost: nothing. Profiling cost about 21.0 us of a step (2.1%). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
+Lost: nothing. Profiling cost about 21.0 us of a step (2.1% of the loop). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
 More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
 
 $ trace reduced && dwell report reduced.dwell --view overview
@@ -1081,7 +1085,7 @@ One operator, mm, may take 48% of the loop: 10 calls.
   mm                              10     10.0ms        47.8%  1.00ms
   item                           0.9      450us         2.2%
 
-Lost: nothing. Profiling cost about 400 us of a step (2.0%).
+Lost: nothing. Profiling cost about 400 us of a step (1.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
 
 $ trace verdict_python && dwell report verdict_python.dwell
@@ -1105,7 +1109,7 @@ All of this together: at most 15.0 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     10.0ms        50.0%  10.0ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace verdict_small && dwell report verdict_small.dwell
@@ -1124,7 +1128,7 @@ All of this together: at most 8.00 ms of 8.00 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::add_                   1,000     4.00ms        50.0%  4.00us
 
-Lost: nothing. Profiling cost about 80.0 us of a step (1.0%).
+Lost: nothing. Profiling cost about 80.0 us of a step (1.0% of the loop).
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
@@ -1149,7 +1153,7 @@ All of this together: at most 10.0 ms of 20.0 ms a step.
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_idle && dwell report verdict_idle.dwell
@@ -1178,7 +1182,7 @@ All of this together: at most 17.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     6.00ms        30.0%  6.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|threads
 
 $ trace verdict_device && dwell report verdict_device.dwell
@@ -1201,7 +1205,7 @@ The interpreter of Python may take 10% of the loop.
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
@@ -1219,7 +1223,7 @@ Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   aten::mul                        1     2.00ms        50.0%  2.00ms
   aten::sum                        1     2.00ms        50.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
 
 $ trace agent && dwell report agent.dwell

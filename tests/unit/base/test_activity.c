@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define ENGINE "/srv/engine"
@@ -32,7 +32,7 @@ TEST(no_row_for_code_of_others_says_anything_of_the_program)
 	enum { OTHERS, RESERVED };
 	static const struct { const char *name; int kind; } rows[] = {
 #define ACTIVITY(role, kind, name, activity) { name, kind },
-#include "base/activity.def"
+#include "base/code/activity.def"
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -55,7 +55,7 @@ TEST(few_names_count_in_the_program)
 #define OTHERS false
 #define RESERVED true
 #define ACTIVITY(role, kind, name, activity) { name, kind },
-#include "base/activity.def"
+#include "base/code/activity.def"
 	};
 	unsigned may = 0;
 
@@ -73,7 +73,7 @@ TEST(the_table_is_small)
 #define ACTIVITY(role, kind, name, activity) 'a',
 #define OPERATOR(pattern, family) 'o',
 #define RANGES(pattern, framework) 'r',
-#include "base/activity.def"
+#include "base/code/activity.def"
 	};
 
 	CHECK_RANGE(sizeof rows, 1, 250);
