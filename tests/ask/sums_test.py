@@ -35,8 +35,9 @@ def tables_of(dwell, trace, view="overview"):
                           check=False)
     if done.returncode:
         return {}
+    views = json.loads(done.stdout)["views"]
     return {view.get("part"): [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
-            for view in json.loads(done.stdout)["views"]}
+            for view in views} | {"notes": [note for view in views for note in view["notes"]]}
 
 
 def wrong_parts(summary, overview):
@@ -169,6 +170,23 @@ def wrong_names(dwell, trace):
                 yield f"view {name} has two columns {column}"
 
 
+def wrong_cost(summary, overview):
+    """What recording cost is one figure: of the run's table, the fact, the sentence and the last line, with the part profiler in it."""
+    run, fact = overview["run"][0], summary["facts"].get("run.profiler")
+    notes = [note for note in overview["notes"] if "Profiling cost about" in note]
+    if fact and summary["steps"] and abs(fact["value"] - run["cost_share"]) > CLOSE:
+        yield f"profiling costs {fact['value']} by the fact and {run['cost_share']} in the overview"
+    for note in notes:
+        if f"{100 * run['cost_share']:.1f}% of" not in note:
+            yield f"{note} has not {run['cost_share']}"
+    for part in summary["parts"]:
+        if part["name"] == "profiler" and notes and part["share"] and part["share"] > run["cost_share"] + CLOSE:
+            yield f"the part profiler has {part['share']}, and profiling costs {run['cost_share']}"
+    for verdict in summary["verdicts"]:
+        if verdict["rule"] == "profiler-cost" and abs(verdict["share"] - run["cost_share"]) > CLOSE:
+            yield f"{verdict['statement']} is not {run['cost_share']}"
+
+
 def wrong_account(summary):
     account = summary["account"]
     if abs(sum(row["ns"] for row in account["rows"]) - (account["wall_ns"] or 0)) > CLOSE * (account["wall_ns"] or 0) + len(account["rows"]):
@@ -190,7 +208,7 @@ def main():
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
         ends += "ends" in overview
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
-                      wrong_verdicts(summary, overview), wrong_account(summary), alone,
+                      wrong_verdicts(summary, overview), wrong_account(summary), wrong_cost(summary, overview), alone,
                       wrong_ends(overview, summary["sentences"]) if "ends" in overview else []):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/text.h"
-#include "base/whole.h"
+#include "base/numbers.h"
 #include "export/export.h"
 #include "export/spans.h"
 #include "export/timeline.h"
