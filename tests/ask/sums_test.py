@@ -20,6 +20,7 @@ VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/outp
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+APART = {"not recorded", "recorded without operators", "records are missing", "summarised steps"}  # the phases are of the other steps
 FOLDED = 0.005  # the account in an overview sums up smaller rows
 # What no row of a table is about: a length beyond the usual one, a group of operators, time that ranks wait for each other, bytes,
 # the time between steps whatever it has, all that is work, what recording takes.
@@ -37,7 +38,8 @@ def tables_of(dwell, trace, view="overview"):
         return {}
     views = json.loads(done.stdout)["views"]
     return {view.get("part"): [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
-            for view in views} | {"notes": [note for view in views for note in view["notes"]]}
+            for view in views} | {
+                "notes": [note for view in views for note in view["notes"]], "totals": views[0]["totals"]}
 
 
 def wrong_parts(summary, overview):
@@ -83,19 +85,20 @@ def wrong_ends(overview, heads):
 
 
 def wrong_phases(summary, phases):
-    """The phases have exact times of the recorded steps, and waits of Python are its own. Between steps lies more of a part."""
-    steps, parts = summary["steps"], {part["name"]: part["ns"] for part in summary["parts"] if not part["own"]}
-    if not phases or not steps or steps["loops"] > 1 or parts.get("has no CPU"):
+    """A phase has the time and the share of the part of this name, and all of them with start-up and end are the run."""
+    steps = summary["steps"]
+    if not phases or not steps:
         return
-    rows = phases[None]
-    parts["python"] = parts.get("python", 0) + parts.pop("idle", 0)
-    outside = {row["phase"] for row in rows if row["where"] == "outside"}
-    scaled = any(row["phase"] in ("recorded without operators", "not recorded", "records are missing") for row in rows)
-    for row in rows:
-        name = row["phase"]
-        if row["where"] == "steps" and name in parts and name not in outside and not scaled and \
-                abs(row["per_step_ns"] - parts[name]) > 1 and steps["ended"] == steps["count"]:
-            yield f"{name} takes {row['per_step_ns']} ns a step in the phases and {parts[name]} in the overview"
+    rows, names = phases[None], {row["phase"] for row in phases[None]}
+    if names & APART or steps["ended"] < steps["count"] or steps["summarised"]:
+        return  # the phases are of recorded steps
+    if "total_ns" in phases["totals"] and abs(sum(row["total_ns"] for row in rows) - phases["totals"]["total_ns"]) > len(rows):
+        yield "phases do not sum to the run"
+    for part in summary["parts"]:
+        of_name = [row for row in rows if row["phase"] == part["name"]]
+        each, share = sum(row["per_step_ns"] or 0 for row in of_name), sum(row["loop_share"] or 0 for row in of_name)
+        if abs(each - part["ns"]) > 1 or abs(share - (part["share"] or 0)) > CLOSE + 1e-3 / max(1, steps["mean_ns"] / 1e3):
+            yield f"{part['name']} takes {each} ns a step in the phases ({share}) and {part['ns']} in the overview ({part['share']})"
 
 
 def wrong_operators(overview, operators):

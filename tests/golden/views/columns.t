@@ -81,6 +81,7 @@ phases
   total_ns                   total                  int, ns, one unit
   per_step_ns                per step               real, ns, one unit
   share                      of wall                real, ratio, bar
+  loop_share                 of the loop            real, ratio
   device_ns                  device                 int, ns
   device_events              device events          int, count, wide only
   totals: all
