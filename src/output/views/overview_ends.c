@@ -129,7 +129,7 @@ static const struct dw_column ends_columns[] = {
 	DW_FIELD(struct ends_row, function, "largest part in", NONE, TEXT),
 	DW_FIELD(struct ends_row, line, "line", NONE, TEXT),
 	DW_FIELD(struct ends_row, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "ns"),
 	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT),
 	DW_FIELD(struct ends_row, phase, "phase", NONE, TEXT, .data_only = true),
 };

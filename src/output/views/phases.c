@@ -24,8 +24,8 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct phases_row, where, "where", NONE, TEXT),
 	DW_FIELD(struct phases_row, total_ns, "total", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct phases_row, per_step_ns, "per step", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct phases_row, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct phases_row, loop_share, "of the loop", RATIO, REAL),
+	DW_FIELD(struct phases_row, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "total_ns"),
+	DW_FIELD(struct phases_row, loop_share, "of the loop", RATIO, REAL, .sums = "per_step_ns"),
 	DW_VIEW_DEVICE_WORK_FIELDS(struct phases_row, device, .total = DW_TOTAL_SUM),
 };
 

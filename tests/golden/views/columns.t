@@ -416,6 +416,8 @@ overview: hot
   self_error                 +-                     real, ratio
   total_share                total                  real, ratio
   samples                    samples                int, count
+  self_ns                    self                   int, ns, data only
+  total_ns                   total                  int, ns, data only
 overview: actions
   name                       named ranges by self time text
   calls_per_step             calls/step             real, count

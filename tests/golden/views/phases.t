@@ -6,8 +6,8 @@ $ trace train && dwell report train.dwell --view phases --format json
   {"name":"where","label":"where","unit":"","type":"text"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
   {"name":"per_step_ns","label":"per step","unit":"ns","type":"real"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
-  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":1.0195e+09},
+  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":23785000}],
  "rows":[
   ["forward","steps",320900000,8022500,0.314762138,0.337292411],
   ["backward","steps",320000000,8000000,0.313879353,0.336346437],
@@ -64,8 +64,8 @@ $ trace device_train && dwell report device_train.dwell --view phases --format j
   {"name":"where","label":"where","unit":"","type":"text"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
   {"name":"per_step_ns","label":"per step","unit":"ns","type":"real"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
-  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":1800000},
+  {"name":"loop_share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":451666.667},
   {"name":"device_ns","label":"device","unit":"ns","type":"int"},
   {"name":"device_events","label":"device events","unit":"count","type":"int"}],
  "rows":[
