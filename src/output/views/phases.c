@@ -13,6 +13,10 @@
 #include "model/device/sums.h"
 #include "views/columns.h"
 
+/* Places of rows, and the rows outside the loop. */
+static const char in_steps[] = "steps", outside_steps[] = "outside", before_loop[] = "start-up",
+				  after_loop[] = "after the last step";
+
 struct phases_row {
 	const char *phase, *where;
 	struct dw_cell total_ns, per_step_ns, share, loop_share;
@@ -201,12 +205,21 @@ static bool phases_find_device(struct dw_model *model, const struct dw_steps *st
 	return good;
 }
 
+static const char *phases_name(const struct dwell_table *table, size_t row)
+{
+	return dw_table_cell(table, row, "phase")->text;
+}
+
+static const char *phases_place(const struct dwell_table *table, size_t row)
+{
+	return dw_table_cell(table, row, "where")->text;
+}
+
 /* The row of this phase. If the host has no time in it, adds a row. */
 static size_t phases_find_row(struct dwell_table *table, const char *phase, const char *where)
 {
 	for (size_t i = 0; i < table->row_count; i++)
-		if (strcmp(dw_table_cell(table, i, "phase")->text, phase) == 0 &&
-		    strcmp(dw_table_cell(table, i, "where")->text, where) == 0)
+		if (strcmp(phases_name(table, i), phase) == 0 && strcmp(phases_place(table, i), where) == 0)
 			return i;
 	phases_fill_row(table, phase, where, 0, 0, 0);
 	return table->row_count - 1;
@@ -238,19 +251,19 @@ static void phases_put_devices(struct dwell_table *table, struct dw_model *model
 
 	dw_model_symbols(model, &count);
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
-		phases_put_device(table, dw_share_label(i), "steps", from->shares[i]);
-		phases_put_device(table, i == DW_SHARE_OTHER ? DW_PART_BETWEEN_STEPS : dw_share_label(i), "outside",
+		phases_put_device(table, dw_share_label(i), in_steps, from->shares[i]);
+		phases_put_device(table, i == DW_SHARE_OTHER ? DW_PART_BETWEEN_STEPS : dw_share_label(i), outside_steps,
 		                  from->outside[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = dw_model_symbol_row(model, i);
 
 		if (from->rows[row].events && dw_model_row_symbol(model, row) == i)
-			phases_put_device(table, symbols[i].name, "steps", from->rows[row]);
+			phases_put_device(table, symbols[i].name, in_steps, from->rows[row]);
 	}
-	phases_put_device(table, "not recorded", "steps", from->not_counted);
-	phases_put_device(table, "start-up", "outside", from->before);
-	phases_put_device(table, "after the last step", "outside", from->after);
+	phases_put_device(table, "not recorded", in_steps, from->not_counted);
+	phases_put_device(table, before_loop, outside_steps, from->before);
+	phases_put_device(table, after_loop, outside_steps, from->after);
 }
 
 /* ---- time of the host --------------------------------------------------------------------- */
@@ -277,14 +290,9 @@ static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps 
 	}
 	count = parts ? dw_view_parts(steps->parts, steps->part_count, share_ns, symbols, parts) : 0;
 	for (size_t i = 0; i < count; i++)
-		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
+		phases_fill_row(table, parts[i].name, in_steps, parts[i].ns, steps->recorded_count, steps->wall_ns);
 	free(parts);
 	return parts != NULL;
-}
-
-static const char *phases_text(const struct dwell_table *table, size_t row, const char *column)
-{
-	return dw_table_cell(table, row, column)->text;
 }
 
 /* Whether the rows are of all steps, so that they and the parts of the loop are the same time. */
@@ -295,24 +303,24 @@ static bool phases_has_all_steps(const struct dwell_table *table, const struct d
 
 	for (size_t row = 0; row < table->row_count; row++)
 		for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-			if (strcmp(dw_table_cell(table, row, "phase")->text, apart[i]) == 0)
+			if (strcmp(phases_name(table, row), apart[i]) == 0)
 				return false;
 	return steps->ended_count == steps->count && !steps->summed_count && steps->recorded_count;
 }
 
 static bool phases_is_loop(const struct dwell_table *table, size_t row)
 {
-	const char *name = phases_text(table, row, "phase");
+	const char *name = phases_name(table, row);
 
-	return strcmp(name, "start-up") != 0 && strcmp(name, "after the last step") != 0;
+	return strcmp(name, before_loop) != 0 && strcmp(name, after_loop) != 0;
 }
 
 static size_t phases_find(const struct dwell_table *table, const char *name, const char *where)
 {
 	size_t row = 0;
 
-	while (row < table->row_count && (strcmp(phases_text(table, row, "phase"), name) != 0 ||
-	                                  strcmp(phases_text(table, row, "where"), where) != 0))
+	while (row < table->row_count &&
+	       (strcmp(phases_name(table, row), name) != 0 || strcmp(phases_place(table, row), where) != 0))
 		row++;
 	return row;
 }
@@ -353,13 +361,13 @@ static double phases_shorten(struct dwell_table *table, const struct dw_loop_par
 	double left_ns = 0;
 
 	for (size_t row = table->row_count; row--;) {
-		const char *name = phases_text(table, row, "phase");
+		const char *name = phases_name(table, row);
 		double ns = (double)dw_table_cell(table, row, "total_ns")->integer, most_ns = phases_part_ns(parts, name);
 
-		if (strcmp(phases_text(table, row, "where"), "steps") != 0 || ns <= most_ns + 1)
+		if (strcmp(phases_place(table, row), in_steps) != 0 || ns <= most_ns + 1)
 			continue;
 		left_ns += ns - most_ns;
-		phases_set(table, name, "steps", most_ns);
+		phases_set(table, name, in_steps, most_ns);
 	}
 	return left_ns;
 }
@@ -371,10 +379,9 @@ static void phases_add_row(struct dwell_table *table, const char *phase, const c
 	size_t size = table->column_count, at = 0;
 	struct dw_cell kept[32];
 
-	while (at < table->row_count && strcmp(where, "steps") == 0 &&
-	       strcmp(phases_text(table, at, "where"), "steps") == 0)
+	while (at < table->row_count && strcmp(where, in_steps) == 0 && strcmp(phases_place(table, at), in_steps) == 0)
 		at++;
-	at = strcmp(where, "steps") == 0 ? at : table->row_count;
+	at = strcmp(where, in_steps) == 0 ? at : table->row_count;
 	phases_fill_row(table, phase, where, (uint64_t)(ns + 0.5), steps->recorded_count, steps->wall_ns);
 	if (table->failed || size > sizeof kept / sizeof *kept)
 		return;
@@ -388,26 +395,26 @@ static void phases_add_row(struct dwell_table *table, const char *phase, const c
 static void phases_add_parts(struct dwell_table *table, const struct dw_loop_parts *parts, const struct dw_steps *steps,
                              double left_ns)
 {
-	double between_ns = phases_ns(table, DW_PART_BETWEEN_STEPS, "outside");
+	double between_ns = phases_ns(table, DW_PART_BETWEEN_STEPS, outside_steps);
 
 	for (size_t i = 0; i < parts->part_count; i++) {
 		const char *name = parts->parts[i].name;
-		double lacks_ns = parts->parts[i].ns * (double)parts->steps - phases_ns(table, name, "steps") -
-		                  phases_ns(table, name, "outside");
+		double lacks_ns = parts->parts[i].ns * (double)parts->steps - phases_ns(table, name, in_steps) -
+		                  phases_ns(table, name, outside_steps);
 		bool between = parts->parts[i].own && lacks_ns <= between_ns + 1;
 
 		if (lacks_ns < 1 || (!between && lacks_ns > left_ns + (double)parts->steps))
 			continue;
-		phases_add_row(table, name, between || strcmp(name, DW_PART_BETWEEN_STEPS) == 0 ? "outside" : "steps", lacks_ns,
-		               steps);
+		phases_add_row(table, name, between || strcmp(name, DW_PART_BETWEEN_STEPS) == 0 ? outside_steps : in_steps,
+		               lacks_ns, steps);
 		left_ns -= between ? 0 : lacks_ns;
 		between_ns -= between ? lacks_ns : 0;
 	}
-	phases_set(table, DW_PART_BETWEEN_STEPS, "outside", fmax(0, between_ns));
+	phases_set(table, DW_PART_BETWEEN_STEPS, outside_steps, fmax(0, between_ns));
 	if (left_ns >= (double)parts->steps)
 		phases_add_row(table,
 		               parts->no_cpu_ns > 0 ? dw_account_state_name(DW_ACCOUNT_NO_CPU) : dw_share_label(DW_SHARE_OTHER),
-		               "steps", left_ns, steps);
+		               in_steps, left_ns, steps);
 }
 
 /* Of what the totals are: `mean_ns` of an iteration; NaN: of the recorded steps. */
@@ -420,12 +427,12 @@ struct phases_whole {
  * evaluation before the first step. */
 static void phases_put_part(struct dwell_table *table, size_t row, const struct dw_loop_parts *parts)
 {
-	const char *name = phases_text(table, row, "phase");
+	const char *name = phases_name(table, row);
 	double ns = (double)dw_table_cell(table, row, "total_ns")->integer, count = (double)parts->steps;
 	double part_ns = phases_part_ns(parts, name);
 
-	if (strcmp(phases_text(table, row, "where"), "steps") != 0)
-		ns = fmin(ns, fmax(0, part_ns - phases_ns(table, name, "steps")));
+	if (strcmp(phases_place(table, row), in_steps) != 0)
+		ns = fmin(ns, fmax(0, part_ns - phases_ns(table, name, in_steps)));
 	if (!phases_is_loop(table, row) || !(ns > 0))
 		return;
 	*dw_table_cell(table, row, "per_step_ns") = DW_REAL(ns / count);
@@ -493,13 +500,13 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL), python);
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
-		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps",
+		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", in_steps,
 		                steps->steps_ns - steps->recorded_ns, 0, steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
 		phases_fill_row(table,
 		                strcmp(steps->besides[i].name, dw_share_label(DW_SHARE_OTHER)) == 0 ? DW_PART_BETWEEN_STEPS
 		                                                                                    : steps->besides[i].name,
-		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
+		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? in_steps : outside_steps,
 		                steps->besides[i].ns, 0, steps->wall_ns);
 	whole = phases_agree(table, parts, steps);
 	for (size_t i = 0; python && i < sizeof of_python / sizeof *of_python; i++)
