@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"

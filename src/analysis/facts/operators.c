@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "facts/parts.h"
 #include "facts/samples_part.h"

@@ -3,7 +3,6 @@
  */
 #include "model/device/idle.h"
 
-#include "base/bisect.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -71,7 +70,7 @@ static bool idle_find_syncs(struct dw_idle *idle)
 /* Index in `syncs` of the first one of the process that may end after `ns`. */
 static size_t idle_first_sync(const struct dw_idle *idle, uint32_t process, uint64_t ns)
 {
-	return DW_BISECT(idle->process_syncs[process], idle->process_syncs[process + 1], i, idle->sync_end[i] <= ns);
+	return DW_FIRST(i, idle->process_syncs[process], idle->process_syncs[process + 1], idle->sync_end[i] > ns);
 }
 
 /* ---- waits for other queues ------------------------------------------------------------------ */
@@ -327,7 +326,7 @@ struct dw_piece_walk dw_device_walk(const struct dw_device_pieces *pieces, uint6
 {
 	struct dw_piece_walk walk = { pieces, from_ns, from_ns, to_ns, 0, { .call = DW_NO_INDEX } };
 
-	walk.next = DW_BISECT(0, pieces->count, i, pieces->at[i].start_ns <= from_ns);
+	walk.next = DW_FIRST(i, 0, pieces->count, pieces->at[i].start_ns > from_ns);
 	return walk;
 }
 

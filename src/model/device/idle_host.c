@@ -6,8 +6,7 @@
  */
 #include <stdio.h>
 
-#include "base/bisect.h"
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -104,7 +103,7 @@ static bool host_sum_edges(struct host *host)
 /* How much of the list's intervals lies before `ns`. */
 static uint64_t host_before(const struct host *host, uint32_t list, uint64_t ns)
 {
-	size_t at = DW_BISECT(host->first[list], host->first[list + 1], i, host->edges[i].ns <= ns);
+	size_t at = DW_FIRST(i, host->first[list], host->first[list + 1], host->edges[i].ns > ns);
 	const struct host_edge *edge;
 
 	if (at == host->first[list])

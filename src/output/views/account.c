@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "account/account.h"
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/text.h"
 #include "model/samples/hot.h"
 #include "views/columns.h"

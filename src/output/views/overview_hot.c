@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/text.h"
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"

@@ -148,8 +148,8 @@ All of this together: at most 10.6 ms of 25.8 ms a step.
   all            25.84       100.0%
 
   main thread        largest part in  line        time  share    +-  samples
-  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
-  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  runs: own code     mkl_gemm                    428ms  66.3%  7.4%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.4%       49
   unknown                                       50.0ms   7.7%
   all                                            646ms
 
@@ -633,7 +633,7 @@ Importing Python packages takes 74% of the run, most of it in the range XlaCompi
   all                             542.0   100.0%
 
   main thread    largest part in  line   time  share    +-  samples
-  runs: imports                         400ms  73.8%  6.2%       40
+  runs: imports                         400ms  73.8%  8.5%       40
   unknown                               142ms  26.2%
   all                                   542ms
 
@@ -703,7 +703,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"state","label":"state","unit":"","type":"text"},
   {"name":"activity","label":"activity","unit":"","type":"text"}],
  "rows":[
-  ["runs: imports",null,null,399999869,0.738007139,0.0617243174,40,"runs","imports"],
+  ["runs: imports",null,null,399999869,0.738007139,0.0854293104,40,"runs","imports"],
   ["unknown",null,null,142000131,0.261992861,null,null,"unknown","unknown"]],
  "totals":{"ns":542000000},
  "coverage":1,"losses":[],
@@ -1033,6 +1033,7 @@ The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
 The interpreter of Python may take 21% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
+These two differ by less than they vary from step to step.
 One operator, mm, may take 50% of the loop: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of the loop: without it, steps are that much shorter.
@@ -1325,8 +1326,8 @@ The interpreter of Python may take 100% of the loop.
   between steps   0.9         8.3%
   all            10.9       100.0%
 
-  main thread        largest part in  line          time   share    +-  samples
-  runs: interpreter  forward          model.py:14  109ms  100.0%  3.5%        9
+  main thread        largest part in  line          time   share     +-  samples
+  runs: interpreter  forward          model.py:14  109ms  100.0%  43.7%        9
   all                                              109ms
 
   named ranges by self time  calls/step  self/step  of the loop     p99
@@ -1353,7 +1354,7 @@ python,10000000,0.917431193
 between steps,900000,0.0825688073
 
 does,function,line,ns,share,error,samples,state,activity
-runs: interpreter,forward,model.py:14,109000000,1,0.035375234,9,runs,interpreter
+runs: interpreter,forward,model.py:14,109000000,1,0.437008555,9,runs,interpreter
 
 name,calls_per_step,self_per_step_ns,share,p99_ns
 forward,1,10000000,0.917431193,10000000
