@@ -28,7 +28,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/keys.h"
 #include "sampler.h"
 #include "wrapped.h"

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "late.h"
 
 #if defined(__x86_64__)

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 #define STACKS 32u /* as many as there are bits below */
 

@@ -16,7 +16,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 #ifdef __x86_64__
 #define REG_FP 6u

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/demangle_rust.h"
+#include "base/code/demangle_rust.h"
 #include "format/symbol_match.h"
 #include "sampler.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/instruction.h"
+#include "base/code/instruction.h"
 
 #define DWS_MOVE_JUMP 5u   /* bytes of the jump */
 #define DWS_MOVE_COPY 128u /* bytes that a copy takes at most */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/instruction_arm.h"
+#include "base/code/instruction_arm.h"
 
 #define ADDRESSES 64u /* in the copy: of the function that it calls first, and of what the instruction refers to */
 #define BRANCH_MOST ((int64_t)1 << 27)

@@ -1,7 +1,7 @@
 /* Which threads have the kernel's events in place of timers: a table without locks. */
 #include <string.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "sampler.h"
 
 static uint32_t

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/perf_event.h"
 
 #define RECORD_LOST 2u

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/keys.h"
 
 #define FIRST_STACK_MOST ((uintptr_t)64 << 20)

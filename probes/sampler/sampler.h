@@ -19,7 +19,7 @@
  *   waits    functions of libc in which threads wait: how long, and who called them
  *
  * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, keeps
- * errno, and enters the kernel by base/system.h, not by libc. What it needs to know (where the tables lie, the
+ * errno, and enters the kernel by base/system/system.h, not by libc. What it needs to know (where the tables lie, the
  * interpreter's layout) it reads from memory that the process has mapped anyway. The functions of libc that this library is
  * in front of are found before main(): looking for one later would wait for the loader's lock, and clear dlerror().
  */

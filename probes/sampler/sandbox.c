@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 

@@ -23,7 +23,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT

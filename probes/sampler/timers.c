@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/keys.h"
 #include "wrapped.h"
 

@@ -12,7 +12,7 @@
 #include <grp.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT

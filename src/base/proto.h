@@ -1,6 +1,5 @@
 /*
- * Protocol buffers: writes fields into a buffer that grows (proto.c), and reads them from untrusted
- * bytes (proto_read.c).
+ * Protocol buffers: writes fields into a buffer that grows, and reads them from untrusted bytes.
  *
  * Used by the exports whose formats are protocol buffers and by the capture service. There is no
  * schema: the caller gives field numbers. A message within a message is opened, filled and closed:

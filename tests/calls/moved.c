@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/instruction_arm.h"
+#include "base/code/instruction_arm.h"
 #include "entry_move.h"
 
 static uint8_t *base; /* where the file is in memory, as the loader puts it there */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/elf_symbols.h"
+#include "base/code/elf_symbols.h"
 
 #ifdef WITH_ELFUTILS
 #include "process/inside.h"

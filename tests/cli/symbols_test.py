@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Names of functions by address, in files that the compiler, the assembler and the linker make here: the rule of
-base/elf_symbols.h against a simple reading of the same tables, for each byte of code.
+base/code/elf_symbols.h against a simple reading of the same tables, for each byte of code.
 
 usage: symbols_test.py DWELL SYMBOL_NAMES SANITIZE ELFUTILS
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 #include "bounds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

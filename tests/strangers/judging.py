@@ -38,6 +38,12 @@ def stated(verdict, kinds):
     return {kind for words, kind in kinds["words"] if re.search(words, verdict["statement"], re.I)}
 
 
+def share_of(verdict):
+    """The share that a reader takes from the sentence: of several the first, "idle for 43%, for 35% because ..."."""
+    said = re.search(r"([\d.]+)%", verdict["statement"])
+    return float(said[1]) / 100 if said and verdict.get("share") is not None else verdict.get("share")
+
+
 def has_place(label, sentence):
     return any(word.lower() in sentence.lower() for word in label.get("place", [])) or "place" not in label
 
@@ -68,7 +74,7 @@ def judge(label, verdict, kinds, judged=()):
     if said == {EMPTY}:
         empty_is_right = any(one["kind"] == EMPTY for one in label["right"])
         return (SILENT, "") if empty_is_right else (NOTHING, "")
-    sentence, share = verdict["statement"], verdict.get("share")
+    sentence, share = verdict["statement"], share_of(verdict)
     forbidden = [one for one in label["must_not"] if is_forbidden(one, said, sentence)]
     if forbidden:
         return WRONG, "must not say: " + ", ".join(one if isinstance(one, str) else one["kind"] for one in forbidden)

@@ -53,8 +53,8 @@ def test_files():
           all(set(kinds) <= known for kinds in KINDS["rules"].values()) and all(kind in known for _, kind in KINDS["words"]))
 
 
-def verdict(rule, statement="It takes 40% of each step.", share=0.4):
-    return {"rule": rule, "statement": statement, "share": share}
+def verdict(rule, statement="", share=0.4):
+    return {"rule": rule, "statement": statement or f"It takes {share:.0%} of each step.", "share": share}
 
 
 LABEL = {"name": "made", "must_not": ["data loader", {"kind": "python", "place": ["stop_trace"]}],
@@ -66,6 +66,7 @@ def test_judging():
     idle = "The device is idle for 40% of each step"
     for what, outcome, said in (
             ("a kind with its place and share", judging.RIGHT, verdict("device-host-late", idle + ", in preprocess()")),
+            ("the first of two shares", judging.RIGHT, verdict("device-host-late", idle + ", for 10% in preprocess()", share=0.1)),
             ("a kind of the label without a place", judging.RIGHT, verdict("device-copies")),
             ("a kind without its place", judging.PLACE, verdict("device-host-late", idle)),
             ("a true statement that is not what to say first", judging.PLACE, verdict("optimizer-unfused", share=0.15)),

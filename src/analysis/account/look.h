@@ -1,7 +1,7 @@
 /* What a sampled stack says: what the code does there, and which functions of the program are on it. */
 #pragma once
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "model/samples/samples.h"
 
 struct dw_look_function {

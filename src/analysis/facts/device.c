@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
@@ -112,15 +112,14 @@ static struct device_sums device_find(const struct dw_facts_work *work, const st
 	return longest;
 }
 
-/* The device's step, and how far the device is behind the host at the end of the loop, or of its last recorded step. */
+/* The device's step, and how far the device is behind the host at the end of the last step with work. */
 static void device_put_steps(struct dw_facts_work *work, const struct device_sums *sums)
 {
-	uint64_t end_ns = sums->host_ns < work->loop->end_ns ? sums->host_ns : work->loop->end_ns;
-	uint64_t behind_ns = sums->last_ns > end_ns ? sums->last_ns - end_ns : 0;
+	uint64_t behind_ns = sums->last_ns > sums->host_ns ? sums->last_ns - sums->host_ns : 0;
 
 	dw_fact_set(work, DW_FACT_DEVICE_STEP, (double)sums->all_ns / (double)sums->steps, sums->steps);
 	dw_fact_set_share(work, DW_FACT_DEVICE_BEHIND, (double)behind_ns,
-	                  (double)(end_ns - work->loop->start_ns + behind_ns), sums->steps);
+	                  (double)(sums->host_ns - work->loop->start_ns + behind_ns), sums->steps);
 }
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -152,6 +151,7 @@ static void device_note_host(struct dw_facts_work *work, const struct dw_device_
 		device_note_place(work, DW_FACT_DEVICE_FIRST, &hosts[DW_DEVICE_PART_FIRST]);
 		device_note_place(work, DW_FACT_DEVICE_QUEUED, &hosts[DW_DEVICE_PART_QUEUED]);
 		device_note_place(work, DW_FACT_DEVICE_START, &hosts[DW_DEVICE_PART_START]);
+		device_note_place(work, DW_FACT_DEVICE_NOTHING, &hosts[DW_DEVICE_PART_NOTHING]);
 	} else {
 		work->failed = true;
 	}
@@ -247,6 +247,7 @@ void dw_facts_of_device(struct dw_facts_work *work)
 		return;
 	}
 	dw_fact_set_share(work, DW_FACT_DEVICE_BUSY, (double)sums.busy_ns, (double)sums.all_ns, sums.steps);
+	dw_fact_set_share(work, DW_FACT_DEVICE_IDLE, (double)(sums.all_ns - sums.busy_ns), (double)sums.all_ns, sums.steps);
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
 		dw_fact_set_share(work, device_facts[part], (double)sums.part_ns[part], (double)sums.all_ns, sums.steps);
 	device_put_steps(work, &sums);

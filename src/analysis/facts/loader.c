@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/time/loading.h"

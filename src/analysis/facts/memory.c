@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "facts/work.h"
 #include "format/keys.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "model/sequence/drift.h"
 
 #define BLOCKS 64u

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/pace_fit.h"
 #include "facts/work.h"
 

@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 

@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 

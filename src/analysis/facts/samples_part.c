@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "facts/samples_part.h"
 
 bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row)

@@ -8,7 +8,7 @@
  * recorded in some of the steps, the first step with a shape is not known.
  */
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/work.h"
 #include "model/time/calls.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "facts/work.h"
 #include "model/core/model_data.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/free.h"
 #include "base/map.h"
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "ranks/ranks.h"
 

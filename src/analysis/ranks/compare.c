@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/free.h"
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "ranks/ranks.h"
 

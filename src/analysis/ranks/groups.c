@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/free.h"
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "ranks/ranks.h"

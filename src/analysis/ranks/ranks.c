@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "ranks/ranks.h"
 
 #define LEAST_SPREADS 5.0 /* of the differences between ranks, robust */

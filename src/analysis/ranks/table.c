@@ -1,8 +1,8 @@
 /* The comparison of ranks as tables: sentences and a row for each rank, then single slow steps. */
 #include <math.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
-#include "base/whole.h"
 #include "ranks/ranks.h"
 
 enum {

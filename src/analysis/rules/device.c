@@ -71,8 +71,8 @@ const struct dw_rule dw_rules_device[] = {
 		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a "
 			"host makes a hundred "
 		          "launches. Beside the work of the device, the host's can be done for as long as the device is busy.",
-		.statement = "The device is idle for {share} {of} because the host submits nothing meanwhile (it is busy for "
-		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} because the host submits nothing meanwhile[; most of "
+		             "that time the host is in {device.host_late:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do that earlier, or in another thread, while the device works",
 			[DW_WORDS_PYTORCH] = "prepare the next batch while the device works: a DataLoader with workers, and "
@@ -92,8 +92,8 @@ const struct dw_rule dw_rules_device[] = {
 		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not "
 			"begun, or took "
 		          "longer than a launch. It does not fire if the host mostly waited for data: the rules about loading report that.",
-		.statement = "The device is idle for {share} {of} because the host submits its work too late (it is busy for "
-		             "{device.busy})[; most of that time the host is in {device.host_late:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} because the host submits its work too late[; most of "
+		             "that time the host is in {device.host_late:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger kernels, larger batches, or graphs that are submitted at once",
 			[DW_WORDS_PYTORCH] = "torch.compile(mode=\"reduce-overhead\") or CUDA graphs, a fused "
@@ -116,8 +116,8 @@ const struct dw_rule dw_rules_device[] = {
 		          "work. Of that idle time, the part counts that is no longer than the call waited. Without the call, "
 		"host and device can "
 		          "work at the same time, which gains no more than the time in which the device is busy.",
-		.statement = "The device is idle for {share} {of} because calls of the host wait for it[, most of it because of "
-		             "{device.sync:name}][ in {device.sync:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} because calls of the host wait for it[, most of it "
+		             "because of {device.sync:name}][ in {device.sync:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "ask for results later or more rarely, so that work is queued meanwhile",
 			[DW_WORDS_PYTORCH] = "no .item(), .cpu(), nonzero() or printing of tensors in every step; "
@@ -190,7 +190,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The device was idle although work was submitted, because its stream waited for "
 		          "an event of another one.",
-		.statement = "The device is idle for {share} {of} while a stream waits for an event of another one.",
+		.statement = "The device is idle for {device.idle} {of}, for {share} while a stream waits for an event of another one.",
 		.remedy = { [DW_WORDS_ANY] = "fewer events between streams, or the work of both in one stream" },
 		.look = "dwell report --view streams",
 	},
@@ -206,9 +206,8 @@ const struct dw_rule dw_rules_device[] = {
 			"launches some kernel, "
 		          "and it took longer than a launch. It does not recur: a longer run has it once.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} during first calls, which load code and set up the device[: "
-			"most of it in "
-		             "{device.first:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} during first calls, which load code and set up the "
+		             "device[: most of it in {device.first:note}].",
 		.remedy = { [DW_WORDS_ANY] = "a profile that begins some steps later shows the usual ones" },
 		.look = "dwell report --view device",
 	},
@@ -224,8 +223,22 @@ const struct dw_rule dw_rules_device[] = {
 			"not known: so it "
 		          "is reported only if it is most of the time.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} before its first work[; most of that time the host is in "
-			"{device.start:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} before its first work[; most of that time the host is "
+		             "in {device.start:note}].",
+		.look = "dwell report --view device",
+	},
+	{
+		.id = "device-end",
+		.question = "Does the run go on long after the device's last work?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DEVICE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_NOTHING),
+		.threshold = 0.5,
+		.reason = "No work was submitted any more. As device-start, it is reported only if it is most of the time.",
+		.no_gain = true,
+		.statement = "The device is idle for {device.idle} {of}, for {share} after its last work[; most of that time the host is "
+		             "in {device.nothing:note}].",
 		.look = "dwell report --view device",
 	},
 	{
@@ -238,9 +251,9 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The call that submitted the work had ended, and the work began later than a launch allows.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of} although work is in its queue, for longer than launches take; "
-			"what the work waits for "
-		             "is not recorded[; most of that time the host is in {device.queued:note}].",
+		.statement = "The device is idle for {device.idle} {of}, for {share} although work is in its queue, for longer than "
+		             "launches take; what the work waits for is not recorded[; most of that time the host is in "
+		             "{device.queued:note}].",
 		.look = "dwell report --view streams",
 	},
 	{
@@ -253,8 +266,8 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The calls that submitted the work are not recorded: it is not known whether the host was late.",
 		.no_gain = true,
-		.statement = "The device is idle for {share} {of}: the calls that submitted its work are not recorded, so why "
-			"is not known.",
+		.statement = "The device is idle for {device.idle} {of}, for {share} it is not known why: the calls that submitted its "
+		             "work are not recorded.",
 		.look = "dwell report --view device",
 	},
 	{
@@ -267,8 +280,8 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The work was submitted in time and began as soon as a launch allows, some microseconds after the "
 			"work before it ended.",
-		.statement = "The device is idle for {share} {of} between pieces of work that were submitted "
-		             "in time: its kernels are short.",
+		.statement = "The device is idle for {device.idle} {of}, for {share} between pieces of work that were submitted in time: "
+		             "its kernels are short.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger kernels, or graphs",
 			[DW_WORDS_PYTORCH] = "torch.compile, which merges kernels, CUDA graphs, larger batches",
@@ -284,9 +297,8 @@ const struct dw_rule dw_rules_device[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMPUTE),
 		.threshold = 0.5,
 		.applies = device_iterates,
-		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that "
-			"nobody marked "
-		          "must be most of the run.",
+		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody "
+		          "marked must be most of the run.",
 		.no_gain = true,
 		.statement = "The device computes for {share} {of}, and no wait or overhead stands out[; its largest part is "
 		             "{device.compute:note}].",

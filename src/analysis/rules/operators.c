@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "rules/case.h"
 
 #define UNCLAIMED \

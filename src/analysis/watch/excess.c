@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 
 #define LOOKS 32u
 #define FIRST_NOISE 0.03

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/grow.h"
-#include "base/median.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "watch/events.h"
 

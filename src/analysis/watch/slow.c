@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 
 bool dw_slow_is(double length, double *before, size_t count)
 {

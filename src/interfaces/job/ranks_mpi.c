@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "format/mpi_abi.h"
 #include "job/mpi_library.h"
 #include "job/summaries.h"

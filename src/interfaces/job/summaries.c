@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/map.h"
-#include "base/proc.h"
+#include "base/system/limits.h"
+#include "base/system/proc.h"
 #include "say/output.h"
 #include "say/say.h"
 #include "trace/trace.h"

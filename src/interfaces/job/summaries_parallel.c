@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "job/summaries.h"
 #include "say/say.h"
 

@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/listen.h"
 #include "base/order.h"
+#include "base/system/clock.h"
+#include "base/system/listen.h"
 #include "format/layout.h"
 #include "job/summaries.h"
 #include "job/watch_mpi.h"

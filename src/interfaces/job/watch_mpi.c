@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "format/mpi_abi.h"
 #include "job/mpi_library.h"
 #include "say/say.h"

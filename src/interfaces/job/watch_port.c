@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #define MOST_REQUEST 8192u
 #define MOST_MS 2000u /* that a client may take, so that slow ones do not keep the watch from its job */

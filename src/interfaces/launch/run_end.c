@@ -7,16 +7,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "job/gather.h"
 #include "launch/run_program.h"
-#include "program/apart.h"
-#include "program/symbolize.h"
+#include "machine/apart.h"
+#include "rank/gather.h"
 #include "read/source.h"
 #include "record/entry.h"
 #include "record/file.h"
 #include "record/process_state.h"
 #include "record/session_state.h"
 #include "say/say.h"
+#include "symbolize/symbolize.h"
 
 static struct {
 	atomic_ullong seen_bytes;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
-#include "base/elf_symbols.h"
+#include "base/code/demangle.h"
+#include "base/code/elf_symbols.h"
 #include "base/nearest.h"
 #include "format/symbol_match.h"
 #include "program/executable.h"

@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "base/proc.h"
+#include "base/system/limits.h"
+#include "base/system/proc.h"
 #include "format/keys.h"
 #include "format/perf_event.h"
-#include "program/bandwidth.h"
-#include "program/machine.h"
-#include "program/peak.h"
+#include "machine/bandwidth.h"
+#include "machine/machine.h"
+#include "machine/peak.h"
 #include "record/cost.h"
 #include "record/session_state.h"
 #include "record/thread.h"

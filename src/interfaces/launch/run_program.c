@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/background.h"
+#include "base/system/background.h"
 #include "launch/run_witness.h"
 #include "say/say.h"
 

@@ -4,7 +4,7 @@
  * ended. Not thread-safe.
  *
  * From dw_program_start() to dw_program_release() signals are blocked in the calling thread: none interrupts the end of the
- * trace. Threads that are started meanwhile block them too (base/background.h).
+ * trace. Threads that are started meanwhile block them too (base/system/background.h).
  */
 #pragma once
 

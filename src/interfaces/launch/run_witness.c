@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 #include "top/top.h"
 
 #define WITNESS_LOOK_MS 100   /* between two looks whether `dwell run` is stopped */

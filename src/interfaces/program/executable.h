@@ -9,7 +9,7 @@
  *     dw_executable_find(&executable, command[0]);
  *     if (executable.own_refusal)
  *         dw_say("nothing is recorded: %s", executable.own_refusal);
- *     dw_preload(&executable, &wanted);     what is wanted and may be loaded (launch/preload.h)
+ *     dw_preload(&executable, &wanted);     what is wanted and may be loaded (program/preload.h)
  */
 #pragma once
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/host.h"
+#include "base/system/clock.h"
+#include "base/system/host.h"
 #include "export/export.h"
 #include "serve/inside.h"
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/system/clock.h"
 #include "serve/inside.h"
 
 #define MOST_ANSWER ((size_t)1 << 31) /* the largest protocol buffer */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 enum { REQUEST_DURATION = 1, REQUEST_MOST_EVENTS = 2, REQUEST_OPTIONS = 4, REQUEST_ROOT = 5,
 	   REQUEST_SESSION = 6, REQUEST_HOST = 7, REQUEST_EMIT_XSPACE = 9 };

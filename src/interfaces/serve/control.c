@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/host.h"
+#include "base/system/clock.h"
+#include "base/system/host.h"
 #include "dwell/probe.h"
 #include "format/control.h"
 #include "serve/control.h"

@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/proto.h"
+#include "base/system/clock.h"
 #include "serve/inside.h"
 
 #define MOST_STREAMS 16u

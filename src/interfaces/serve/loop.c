@@ -16,9 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/listen.h"
+#include "base/system/clock.h"
+#include "base/system/listen.h"
 #include "serve/inside.h"
 
 #define MOST_CONNECTIONS 64u

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/numbers.h"
 #include "model/core/intervals.h"
 #include "model/core/model.h"
 #include "model/core/symbols.h"

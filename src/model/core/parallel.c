@@ -1,7 +1,7 @@
 /* One walk over the streams of a model, by all cores; see parallel.h. */
 #include "model/core/parallel.h"
 
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "model/core/pass.h"
 
 struct parallel {

@@ -10,7 +10,6 @@
  */
 #include <stdio.h>
 
-#include "base/bisect.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/map.h"
@@ -583,7 +582,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 		return true;
 	if (!at)
 		return !model->thread_intervals;
-	low = DW_BISECT(0, scope_interval_count(at), i, at[i].end_ticks <= step->start_ticks);
+	low = DW_FIRST(i, 0, scope_interval_count(at), at[i].end_ticks > step->start_ticks);
 	return at[low].start_ticks <= step->start_ticks; /* the end marker starts later than any step */
 }
 

@@ -2,7 +2,7 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "model/core/call_paths.h"
 #include "model/core/plain_chunks.h"
 #include "model/core/product.h"

@@ -1,8 +1,8 @@
 /* Statistics of the durations of many calls; see tally.h. */
 #include "model/core/tally.h"
 
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/whole.h"
 
 static unsigned tally_octave(uint64_t duration, unsigned *bucket)
 {

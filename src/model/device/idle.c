@@ -3,7 +3,6 @@
  */
 #include "model/device/idle.h"
 
-#include "base/bisect.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -71,7 +70,7 @@ static bool idle_find_syncs(struct dw_idle *idle)
 /* Index in `syncs` of the first one of the process that may end after `ns`. */
 static size_t idle_first_sync(const struct dw_idle *idle, uint32_t process, uint64_t ns)
 {
-	return DW_BISECT(idle->process_syncs[process], idle->process_syncs[process + 1], i, idle->sync_end[i] <= ns);
+	return DW_FIRST(i, idle->process_syncs[process], idle->process_syncs[process + 1], idle->sync_end[i] > ns);
 }
 
 /* ---- waits for other queues ------------------------------------------------------------------ */
@@ -187,6 +186,7 @@ static bool idle_find_firsts(struct dw_idle *idle)
 struct idle_cut {
 	const struct dw_idle *idle;
 	struct dw_device_pieces *pieces;
+	uint32_t first_call; /* which submitted the device's first work */
 	bool unknown, failed;
 };
 
@@ -295,6 +295,7 @@ static void idle_cut_start(struct idle_cut *cut, uint32_t device, uint64_t to)
 	const struct dw_device_call *first = call != DW_NO_INDEX && cut->idle->first[call] ? &cut->idle->work->calls[call] : NULL;
 	uint64_t start = first && first->start_ns < to ? first->start_ns : to, end = first && first->end_ns < to ? first->end_ns : to;
 
+	cut->first_call = call;
 	idle_put(cut, 0, start, DW_DEVICE_PART_START, call);
 	idle_put(cut, start, end, DW_DEVICE_PART_FIRST, call);
 	idle_put(cut, end, to, DW_DEVICE_PART_START, call);
@@ -303,7 +304,7 @@ static void idle_cut_start(struct idle_cut *cut, uint32_t device, uint64_t to)
 bool dw_idle_cut(const struct dw_idle *idle, uint32_t device, const struct dw_device_segment *segments, size_t count,
                  struct dw_device_pieces *pieces)
 {
-	struct idle_cut cut = { .idle = idle, .pieces = pieces };
+	struct idle_cut cut = { .idle = idle, .pieces = pieces, .first_call = DW_NO_INDEX };
 
 	if (count)
 		idle_cut_start(&cut, device, segments[0].start_ns);
@@ -314,7 +315,7 @@ bool dw_idle_cut(const struct dw_idle *idle, uint32_t device, const struct dw_de
 		if (segments[i].classes)
 			idle_put(&cut, segments[i].start_ns, end, idle_busy_part(segments[i].classes), DW_NO_INDEX);
 		else if (i + 1 == count)
-			idle_put(&cut, segments[i].start_ns, end, DW_DEVICE_PART_NOTHING, DW_NO_INDEX);
+			idle_put(&cut, segments[i].start_ns, end, DW_DEVICE_PART_NOTHING, cut.first_call);
 		else
 			idle_cut_gap(&cut, segments[i].start_ns, end, segments[i].next);
 	}
@@ -325,7 +326,7 @@ struct dw_piece_walk dw_device_walk(const struct dw_device_pieces *pieces, uint6
 {
 	struct dw_piece_walk walk = { pieces, from_ns, from_ns, to_ns, 0, { .call = DW_NO_INDEX } };
 
-	walk.next = DW_BISECT(0, pieces->count, i, pieces->at[i].start_ns <= from_ns);
+	walk.next = DW_FIRST(i, 0, pieces->count, pieces->at[i].start_ns > from_ns);
 	return walk;
 }
 

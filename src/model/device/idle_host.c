@@ -6,8 +6,7 @@
  */
 #include <stdio.h>
 
-#include "base/bisect.h"
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -16,7 +15,7 @@
 
 /* The parts that the host causes, in this file by their place in this list. */
 static const enum dw_device_part host_parts[] = { DW_DEVICE_PART_HOST_LATE, DW_DEVICE_PART_SYNC, DW_DEVICE_PART_FIRST,
-	                                              DW_DEVICE_PART_QUEUED, DW_DEVICE_PART_START };
+	                                              DW_DEVICE_PART_QUEUED, DW_DEVICE_PART_START, DW_DEVICE_PART_NOTHING };
 #define PARTS (sizeof host_parts / sizeof *host_parts)
 
 /* At `ns` the idle time before it is before_ns; from there on it grows by `slope` each ns. */
@@ -62,7 +61,7 @@ static void host_ask_call(struct host *host, uint32_t index, size_t part, uint64
 	const struct dw_device_call *call = &host->work->calls[index];
 	uint64_t root_ns = call->start_ns;
 
-	if (host_parts[part] == DW_DEVICE_PART_QUEUED) { /* nobody submits it any more */
+	if (host_parts[part] == DW_DEVICE_PART_QUEUED || host_parts[part] == DW_DEVICE_PART_NOTHING) { /* nobody submits it any more */
 		host_ask(host, call->for_thread, part, from, to);
 		return;
 	}
@@ -104,7 +103,7 @@ static bool host_sum_edges(struct host *host)
 /* How much of the list's intervals lies before `ns`. */
 static uint64_t host_before(const struct host *host, uint32_t list, uint64_t ns)
 {
-	size_t at = DW_BISECT(host->first[list], host->first[list + 1], i, host->edges[i].ns <= ns);
+	size_t at = DW_FIRST(i, host->first[list], host->first[list + 1], host->edges[i].ns > ns);
 	const struct host_edge *edge;
 
 	if (at == host->first[list])

@@ -71,8 +71,9 @@ struct dw_device_segment {
 /* A time up to the begin of the next piece, all of which is one part. */
 struct dw_device_piece {
 	uint64_t start_ns;
-	uint32_t call;    /* host late, first call, submitted work: the call that submitted it; synchronising call: that call. Else, or if
-	                   * it is not recorded: DW_NO_INDEX */
+	uint32_t call;    /* host late, first call, submitted work: the call that submitted it; synchronising call: that call; before
+	                   * the first work and after the last: the call that submitted the first. Else, or if none is recorded:
+	                   * DW_NO_INDEX */
 	enum dw_device_part part;
 	bool unknown;     /* as in the segment */
 };
@@ -180,7 +181,7 @@ struct dw_device_host {
 	uint32_t inner;  /* symbol of a range of any kind: a call, an operator, a function; DW_NO_INDEX: none */
 };
 
-/* Of the parts HOST_LATE, SYNC, FIRST, QUEUED and START, for a device of dw_device_times.devices, in intervals that do
+/* Of the parts HOST_LATE, SYNC, FIRST, QUEUED, START and NOTHING, for a device of dw_device_times.devices, in intervals that do
  * not overlap. The host is the thread that submitted the work that ends an idle time, and, outside the ranges of this
  * submission, the thread for which it works. False with `error`: out of memory. */
 bool dw_model_device_host(struct dw_model *model, size_t device, const struct dw_device_interval *intervals, size_t count,

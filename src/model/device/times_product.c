@@ -5,7 +5,6 @@
  * in ns.
  */
 
-#include "base/bisect.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -217,7 +216,7 @@ static void times_find_done(const struct times *times, uint32_t device, struct d
 	for (size_t i = 0; queue && i < queue->count; i++) {
 		const struct dw_device_event *event = &work->events[queue->first + i];
 		uint64_t called_ns = event->call != DW_NO_INDEX ? work->calls[event->call].start_ns : 0;
-		size_t at = DW_BISECT(0, count, s, steps[s].start_ns <= called_ns);
+		size_t at = DW_FIRST(s, 0, count, steps[s].start_ns > called_ns);
 
 		if (event->call == DW_NO_INDEX || !at || called_ns >= steps[at - 1].end_ns ||
 		    work->names[event->name].class == DW_CLASS_COUNT)
@@ -242,7 +241,7 @@ static bool times_knows_step(const struct times *times, const struct dw_device_t
 		return false;
 	if (!next || gaps[next - 1].process != process)
 		return true;
-	at = DW_BISECT(0, device->segment_count, i, segments[i].start_ns < gaps[next - 1].end_ns);
+	at = DW_FIRST(i, 0, device->segment_count, segments[i].start_ns >= gaps[next - 1].end_ns);
 	while (at < device->segment_count && !segments[at].classes)
 		at++;
 	return at < device->segment_count && segments[at].start_ns <= from_ns;

@@ -5,8 +5,8 @@
  */
 
 #include "base/free.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/whole.h"
 #include "model/layers/layer_tree.h"
 
 struct taking {

@@ -15,11 +15,11 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 #include "model/memory/account.h"
 #include "model/memory/kinds.h"
-#include "model/core/scope.h"
 
 #define MOST_KEPT ((size_t)1 << 20) /* events of all processes, 40 bytes each */
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "base/numbers.h"
 #include "model/sequence/drift.h"
 
 #define LEAST_BLOCKS 10u

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/free.h"
+#include "base/numbers.h"
 #include "base/text.h"
-#include "base/whole.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/device/sums.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/whole.h"
+#include "base/numbers.h"
 
 /* The arena for percentiles of a node. NULL: it has none. */
 static struct dw_arena *sums_arena(struct dw_call_sums *sums, uint32_t node)

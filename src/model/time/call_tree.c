@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/whole.h"
+#include "base/numbers.h"
 #include "model/core/parallel.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"

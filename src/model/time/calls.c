@@ -12,17 +12,17 @@
 
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/whole.h"
 #include "frameworks/torch.h"
 #include "model/core/events.h"
+#include "model/core/freed_bytes.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 #include "model/core/tally.h"
-#include "model/core/freed_bytes.h"
 #include "model/time/call_groups.h"
 #include "model/time/flops.h"
-#include "model/core/scope.h"
 
 /* ---- sums of a row --------------------------------------------------------------------------- */
 

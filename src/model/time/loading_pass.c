@@ -6,7 +6,6 @@
  * afterwards.
  */
 
-#include "base/bisect.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -282,7 +281,7 @@ DW_ORDER(loading_compare_made, struct dw_made, DW_UP(start_ns) DW_UP(end_ns))
 static void loading_add_rest(const struct dw_loading *of, const struct dw_loading_rest *rest)
 {
 	/* The first request that begins later. */
-	size_t low = DW_BISECT(0, of->request_count, i, of->requests[i].start_ns <= rest->start_ns);
+	size_t low = DW_FIRST(i, 0, of->request_count, of->requests[i].start_ns > rest->start_ns);
 
 	if (low && of->requests[low - 1].start_ns == rest->start_ns)
 		of->requests[low - 1].made_ns += rest->made_ticks;

@@ -3,8 +3,8 @@
 #include "model/time/outermost_pass.h"
 
 #include "base/grow.h"
+#include "base/numbers.h"
 #include "base/order.h"
-#include "base/whole.h"
 
 bool dw_outermost_worker_init(void *memory, const void *sums)
 {

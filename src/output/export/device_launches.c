@@ -5,7 +5,6 @@
  * among the calls by its thread, begin and name.
  */
 
-#include "base/bisect.h"
 #include "base/free.h"
 #include "base/order.h"
 #include "export/device_rows.h"
@@ -80,8 +79,8 @@ static size_t launches_find(const struct dw_launches *launches, uint32_t thread,
 {
 	const struct dw_launch *order = launches->order;
 
-	return DW_BISECT(0, launches->order_count, i,
-	                 order[i].thread < thread || (order[i].thread == thread && order[i].start_ns < start_ns));
+	return DW_FIRST(i, 0, launches->order_count, order[i].thread > thread ||
+	                                              (order[i].thread == thread && order[i].start_ns >= start_ns));
 }
 
 struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns, uint32_t symbol)

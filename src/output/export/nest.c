@@ -5,7 +5,6 @@
  * ranges end in order.
  */
 
-#include "base/bisect.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "export/nest.h"
@@ -23,7 +22,7 @@ static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 
 	if (count == 0 || nest->spans[count - 1].start_ns < start_ns)
 		return count;
-	return DW_BISECT(0, count, i, nest->spans[i].start_ns < start_ns);
+	return DW_FIRST(i, 0, count, nest->spans[i].start_ns >= start_ns);
 }
 
 /*
@@ -135,7 +134,7 @@ void dw_nest_steps_reset(struct dw_nest_steps *steps)
 static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread, uint64_t ns)
 {
 	size_t from = steps->first[thread];
-	size_t low = DW_BISECT(from, steps->first[thread + 1], i, steps->steps[i].start_ns < ns);
+	size_t low = DW_FIRST(i, from, steps->first[thread + 1], steps->steps[i].start_ns >= ns);
 
 	steps->at = low > from ? low - 1 : steps->at;
 	return low > from ? &steps->steps[low - 1] : NULL;

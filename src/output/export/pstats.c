@@ -7,7 +7,7 @@
  * `python3 -m pstats`, snakeviz and similar tools open it. Marshal is little-endian. Only its
  * oldest types are used, which all versions of Python can read.
  */
-#include "base/bisect.h"
+#include "base/order.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "base/error.h"
@@ -127,7 +127,7 @@ static int pstats_write(struct dw_model *model, const struct dwell_export_option
 		pstats_put_tuple(out, 5);
 		pstats_put_counts(out, row->primitive, row->calls, row);
 		dw_out_bytes(out, "{", 1);
-		for (size_t e = DW_BISECT(0, calls->edge_count, k, calls->edges[k].symbol < row->symbol); /* sorted by symbol */
+		for (size_t e = DW_FIRST(k, 0, calls->edge_count, calls->edges[k].symbol >= row->symbol); /* sorted by symbol */
 		     e < calls->edge_count && calls->edges[e].symbol == row->symbol; e++) {
 			pstats_put_function(out, &symbols[calls->edges[e].caller]);
 			pstats_put_tuple(out, 4);

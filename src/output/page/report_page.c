@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/pool.h"
+#include "base/system/pool.h"
 #include "model/device/device.h"
 #include "page/span.h"
 #include "views/views.h"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "page/server_inside.h"
 
 /* Scripts and styles come from this server alone, and nothing else is loaded. */

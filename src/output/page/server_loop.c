@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/listen.h"
+#include "base/system/clock.h"
+#include "base/system/listen.h"
 #include "page/server_inside.h"
 
 #define MOST_CONNECTIONS 64u

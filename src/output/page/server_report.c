@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/system/clock.h"
 #include "page/report.h"
 #include "page/server_inside.h"
 

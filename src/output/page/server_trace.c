@@ -1,5 +1,5 @@
 /* The trace that `dwell view` shows: opening it, reading on, and its newer state while a program writes it. */
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "model/steps/learned.h"
 #include "page/server_inside.h"
 

@@ -5,11 +5,11 @@
  * the begin of the next chunk is complete, and reading can stop after any chunk.
  */
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/system/clock.h"
 #include "page/span_inside.h"
 
 #define MOST_ITEMS (2u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */

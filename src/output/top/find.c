@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/proc.h"
+#include "base/system/proc.h"
 #include "top/top.h"
 
 struct find {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/order.h"
+#include "base/system/clock.h"
 #include "facts/facts.h"
 #include "model/core/open.h"
 #include "read/unrecorded.h"

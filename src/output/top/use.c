@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 void dw_top_use_add(struct dw_top_use *use, uint32_t pid)
 {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/activity.h"
+#include "base/code/activity.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "format/keys.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "format/keys.h"
 #include "views/common.h"
 

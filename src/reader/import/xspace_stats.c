@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/bisect.h"
+#include "base/order.h"
 #include "import/xspace.h"
 
 static const struct xs_stat_name *stats_find_name(const struct xspace *space, uint64_t id)
@@ -16,7 +16,7 @@ static const struct xs_stat_name *stats_find_name(const struct xspace *space, ui
 
 	if (id && id <= to && space->stat_names[id - 1].id == id)
 		return &space->stat_names[id - 1];
-	from = DW_BISECT(from, to, i, space->stat_names[i].id < id);
+	from = DW_FIRST(i, from, to, space->stat_names[i].id >= id);
 	return from < space->stat_count && space->stat_names[from].id == id ? &space->stat_names[from] : NULL;
 }
 

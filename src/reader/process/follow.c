@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/proc.h"
+#include "base/system/clock.h"
+#include "base/system/proc.h"
 #include "process/inside.h"
 
 #define FOLLOW_COPY (64u << 10)        /* bytes of a stack that are copied while its thread is stopped */

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 #include "process/process.h"
 
 struct dw_follow_look {

@@ -3,7 +3,7 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 #include "base/map.h"
 #include "format/python_frames.h"
 #include "process/process.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 static int64_t made_now(clockid_t clock)
 {

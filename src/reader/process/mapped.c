@@ -6,7 +6,7 @@
 
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 static bool mapped_add(void *context, const struct dw_proc_mapping *mapping)
 {

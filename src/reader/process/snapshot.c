@@ -6,8 +6,8 @@
  * because a function that saves no registers needs no others. So a program that hangs is not
  * disturbed: a ptrace stop would make epoll_wait() and some other calls return EINTR.
  */
-#include "base/clock.h"
-#include "base/proc.h"
+#include "base/system/clock.h"
+#include "base/system/proc.h"
 #include "process/inside.h"
 
 #include <elf.h>

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 #define STACKS_PATIENCE_NS 2000000000u /* a thread of a busy machine waits for a CPU before it stops */
 

@@ -10,7 +10,7 @@
 #include <elfutils/version.h>
 #include <stdio.h>
 
-#include "base/demangle.h"
+#include "base/code/demangle.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
@@ -60,7 +60,7 @@ static bool unwind_is_in_file(Dwfl_Module *module, uint64_t pc)
 	return false;
 }
 
-/* Whether a symbol contains an address that is `offset` behind its value: by the rule of base/elf_symbols.h. Of symbols
+/* Whether a symbol contains an address that is `offset` behind its value: by the rule of base/code/elf_symbols.h. Of symbols
  * without a size elfutils has already found the last one, and knows its section, but not where that ends. */
 static bool unwind_contains(Dwfl_Module *module, const GElf_Sym *symbol, uint64_t pc, uint64_t offset)
 {

@@ -4,7 +4,7 @@
  * Called by source_open.c and processes.c. A process that cannot write to the run's file writes
  * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or without
  * ".dwell". A file belongs to the run if its head has the same run id. A process of another boot or
- * another machine counts as dead; for others see base/host.h.
+ * another machine counts as dead; for others see base/system/host.h.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "base/proc.h"
+#include "base/system/proc.h"
 #include "read/read.h"
 
 /* ---- files of the same run -------------------------------------------------------- */

@@ -31,8 +31,8 @@
 #pragma once
 
 #include "base/foreign.h"
-#include "base/host.h"
 #include "base/map.h"
+#include "base/system/host.h"
 #include "read/pack.h"
 #include "read/source.h"
 

@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "base/activity.h"
-#include "base/code_loop.h"
+#include "base/code/activity.h"
+#include "base/code/code_loop.h"
 #include "dwell/dwell.h"
 #include "format/layout.h"
 

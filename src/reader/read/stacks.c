@@ -10,9 +10,8 @@
  */
 #include <limits.h>
 
-#include "base/bisect.h"
-#include "base/demangle.h"
-#include "base/elf_symbols.h"
+#include "base/code/demangle.h"
+#include "base/code/elf_symbols.h"
 #include "base/free.h"
 #include "base/order.h"
 #include "format/keys.h"
@@ -62,7 +61,7 @@ DW_ORDER(stacks_compare_symbols, struct dw_read_symbol, DW_UP(frame) DW_DOWN(nes
 static const struct dw_read_symbol *stacks_first_symbol(const struct dw_read_file *file, uint32_t frame,
                                                         uint32_t *count)
 {
-	size_t low = DW_BISECT(0, file->symbol_count, i, file->symbols[i].frame < frame), end;
+	size_t low = DW_FIRST(i, 0, file->symbol_count, file->symbols[i].frame >= frame), end;
 
 	for (end = low; end < file->symbol_count && file->symbols[end].frame == frame;)
 		end++;

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 struct dw_perf_event {
 	uint32_t type, bytes;

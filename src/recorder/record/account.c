@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/keys.h"
 #include "record/about_process.h"
 #include "record/chunks.h"

@@ -3,8 +3,8 @@
 
 #include <sys/mman.h>
 
-#include "base/clock.h"
-#include "base/median.h"
+#include "base/numbers.h"
+#include "base/system/clock.h"
 
 #include "record/record.h"
 

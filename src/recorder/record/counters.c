@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 #include "format/perf_event.h"
 #include "record/record.h"
 #include "record/thread.h"

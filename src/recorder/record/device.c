@@ -23,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "dwell/probe_abi.h"
 
 _Static_assert((int)DWELL_DEVICE_KERNEL == DW_DEVICE_KERNEL && (int)DWELL_DEVICE_MEMORY == DW_DEVICE_MEMORY &&

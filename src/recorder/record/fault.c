@@ -24,7 +24,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "dwell/probe_abi.h"
 
 /* What rt_sigaction() takes. */

@@ -15,9 +15,9 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 #ifndef RENAME_NOREPLACE /* some C libraries lack it */
 #define RENAME_NOREPLACE 1u

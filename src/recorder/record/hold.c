@@ -18,8 +18,8 @@
 
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/system.h"
+#include "base/system/clock.h"
+#include "base/system/system.h"
 #include "dwell/probe_abi.h"
 
 #define WAITED 0x80000000u /* in the word: a thread may sleep until the holder wakes it */

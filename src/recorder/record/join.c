@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/descriptor.h"
-#include "base/host.h"
+#include "base/system/clock.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
 #include "format/sampler_calls.h"
 
 /* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a

@@ -21,9 +21,9 @@
 #include "record/steps.h"
 #include "record/windows.h"
 
-#include "base/clock.h"
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/clock.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 #define BYTE_BITS 17 /* the next byte may be one past the block */
 #define BYTE_MASK ((1u << BYTE_BITS) - 1)

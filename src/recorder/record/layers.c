@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
-#include "base/system.h"
+#include "base/system/system.h"
 #include "format/control.h"
 
 #define LAYER_WAITS 1000

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
 

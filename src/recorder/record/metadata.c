@@ -22,8 +22,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 #define REDACTED "[redacted]"
 

@@ -32,8 +32,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 #include "format/keys.h"
 
 #define BLOCK_MODULES 512u

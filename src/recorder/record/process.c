@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "dwell/probe_abi.h"
 #include "format/control.h"
 

@@ -53,9 +53,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/clock.h"
-#include "base/host.h"
-#include "base/system.h"
+#include "base/system/clock.h"
+#include "base/system/host.h"
+#include "base/system/system.h"
 #include "dwell/dwell.h"
 #include "dwell/probe.h"
 #include "format/layout.h"

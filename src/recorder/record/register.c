@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 static void register_forget_session(void)
 {

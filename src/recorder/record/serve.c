@@ -25,9 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/host.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
 
 #define MOST_PATIENCE_MS 20000
 #define MOST_ENVIRONMENT 4096

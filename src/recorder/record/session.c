@@ -24,11 +24,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/host.h"
-#include "base/system.h"
+#include "base/system/clock.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
+#include "base/system/system.h"
 
 /* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none
  * comes later. */

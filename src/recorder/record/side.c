@@ -8,15 +8,15 @@
  *
  * That first record may be in a signal handler: nothing here takes a lock or memory.
  */
-#include "record/session_state.h"
 #include "record/record.h"
+#include "record/session_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "record/file.h"
 
 #define FOLDERS 3u

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 /* The kernel orders a thread's end before the ESRCH that reports it. ThreadSanitizer cannot know
  * this, so in its tests a thread releases its slot at its end. */

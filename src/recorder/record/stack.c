@@ -32,7 +32,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 /* Declared in <execinfo.h>, which other C libraries do not have. */
 #ifdef __GLIBC__

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 #include "record/entry.h"
 #include "record/record.h"
 #include "record/session_state.h"

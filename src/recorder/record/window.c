@@ -26,8 +26,8 @@
 #include <sys/statfs.h>
 #include <sys/uio.h>
 
-#include "base/descriptor.h"
-#include "base/system.h"
+#include "base/system/descriptor.h"
+#include "base/system/system.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -9,7 +9,7 @@ run.delay                      not measured                   the run           
 run.recorded                   100.0%                         the run                                               1
 run.loops                      1                                                                                    1
 run.ranks                      1                                                                                    1
-run.profiler                   not measured                   a steady step                                            the cost was not measured: record with dwell run
+run.profiler                   not measured                   the loop                                                 the cost was not measured: record with dwell run
 run.functions                  not measured                   a step                                                   record with dwell run --functions
 trace.python                   1                                                                                    1
 trace.torch                    1                                                                                    1
@@ -209,6 +209,7 @@ flops.slow_share               not measured                   the peak          
 device.step                    not measured                                                                            the trace has no events of a device
 device.behind                  not measured                   the loop on the device                                   the trace has no events of a device
 device.busy                    not measured                   a step on the device                                     the trace has no events of a device
+device.idle                    not measured                   a step on the device                                     the trace has no events of a device
 device.compute                 not measured                   a step                                                   the trace has no events of a device
 device.communication           not measured                   a step                                                   the trace has no events of a device
 device.copy                    not measured                   a step                                                   the trace has no events of a device
@@ -224,7 +225,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-126 of 223 facts are not measured; each says why.
+127 of 224 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -252,7 +253,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["run.recorded","100.0%",null,"the run",1,1,1,"ratio",1,null,null,"the part of the step threads' time whose records are in the trace"],
   ["run.loops","1",null,"",1,1,1,"count",1,null,null,"threads with steps"],
   ["run.ranks","1",null,"",1,1,1,"count",1,null,null,"processes with steps"],
-  ["run.profiler","not measured",null,"a steady step",null,null,null,"ratio",null,"the cost was not measured: record with dwell run","the cost was not measured: record with dwell run","estimated cost of recording operators and functions, and the recorder's own work"],
+  ["run.profiler","not measured",null,"the loop",null,null,null,"ratio",null,"the cost was not measured: record with dwell run","the cost was not measured: record with dwell run","estimated cost of recording: of all ranges, and the recorder's own work"],
   ["run.functions","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --functions","record with dwell run --functions","calls of functions that were recorded in the loop"],
   ["trace.python","1",null,"",1,1,1,"count",1,null,null,"the loop's process is a Python program"],
   ["trace.torch","0",null,"",0,0,0,"count",1,null,null,"PyTorch's probe recorded the process"],
@@ -452,6 +453,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.step","not measured",null,"",null,null,null,"ns",null,"the trace has no events of a device","the trace has no events of a device","a step on the device (mean): from the end of the step before to the end of all that the host submitted in the step"],
   ["device.behind","not measured",null,"the loop on the device",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","for how long the device works on after the loop's last step"],
   ["device.busy","not measured",null,"a step on the device",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","time in which the device computes, communicates or copies"],
+  ["device.idle","not measured",null,"a step on the device",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","the rest: idle time of all causes"],
   ["device.compute","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","computation; note: the kernel with most time"],
   ["device.communication","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","communication that no computation hides; note: the kernel of communication with most time"],
   ["device.copy","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies that neither hides; note: the copy with most time"],
@@ -463,12 +465,12 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.queued","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","idle: the next work was submitted and began later than a launch allows; what it waited for is not recorded; note: where the host was in most of that time"],
   ["device.unknown","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","idle: the call that submitted the next work is not recorded"],
   ["device.start","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","idle: the device has had no work yet; note: where the host was in most of that time"],
-  ["device.nothing","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","idle: nothing was submitted any more"],
+  ["device.nothing","not measured",null,"a step",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","idle: nothing was submitted any more; note: where the host was in most of that time"],
   ["device.late_long","not measured",null,"device.host_late",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","in idle times of more than 1 ms: the host did something else than to submit one operator after the other"],
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["114 of 223 facts are not measured; each says why."]}
+ "notes":["115 of 224 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
@@ -479,6 +481,6 @@ loader.operators,0,,a steady step,0,0,0,count,2,,,operators of the data set in t
 
 $ dwell report reduced.dwell --view facts --name '*.profiler' --format csv | cat -E
 fact,shown,interval,denominator,value,low,high,unit,samples,evidence,missing,meaning^M$
-run.profiler,1.0%,,a steady step,0.01,0.01,0.01,ratio,10,,,"estimated cost of recording operators and functions, and the recorder's own work"^M$
+run.profiler,1.9%,,the loop,0.019138756,0.019138756,0.019138756,ratio,2,,,"estimated cost of recording: of all ranges, and the recorder's own work"^M$
 loop.profiler,0.0%,,the loop,0,0,0,ratio,0,,,the recorder's own work outside the steps^M$
 step.profiler,0.0%,,a steady step,0,0,0,ratio,2,,,the recorder's own work; with the next sixteen it makes up a step^M$

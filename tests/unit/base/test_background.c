@@ -1,8 +1,8 @@
 /* A thread beside the others: its signals, its sleep and its end. */
 #include "check.h"
 
-#include "base/background.h"
-#include "base/clock.h"
+#include "base/system/background.h"
+#include "base/system/clock.h"
 
 static struct dw_background background;
 static sigset_t blocked;

@@ -4,14 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/demangle.h"
 #include "base/arena.h"
-#include "base/limits.h"
+#include "base/code/demangle.h"
 #include "base/glob.h"
 #include "base/grow.h"
-#include "base/median.h"
 #include "base/nearest.h"
-#include "base/pool.h"
+#include "base/numbers.h"
+#include "base/system/limits.h"
+#include "base/system/pool.h"
 
 TEST(an_arena_gives_zeroed_aligned_memory)
 {

@@ -1,8 +1,8 @@
 /* Loops that spin, loops that only move data, and loops that work, as compilers make them. */
 #include "../check.h"
 
-#include "base/code_loop.h"
-#include "base/code_repeats.h"
+#include "base/code/code_loop.h"
+#include "base/code/code_repeats.h"
 
 #if defined(__x86_64__)
 

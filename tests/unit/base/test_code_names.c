@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/code_names.h"
+#include "base/code/code_names.h"
 
 static char path[] = "/tmp/dwell-code-names-XXXXXX";
 

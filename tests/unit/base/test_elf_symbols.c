@@ -1,7 +1,7 @@
 /* The function symbols of an ELF file: of this program itself. */
 #include "../check.h"
 
-#include "base/elf_symbols.h"
+#include "base/code/elf_symbols.h"
 
 static struct dw_elf_symbols elf;
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/host.h"
+#include "base/system/host.h"
 
 /* A child process that runs until the test ends it. It sends its identity through a pipe. */
 struct child {

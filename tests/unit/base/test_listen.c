@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/listen.h"
+#include "base/system/listen.h"
 
 static bool connects(unsigned port)
 {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "base/system/proc.h"
 
 #define NOBODY 4194305u /* above the largest number of a process */
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 #include "dwell/dwell.h"
 #include "session.h"
 

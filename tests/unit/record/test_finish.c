@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "record/file.h"
 #include "record/journal.c"
 #include "session.h"

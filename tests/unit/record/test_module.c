@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/system/system.h"
 
 static unsigned reads;
 

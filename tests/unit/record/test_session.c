@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "session.h"
 
 TEST(a_late_record_does_not_end_the_session_that_is_being_opened)

@@ -110,6 +110,7 @@ static const struct trial {
 	{ "device-streams", 0.08, NO_OTHER, { S(DEVICE_WAIT, 0.2), S(DEVICE_BUSY, 0.7) } },
 	{ "device-first-calls", 0.08, NO_OTHER, { S(DEVICE_FIRST, 0.7), S(DEVICE_HOST_LATE, 0.2), S(DEVICE_BUSY, 0.1), S(DEVICE_STEP, 1e8) } },
 	{ "device-start", 0.4, NO_OTHER, { S(DEVICE_START, 0.6), S(DEVICE_BUSY, 0.3) } },
+	{ "device-end", 0.4, NO_OTHER, { S(DEVICE_NOTHING, 0.6), S(DEVICE_BUSY, 0.3) } },
 	{ "device-queued", 0.08, NO_OTHER, { S(DEVICE_QUEUED, 0.3), S(DEVICE_BUSY, 0.6), S(DEVICE_LATENCY, 0.1) } },
 	{ "device-unknown", 0.08, NO_OTHER, { S(DEVICE_UNKNOWN, 0.3), S(DEVICE_BUSY, 0.6) } },
 	{ "device-latency", 0.08, NO_OTHER, { S(DEVICE_LATENCY, 0.2), S(DEVICE_BUSY, 0.7) } },
@@ -270,7 +271,7 @@ static const char *const of_any_program[] = {
 	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late",
 	"device-host-elsewhere", "device-sync",
 	"device-communication", "device-pageable", "device-copies", "device-streams", "device-first-calls", "device-start",
-	"device-queued", "device-unknown", "device-latency", "device-compute",
+	"device-end", "device-queued", "device-unknown", "device-latency", "device-compute",
 };
 /* And if it is idle: the host makes it wait. */
 static const char *const of_a_late_host[] = {

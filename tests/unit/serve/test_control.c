@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/host.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
+#include "base/system/host.h"
 #include "serve/inside.h"
 
 /* A control page that names `creator`, and `stepper` at gate 3 (pid 0: nobody). */

@@ -62,7 +62,7 @@ static void named_say(void *context, const struct dw_watch_event *event)
 	}
 }
 
-/* When dwell run writes a summary because no step begins (job/still.c), in ns after that: up to a second and a half
+/* When dwell run writes a summary because no step begins (rank/still.c), in ns after that: up to a second and a half
  * late. */
 static uint64_t hang_summary_after(uint64_t step_ns, uint64_t *seed, uint64_t limit_ns)
 {

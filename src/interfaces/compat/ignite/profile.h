@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "base/time_stat.h"
 #include "compat/ignite/engine.h"
 

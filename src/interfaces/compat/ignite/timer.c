@@ -1,7 +1,7 @@
 /*
  * A timer. Events can start it, pause it, resume it and count its steps.
  */
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "compat/ignite/engine.h"
 
 void dwell_ignite_timer_init(struct dwell_ignite_timer *timer, bool average)

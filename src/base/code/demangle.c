@@ -1,0 +1,105 @@
+/*
+ * Demangles names: of C++ with the C++ library of this machine, if there is one, and of Rust.
+ *
+ * The library is loaded at the first such name, so that traces of C programs can be read without
+ * it. Called by the reader, from any thread.
+ */
+#include "base/code/demangle.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/code/demangle_rust.h"
+
+typedef char *demangler(const char *, char *, size_t *, int *);
+
+char *dw_demangle(const char *name)
+{
+	void *library;
+	demangler *demangle;
+	char *found;
+	int status;
+
+	if (strncmp(name, "_R", 2) == 0)
+		return dw_demangle_rust(name);
+	if (strncmp(name, "_Z", 2) != 0)
+		return NULL;
+	/* Loading it twice gives the same library; it is never unloaded. */
+	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	demangle = library ? (demangler *)dlsym(library, "__cxa_demangle") : NULL;
+	found = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	if (found)
+		dw_demangle_rust_older(found);
+	return found;
+}
+
+size_t dw_plain_length(const char *name)
+{
+	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", "._omp_fn." };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		const char *mark = strstr(name, marks[i]);
+
+		if (mark && mark != name && (size_t)(mark - name) < length)
+			length = (size_t)(mark - name);
+	}
+	return length;
+}
+
+/* Behind the bracket that closes the one at `at`, or at the end of the text. */
+static const char *demangle_skip(const char *at)
+{
+	int depth = 0;
+
+	do {
+		if (at[0] == '-' && at[1] == '>')
+			at++;
+		else
+			depth += (*at == '(' || *at == '<') - (*at == ')' || *at == '>');
+	} while (*++at && depth > 0);
+	return at;
+}
+
+void dw_name_shorten(char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)::", operator[] = "operator";
+	const char *at = name + (*name == '<'); /* of Rust: <type as trait>::function */
+	bool rust = *name == '<';
+	char *to = name;
+
+	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
+		return;
+	while (*at) {
+		if (strncmp(at, anonymous, sizeof anonymous - 1) == 0) {
+			at += sizeof anonymous - 1;
+		} else if (strncmp(at, operator, sizeof operator - 1) == 0 && (to == name || to[-1] == ':') && strchr("<>(-", at[8])) {
+			size_t bytes = sizeof operator - 1 + (at[8] == '(' ? 2 : strspn(at + 8, "<>-="));
+
+			memmove(to, at, bytes);
+			to += bytes;
+			at += bytes;
+		} else if (*at == '<') {
+			at = demangle_skip(at);
+		} else if (*at == '(') {
+			at = demangle_skip(at);
+			if (*at != ':' && *at != '#') /* of a function in which the name lies */
+				break;
+		} else if (rust && strncmp(at, " as ", 4) == 0) {
+			for (unsigned depth = 1; depth && *at; at++)
+				depth += (*at == '<') - (*at == '>' && at[-1] != '-');
+			rust = false;
+		} else if (rust && *at == '>') {
+			rust = false;
+			at++;
+		} else if (*at == ' ') {
+			to = name; /* of what it returns */
+			at++;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+}

@@ -1,0 +1,121 @@
+/*
+ * Finds names and lines for the frames of a trace; see symbolize.h.
+ *
+ * The reader finds names in the symbol tables of modules whose build-id is right. Lines and inlined
+ * functions come from debug information, by elfutils, if dwell was built with it.
+ */
+#include "symbolize/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/code/activity.h"
+#include "process/lines.h"
+#include "program/process_library.h"
+#include "record/record.h"
+#include "symbolize/symbolize_chosen.h"
+#include "symbolize/symbolize_kernel.h"
+#include "symbolize/symbolize_made.h"
+
+static struct {
+	__typeof__(dw_lines_open) *open;
+	__typeof__(dw_lines_at) *at;
+	__typeof__(dw_lines_close) *close;
+} symbolize_lines;
+
+/* The name of a frame's function. "libc.so.6+0x167ac0" has none in its library, but may be what that chose for the processor. */
+static const char *symbolize_name(const struct dw_source_frame *frame)
+{
+	const char *name = frame->functions[0].name, *begin = frame->nameless ? strrchr(name, '+') : NULL, *known;
+
+	known = begin ? dw_chosen_name(frame->module, strtoull(begin + 1, NULL, 16)) : NULL;
+	return known ? known : name;
+}
+
+static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw_source_frame *frame)
+{
+	struct dw_line inlined[DW_LINES_MOST];
+	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
+
+	if (!count)
+		dw_symbolize_put(id, 0, symbolize_name(frame), NULL, 0, frame->loop);
+	/* The file's own symbols name the function itself. If it has none, those of its debug file do. */
+	if (count && (!frame->nameless || !inlined[count - 1].function))
+		inlined[count - 1].function = frame->functions[0].name;
+	for (size_t i = 0; i < count; i++)
+		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
+		                 inlined[i].file, inlined[i].line, frame->loop);
+}
+
+/* Nobody needs lines inside the interpreter and the libraries of C and C++, and reading their debug information took longer
+ * than all else here. */
+static bool symbolize_wants_lines(const char *module)
+{
+	enum dw_library_role role = dw_library_role_of(module);
+
+	return role != DW_LIBRARY_INTERPRETER && role != DW_LIBRARY_SYSTEM;
+}
+
+/* The library is loaded at the first frame, because elfutils is large. */
+static struct dw_lines *symbolize_open(const char *module)
+{
+	static bool tried;
+	void *library = tried ? NULL : dw_process_library(NULL);
+
+	if (library) {
+		unsetenv("DEBUGINFOD_URLS"); /* the end of a run waits for no server */
+		*(void **)&symbolize_lines.open = dw_process_function(library, dw_lines_open);
+		*(void **)&symbolize_lines.at = dw_process_function(library, dw_lines_at);
+		*(void **)&symbolize_lines.close = dw_process_function(library, dw_lines_close);
+	}
+	tried = true;
+	return module && symbolize_lines.open && symbolize_lines.at && symbolize_lines.close ? symbolize_lines.open(module)
+	                                                                                      : NULL;
+}
+
+static const struct dw_source_frame *const *symbolize_frames;
+
+static int symbolize_compare(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = strcmp(symbolize_frames[a]->module, symbolize_frames[b]->module);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* Opens each module once. */
+static void symbolize_file(const struct dw_source_file *file)
+{
+	uint32_t *ids = calloc(file->symbol_count + (size_t)1, sizeof *ids);
+	struct dw_lines *lines = NULL;
+	size_t count = 0;
+
+	for (uint32_t id = 0; ids && id < file->symbol_count; id++)
+		if (file->frames[id] && file->frames[id]->found && file->frames[id]->module)
+			ids[count++] = id;
+	symbolize_frames = file->frames;
+	if (count)
+		qsort(ids, count, sizeof *ids, symbolize_compare);
+	for (size_t i = 0; i < count; i++) {
+		const char *module = file->frames[ids[i]]->module;
+
+		if (i == 0 || strcmp(module, file->frames[ids[i - 1]]->module) != 0) {
+			if (lines)
+				symbolize_lines.close(lines);
+			lines = symbolize_wants_lines(module) ? symbolize_open(module) : NULL;
+		}
+		symbolize_frame(lines, ids[i], file->frames[ids[i]]);
+	}
+	if (lines)
+		symbolize_lines.close(lines);
+	free(ids);
+}
+
+void dw_symbolize(const struct dw_source *source)
+{
+	if (!source->files[0].frames)
+		return;
+	symbolize_file(&source->files[0]);
+	dw_symbolize_made(source);
+	dw_symbolize_kernel(&source->files[0]);
+}
