@@ -239,6 +239,24 @@ class Waterfall(Case):
         self.assertEqual(["before"] * 4 + ["after"] * 4, [row["side"] for row in runs])
         self.assertAlmostEqual(found["verdict"][0]["before_ns"], sum(row["ns"] for row in runs[:4]) / 4, delta=1)
 
+    def test_the_measure_is_that_of_reports(self):
+        """A step, its parts and its operators are those of the report, and a step times the steps is the loop."""
+        paths = self.runs("a", 1) + self.runs("b", 1, percent=5, seed=2, delay=3)
+        found = self.diff(*paths, "--accept", "contention")
+        for path, row, side in zip(paths, found["runs"], ("before_ns", "after_ns")):
+            report = json.loads(run(dwell, "report", "--summary", "--format", "json", path).stdout)
+            parts = {part["name"]: part["ns"] for part in report["parts"] if part["ns"]}
+            self.assertAlmostEqual(report["steps"]["mean_ns"], row["ns"], delta=1)
+            self.assertAlmostEqual(report["steps"]["loops_ns"], row["ns"] * row["steps"], delta=row["steps"])
+            self.assertEqual(parts.keys(), {row["name"] for row in found["parts"] if row[side]})
+            for part in found["parts"]:
+                self.assertAlmostEqual(parts.get(part["name"], 0), part[side], delta=1)
+            view = json.loads(run(dwell, "report", "--view", "operators", "--format", "json", path).stdout)["views"][0]
+            names = [column["name"] for column in view["columns"]]
+            operators = {row["name"]: row["self_per_step_ns"] for row in (dict(zip(names, row)) for row in view["rows"])}
+            for operator in found["operators"]:
+                self.assertAlmostEqual(operators[operator["name"]], operator[side], delta=1)
+
     def test_formats(self):
         arguments = self.runs("a", 2) + ["--"] + self.runs("b", 2, percent=5, seed=2)
         markdown = run(dwell, "diff", "-f", "md", *arguments).stdout
@@ -269,12 +287,24 @@ class Flame(Case):
         self.assertEqual(["forward.kernel"], [node[1] for node in nodes if node[0] == "c18"])
         slower = next(node for node in nodes if node[0] == "c18")
         self.assertRegex(slower[2], r"ms before, \+1\.\d+ ms; self .*, \+1\.\d+ ms; calls a step 4 before, 4 after")
-        self.assertTrue(texts[0].startswith("+5."), texts[0])
+        self.assertRegex(texts[0], r"^Slower: \+[45]\.\d% per step \(4 runs before, 4 after\)")
         self.assertIn("Width: time per step after", texts[1])
         self.assertIn("Colour: change of self time, at most 1.", texts[1])
         self.assertRegex(" ".join(texts), r"\+1\.\d+ ms to \+1\.\d+ ms")  # the legend
         nodes, _ = self.draw(*self.runs("b", 4, percent=5, seed=2), "--", *self.runs("a", 4))
         self.assertEqual(["forward.kernel"], [node[1] for node in nodes if node[0] == "c14"])
+
+    def test_the_name_of_the_program_does_not_matter(self):
+        """The threads of two programs with other names are the same rows, so that nothing is new and nothing is gone."""
+        other, paths = os.path.join(self.folder, "renamed"), [os.path.join(self.folder, name) for name in ("as.dwell", "was.dwell")]
+        os.symlink(work, other)
+        run(dwell, "run", "-o", paths[0], "--", work, "20")
+        run(dwell, "run", "-o", paths[1], "--", other, "20")
+        nodes, texts = self.draw(*paths, "--accept", "contention")
+        self.assertIn("main thread", [node[1] for node in nodes])
+        self.assertNotIn("Only before", texts[1])
+        for node in nodes:
+            self.assertNotRegex(node[2], r"; 0 ?\w* before")
 
     def test_widths_sum(self):
         nodes, _ = self.draw(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
@@ -319,7 +349,26 @@ class Continuous(Case):
         text = run(dwell, "diff", *traces, "--accept", "contention").stdout
         self.assertRegex(text, r"waits: sleeps +[\d.]+ +[\d.]+ +(7\d\d|8[0-4]\d)ms")  # 800 ms more
         self.assertIn("No steps are marked: a step is the whole run.", text)
+        self.assertRegex(text, r"Processor time of a run, of all processes: [-+\d.]+%, \d+")
+        self.assertNotIn("fast steps", text.lower())
         self.assertIn("and another run has", run(dwell, "diff", self.runs("a", 1)[0], traces[0], status=1).stderr)
+
+    def test_functions_of_runs_without_steps(self):
+        traces = []
+        for name, rounds in (("less", 2), ("more", 6)):
+            traces.append(os.path.join(self.folder, name + ".dwell"))
+            run(dwell, "run", "-o", traces[-1], "--", sys.executable, "-c",
+                f"def work(n):\n    return sum(i * i for i in range(n))\nfor i in range({rounds}): work(2000000)")
+        found = self.diff(*traces, "--accept", "contention")
+        rows = {row["name"]: row for row in found["functions"]}
+        largest = found["functions"][0]
+        self.assertIn("work", largest["name"])
+        self.assertGreater(largest["low_ns"], 0, rows)
+        self.assertLess(largest["low_ns"], largest["difference_ns"])
+        verdict = found["verdict"][0]
+        self.assertAlmostEqual(verdict["cpu_after_ns"] - verdict["cpu_before_ns"],
+                               sum(row["difference_ns"] for row in found["functions"]),
+                               delta=0.15 * verdict["cpu_after_ns"])
 
     def test_damaged_trace(self):
         a, b = self.runs("a", 2)

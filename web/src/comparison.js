@@ -13,6 +13,8 @@ const NAMES = { operator: "Operators", layer: "Layers", function: "Functions", z
 
 const signed = (value, text) => sign(value, text(value));
 const isRefused = (row) => row.verdict === "not comparable";
+/** A run without steps is one step. */
+const unitOf = (report) => (report.table("functions") ? "run" : "step");
 const known = (value) => typeof value === "number";
 
 class Comparison {
@@ -30,15 +32,15 @@ function signedTable(table, label) {
 
 /* ---- the first screen ---- */
 
-function figures(row) {
+function figures(row, unit) {
   const list = [], add = (label, value) => list.push(h("div", {}, h("dt", {}, label), h("dd", {}, value)));
-  const fast = row.by === "fast steps", change = fast ? row.fast_change : row.change, low = fast ? row.fast_low : row.change_low, high = fast ? row.fast_high : row.change_high;
-  add(fast ? "fast step before" : "per step before", time(fast ? row.fast_before_ns : row.before_ns));
-  add("after", time(fast ? row.fast_after_ns : row.after_ns));
+  const by = { "fast steps": "fast_", "processor time": "cpu_" }[row.by] || "", change = row[`${by}change`], low = by ? row[`${by}low`] : row.change_low, high = by ? row[`${by}high`] : row.change_high;
+  add(by === "fast_" ? "fast step before" : by ? "processor time before" : `per ${unit} before`, time(row[`${by}before_ns`]));
+  add("after", time(row[`${by}after_ns`]));
   if (!isRefused(row)) {
     add("change", known(change) ? signed(change, percent) : "not known");
     add("95% interval", known(low) ? `${signed(low, percent)} to ${signed(high, percent)}` : "one run a side has none");
-    if (!fast && known(row.detectable)) add("smallest detectable change", percent(row.detectable));
+    if (!by && known(row.detectable)) add("smallest detectable change", percent(row.detectable));
   }
   add("runs", `${count(row.before_runs)} before, ${count(row.after_runs)} after`);
   return h("dl", { class: "figures" }, list);
@@ -69,7 +71,7 @@ function waterfall(report) {
     h("div", { class: "track", "aria-hidden": "true" }, h("i", { class: "zero", style: `left:${place(0)}` }), bar(part.from, part.to), isLast ? null : h("i", { class: "link", style: `left:${place(part.to)}` }),
       isLast && known(whole.low_ns) ? h("i", { class: "interval", style: `left:${place(whole.low_ns)};width:${(((whole.high_ns - whole.low_ns) / size) * 100).toFixed(3)}%` }) : null),
     h("b", {}, signed(part.ns, time)), h("span", {}, signed(part.of, percent)));
-  return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: ${fast ? `fast steps ${ends}` : `${ends} per step`}`),
+  return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: ${fast ? `fast steps ${ends}` : `${ends} per ${unitOf(report)}`}`),
     h("p", { class: "look" }, fast ? "Each name has its self time in a fast step" : "Parts exclude each other", ", so their differences sum to the whole. A bar begins where the one above it ends; to the right is slower. The line is no change",
       known(whole.low_ns) ? ", and the thin bar the 95% interval of the whole." : "."),
     h("ol", { class: "waterfall" }, parts.map((part) => line(part, false)), line({ name: "all", ns: whole.difference_ns, of: whole.change_of_whole, from: 0, to: whole.difference_ns }, true)));
@@ -90,7 +92,7 @@ function comparable(report) {
 
 function firstScreen(report) {
   const table = report.table("verdict"), [row] = rowsOf(table), [title, ...more] = table.heads;
-  return [h("section", { class: "verdict", id: "summary" }, h("h1", {}, name(title)), more.map((text) => h("p", {}, name(text))), figures(row)),
+  return [h("section", { class: "verdict", id: "summary" }, h("h1", {}, name(title)), more.map((text) => h("p", {}, name(text))), figures(row, unitOf(report))),
     isRefused(row) ? [comparable(report), waterfall(report)] : [waterfall(report), comparable(report)]];
 }
 
@@ -151,10 +153,12 @@ function flameGraph(report) {
 const PANELS = [
   ["fast", "Fast step", "Self time in the fast step by name, in the runs that were disturbed least. Low and high are the 95% interval of each difference: of twenty names without a change, one excludes 0 by chance.",
     (report) => signedTable(report.table("fast"), "Fast step"), (report) => Boolean(report.table("fast"))],
-  ["parts", "Parts", "Parts of the time per step. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
+  ["parts", "Parts", "Parts of the time per step, as in a report. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
     (report) => signedTable(report.table("parts"), "Parts"), (report) => report.table("parts").rows.length],
   ["operators", "Operators", "Self time per step, on the thread with the steps. It is within the parts above.", (report) => signedTable(report.table("operators"), "Operators"),
     (report) => report.table("operators").rows.length],
+  ["functions", "Functions", "Processor time of a run by samples, by the function in which it was used.", (report) => signedTable(report.table("functions"), "Functions"),
+    (report) => Boolean(report.table("functions"))],
   ["names", "By name", "Self time and calls per step on all threads. A heading sorts, the field filters. Look for calls that one side alone has.", byName, (report) => report.names().length],
   ["tree", "Flame graph", "Width is time per step of all threads, with the time outside the steps; colour is the change of self time: red is slower, blue faster. Look for strong colours.", flameGraph, (report) => report.data.flame.nodes.length],
   ["runs", "Runs", "Each circle is a run, the upright line the mean. If the sides overlap, more runs show more.", runs, () => true],

@@ -68,7 +68,9 @@ static bool comparable_is_known(const struct dw_diff *diff, enum dw_diff_reason 
 	for (size_t i = 0; i < diff->sides[DW_DIFF_AFTER].count && !*other; i++)
 		comparable_describe(&diff->sides[DW_DIFF_AFTER].runs[i], reason, other, sizeof other);
 	if (*text && *other && reason == DW_DIFF_CONTENTION)
-		snprintf(text, size, "they do not explain most of the change");
+		snprintf(text, size,
+		         diff->by != DW_DIFF_BY_PACE ? "the verdict does not rest on them"
+		                                     : "they do not explain most of the change");
 	return *text && *other;
 }
 

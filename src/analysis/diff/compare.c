@@ -13,10 +13,21 @@
 #define COMPARE_DELAY 0.01
 #define COMPARE_DELAY_ANY 0.05
 #define COMPARE_EXPLAINS 0.5    /* of the change */
+#define COMPARE_LARGE 0.05      /* of the time: the runs differ by more, so "no difference" is no answer */
 #define COMPARE_FAST_ROWS 20u   /* names in the table of the fast step */
 #define COMPARE_FAST_LEAST 1e-4 /* of the fast step; a name that differs by less has no row */
 
 DW_NAMES(dw_diff_reason_name, enum dw_diff_reason, DW_DIFF_REASONS)
+
+const char *dw_diff_unit(const struct dw_diff *diff)
+{
+	return diff->iterations == DW_ITERATIONS_RUN ? "run" : "step";
+}
+
+const struct dw_diff_estimate *dw_diff_deciding(const struct dw_diff *diff)
+{
+	return diff->by == DW_DIFF_BY_FAST ? &diff->fast : diff->by == DW_DIFF_BY_CPU ? &diff->cpu : &diff->pace;
+}
 
 /* ---- whether the runs may be compared -------------------------------------------------------- */
 
@@ -80,7 +91,7 @@ static double compare_mean_delay(const struct dw_diff_side *side)
 	double sum = 0;
 
 	for (size_t i = 0; i < side->count; i++)
-		sum += side->runs[i].delay * side->runs[i].step_ns;
+		sum += side->runs[i].delay * side->runs[i].pace_ns;
 	return sum / (double)side->count;
 }
 
@@ -113,7 +124,7 @@ static void compare_contention(struct dw_diff *diff)
 	char text[2][160];
 
 	diff->contention = pace->difference - ran->difference;
-	if (diff->by_fast || isnan(diff->contention))
+	if (diff->by == DW_DIFF_BY_FAST || isnan(diff->contention))
 		return; /* such waits do not make the fast pieces longer */
 	if (!(diff->accepted >> DW_DIFF_CONTENTION & 1)) {
 		pace->low = fmin(pace->low, ran->low);
@@ -122,26 +133,59 @@ static void compare_contention(struct dw_diff *diff)
 	}
 	if (!compare_depends_on_waits(diff, &with_waits))
 		return;
-	snprintf(text[0], sizeof text[0], "%s a step without a CPU",
-	         dw_text_ns(compare_mean_delay(&diff->sides[DW_DIFF_BEFORE]), " ").at);
+	snprintf(text[0], sizeof text[0], "%s a %s without a CPU",
+	         dw_text_ns(compare_mean_delay(&diff->sides[DW_DIFF_BEFORE]), " ").at, dw_diff_unit(diff));
 	snprintf(text[1], sizeof text[1], "%s: of the change of %+.3g%%, %+.3g%% can be these waits",
 	         dw_text_ns(compare_mean_delay(&diff->sides[DW_DIFF_AFTER]), " ").at,
 	         100 * pace->difference / pace->before, 100 * diff->contention / pace->before);
 	compare_refuse(diff, DW_DIFF_CONTENTION, text[0], text[1]);
 }
 
-/* Fills `values`, which has an element for each run. */
-static void compare_ran(struct dw_diff *diff, double *values)
+enum compare_figure { COMPARE_RAN, COMPARE_CPU, COMPARE_WARM_UP };
+
+static double compare_figure_of(const struct dw_diff_run *run, enum compare_figure figure)
 {
-	const struct dw_diff_side *before = &diff->sides[DW_DIFF_BEFORE];
-	const struct dw_diff_side *after = &diff->sides[DW_DIFF_AFTER];
-
-	for (size_t i = 0; i < before->count + after->count; i++) {
-		const struct dw_diff_run *run = i < before->count ? &before->runs[i] : &after->runs[i - before->count];
-
-		values[i] = run->pace_ns - run->delay * run->step_ns;
+	switch (figure) {
+	case COMPARE_RAN:
+		return run->pace_ns * (1 - run->delay);
+	case COMPARE_CPU:
+		return run->cpu_ns > 0 ? run->cpu_ns : NAN;
+	case COMPARE_WARM_UP:
+		break;
 	}
-	diff->ran = dw_diff_estimate(values, before->count, values + before->count, after->count);
+	return run->warm_up_ns;
+}
+
+static const struct dw_diff_run *compare_run_at(const struct dw_diff *diff, size_t i)
+{
+	size_t before = diff->sides[DW_DIFF_BEFORE].count;
+
+	return i < before ? &diff->sides[DW_DIFF_BEFORE].runs[i] : &diff->sides[DW_DIFF_AFTER].runs[i - before];
+}
+
+/* Fills `values`, which has an element for each run. */
+static struct dw_diff_estimate compare_figure(const struct dw_diff *diff, enum compare_figure figure, double *values)
+{
+	size_t before = diff->sides[DW_DIFF_BEFORE].count, after = diff->sides[DW_DIFF_AFTER].count;
+
+	for (size_t i = 0; i < before + after; i++)
+		values[i] = compare_figure_of(compare_run_at(diff, i), figure);
+	return dw_diff_estimate(values, before, values + before, after);
+}
+
+/* Whether other programs, or other guests of the machine, had much of the CPUs during the runs. */
+static bool compare_shared(const struct dw_diff *diff)
+{
+	size_t count = diff->sides[DW_DIFF_BEFORE].count + diff->sides[DW_DIFF_AFTER].count;
+	double others = 0, delay = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct dw_diff_run *run = compare_run_at(diff, i);
+
+		others += fmax(0, fmax(run->others, run->stolen)); /* 0 if both are NaN */
+		delay += fmax(0, run->delay);
+	}
+	return others > DW_FACTS_OTHERS * (double)count || delay > COMPARE_DELAY_ANY * (double)count;
 }
 
 static bool compare_fast(struct dw_diff *diff, double *values)
@@ -149,6 +193,10 @@ static bool compare_fast(struct dw_diff *diff, double *values)
 	const struct dw_diff_side *before = &diff->sides[DW_DIFF_BEFORE];
 	const struct dw_diff_side *after = &diff->sides[DW_DIFF_AFTER];
 
+	if (diff->iterations == DW_ITERATIONS_RUN) { /* it has one step, and none is faster */
+		diff->fast = (struct dw_diff_estimate){ NAN, NAN, NAN, NAN, NAN, NAN };
+		return true;
+	}
 	for (size_t i = 0; i < before->count; i++)
 		values[i] = fmax(1, before->runs[i].fast_ns);
 	for (size_t i = 0; i < after->count; i++)
@@ -163,12 +211,12 @@ struct compare_rows {
 	size_t count, capacity;
 };
 
-enum compare_list { COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_FAST };
+enum compare_list { COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_SAMPLED, COMPARE_FAST };
 
 static const struct dw_diff_part *compare_list(const struct dw_diff_run *run, enum compare_list list, size_t *count)
 {
-	const size_t counts[] = { run->part_count, run->operator_count, run->fast_count };
-	const struct dw_diff_part *const lists[] = { run->parts, run->operators, run->fast };
+	const size_t counts[] = { run->part_count, run->operator_count, run->sampled_count, run->fast_count };
+	const struct dw_diff_part *const lists[] = { run->parts, run->operators, run->sampled, run->fast };
 
 	*count = counts[list];
 	return lists[list];
@@ -176,7 +224,7 @@ static const struct dw_diff_part *compare_list(const struct dw_diff_run *run, en
 
 static bool compare_is_row(const struct dw_diff_row *row, const struct dw_diff_part *part)
 {
-	return row->outside == part->outside && strcmp(row->name, part->name) == 0;
+	return strcmp(row->name, part->name) == 0;
 }
 
 static bool compare_add_names(struct compare_rows *rows, const struct dw_diff_run *run, enum compare_list list)
@@ -195,7 +243,6 @@ static bool compare_add_names(struct compare_rows *rows, const struct dw_diff_ru
 		if (!(row = DW_GROW(&rows->rows, &rows->capacity, rows->count)))
 			return false;
 		row->name = parts[i].name;
-		row->outside = parts[i].outside;
 		rows->count++;
 	}
 	return true;
@@ -224,6 +271,24 @@ static void compare_sum_row(struct dw_diff *diff, struct dw_diff_row *row, enum 
 	}
 }
 
+static double compare_error(const struct dw_diff_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->sampled_count; i++)
+		if (strcmp(run->sampled[i].name, name) == 0)
+			return run->sampled[i].error_ns;
+	return 0;
+}
+
+/* With one run a side, the interval of a function is that of its samples: it says how well these two runs are known. */
+static void compare_fill_by_samples(const struct dw_diff *diff, struct dw_diff_row *row)
+{
+	double error = hypot(compare_error(&diff->sides[DW_DIFF_BEFORE].runs[0], row->name),
+	                     compare_error(&diff->sides[DW_DIFF_AFTER].runs[0], row->name));
+
+	row->time.low = fmax(-row->time.before, row->time.difference - error);
+	row->time.high = row->time.difference + error;
+}
+
 static bool compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, enum compare_list list, bool interval,
                              double *values)
 {
@@ -232,6 +297,8 @@ static bool compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, enum
 	compare_sum_row(diff, row, list, values);
 	if (list != COMPARE_FAST) {
 		row->time = dw_diff_estimate(values, before, values + before, after);
+		if (list == COMPARE_SAMPLED && isnan(row->time.low))
+			compare_fill_by_samples(diff, row);
 		return true;
 	}
 	for (size_t i = 0; i < before + after; i++)
@@ -266,7 +333,7 @@ static bool compare_make_fast_rows(struct dw_diff *diff, double *values, struct 
 	struct dw_diff_estimate rest = diff->fast;
 	struct dw_diff_row *last;
 
-	if (!diff->by_fast || !isfinite(diff->fast.low))
+	if (diff->by != DW_DIFF_BY_FAST || !isfinite(diff->fast.low))
 		return true;
 	if (!compare_make_rows(diff, COMPARE_FAST, values, rows))
 		return false;
@@ -290,53 +357,100 @@ static bool compare_make_fast_rows(struct dw_diff *diff, double *values, struct 
 
 /* ---- the verdict ------------------------------------------------------------------------------- */
 
+static enum dw_diff_verdict compare_side(const struct dw_diff_estimate *by)
+{
+	if (isnan(by->low))
+		return DW_DIFF_TWO_RUNS;
+	if (by->low > 0)
+		return DW_DIFF_SLOWER;
+	if (by->high < 0)
+		return DW_DIFF_FASTER;
+	return fabs(by->difference) > COMPARE_LARGE * by->before ? DW_DIFF_NOT_PROVEN : DW_DIFF_NONE;
+}
+
+/* Whether in all runs one thread works, so that the CPU time is a part of the wall time. */
+static bool compare_one_thread(const struct dw_diff *diff)
+{
+	size_t count = diff->sides[DW_DIFF_BEFORE].count + diff->sides[DW_DIFF_AFTER].count;
+
+	for (size_t i = 0; i < count; i++)
+		if (!(compare_run_at(diff, i)->cpu_ns <= compare_run_at(diff, i)->pace_ns))
+			return false;
+	return true;
+}
+
+/* Where the machine was shared, times per step often cannot tell. Then a figure that other programs hardly change
+ * decides, if it can. */
+static void compare_choose(struct dw_diff *diff)
+{
+	bool waits = diff->verdict == DW_DIFF_NOT_COMPARABLE && diff->reasons[DW_DIFF_CONTENTION];
+	bool run = diff->iterations == DW_ITERATIONS_RUN;
+	enum dw_diff_verdict found = compare_side(run ? &diff->cpu : &diff->fast);
+
+	for (unsigned reason = 0; reason < DW_DIFF_REASON_COUNT; reason++)
+		waits &= !diff->reasons[reason] || reason == DW_DIFF_CONTENTION;
+	if (diff->by != DW_DIFF_BY_PACE || !diff->shared || (found != DW_DIFF_FASTER && found != DW_DIFF_SLOWER) ||
+	    (run && !compare_one_thread(diff)) ||
+	    !(waits || diff->verdict == DW_DIFF_NONE || diff->verdict == DW_DIFF_NOT_PROVEN))
+		return;
+	diff->chosen = true;
+	diff->by = run ? DW_DIFF_BY_CPU : DW_DIFF_BY_FAST;
+	diff->verdict = found;
+	diff->reasons[DW_DIFF_CONTENTION] = NULL;
+}
+
 static void compare_judge(struct dw_diff *diff)
 {
-	const struct dw_diff_estimate *by = diff->by_fast ? &diff->fast : &diff->pace;
 	bool refused = false;
 
 	for (unsigned reason = 0; reason < DW_DIFF_REASON_COUNT; reason++)
 		refused |= diff->reasons[reason] != NULL;
-	if (refused)
-		diff->verdict = DW_DIFF_NOT_COMPARABLE;
-	else if (isnan(by->low))
-		diff->verdict = DW_DIFF_TWO_RUNS;
-	else if (by->low > 0)
-		diff->verdict = DW_DIFF_SLOWER;
-	else if (by->high < 0)
-		diff->verdict = DW_DIFF_FASTER;
-	else
-		diff->verdict = DW_DIFF_NONE;
+	diff->verdict = refused ? DW_DIFF_NOT_COMPARABLE : compare_side(dw_diff_deciding(diff));
+	compare_choose(diff);
+}
+
+const char *dw_diff_verdict_words(const struct dw_diff *diff)
+{
+	static const char *const words[] = { [DW_DIFF_TWO_RUNS] = "These two runs differ",
+		                                 [DW_DIFF_FASTER] = "Faster",
+		                                 [DW_DIFF_SLOWER] = "Slower",
+		                                 [DW_DIFF_NONE] = "No difference at this sample",
+		                                 [DW_DIFF_NOT_PROVEN] = "Not proven",
+		                                 [DW_DIFF_NOT_COMPARABLE] = "Not comparable" };
+
+	return words[diff->verdict];
 }
 
 bool dw_diff_compare(struct dw_diff *diff)
 {
 	size_t before = diff->sides[DW_DIFF_BEFORE].count, after = diff->sides[DW_DIFF_AFTER].count;
 	double *values = calloc(before + after, sizeof *values);
-	struct compare_rows parts = { NULL, 0, 0 }, operators = parts, fast = parts;
+	struct compare_rows parts = { NULL, 0, 0 }, operators = parts, sampled = parts, fast = parts;
 	bool good = values != NULL;
 
 	for (size_t i = 0; good && i < before + after; i++) {
-		const struct dw_diff_run *run = i < before ? &diff->sides[DW_DIFF_BEFORE].runs[i]
-		                                           : &diff->sides[DW_DIFF_AFTER].runs[i - before];
-
-		values[i] = run->pace_ns;
-		compare_run(diff, diff->sides[DW_DIFF_BEFORE].runs, run);
+		values[i] = compare_run_at(diff, i)->pace_ns;
+		compare_run(diff, diff->sides[DW_DIFF_BEFORE].runs, compare_run_at(diff, i));
 	}
 	if (good) {
 		diff->pace = dw_diff_estimate(values, before, values + before, after);
-		compare_ran(diff, values);
+		diff->ran = compare_figure(diff, COMPARE_RAN, values);
+		diff->cpu = compare_figure(diff, COMPARE_CPU, values);
+		diff->warm_up = compare_figure(diff, COMPARE_WARM_UP, values).difference;
+		diff->shared = compare_shared(diff);
 		good = compare_fast(diff, values);
 		compare_contention(diff);
 		compare_judge(diff);
 	}
 	good = good && compare_make_rows(diff, COMPARE_PARTS, values, &parts) &&
 	       compare_make_rows(diff, COMPARE_OPERATORS, values, &operators) &&
-	       compare_make_fast_rows(diff, values, &fast);
+	       compare_make_rows(diff, COMPARE_SAMPLED, values, &sampled) && compare_make_fast_rows(diff, values, &fast);
 	diff->parts = parts.rows;
 	diff->part_count = parts.count;
 	diff->operators = operators.rows;
 	diff->operator_count = operators.count;
+	diff->sampled_rows = sampled.rows;
+	diff->sampled_count = sampled.count;
 	diff->fast_rows = fast.rows;
 	diff->fast_count = fast.count;
 	free(values);

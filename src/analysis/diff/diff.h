@@ -6,14 +6,16 @@
  * answer is only by how much these two runs differ. With several, Welch's interval of the
  * difference of the means is computed from the runs, and the verdict follows from it.
  *
- * What is compared is the time per step: the mean steady step (facts.h), and the loop's time outside
- * the steps divided by their number. Its parts are exclusive, so the differences of the parts sum to
- * the difference of the whole.
+ * What is compared is the time per step as all reports have it: the time of the loops divided by the number of
+ * steps (struct dw_loop_parts). So steps times it are the loops, with warm-up, slow steps and what lies between
+ * steps. Its parts are exclusive, so the differences of the parts sum to the difference of the whole. A run without
+ * steps is one step: its wall time.
  *
  * On a machine that others use too, runs of one program differ more than most changes do. A second
  * quantity is steadier: the fast step of a run, and of the runs the least disturbed ones. It does
  * not see a change of rare steps, of waits that are sometimes short, or of the time outside the steps,
- * so it decides only if the caller asks for it.
+ * so it decides only if the caller asks for it, or if other programs had the CPUs, the time per step shows no
+ * difference and the fast steps do. Of runs without steps in which one thread works, the CPU time does the same.
  */
 #pragma once
 
@@ -45,7 +47,7 @@ struct dw_diff_part {
 	const char *name;
 	double ns;
 	double calls;            /* per step; operators only */
-	bool outside;            /* between the steps */
+	double error_ns;         /* half of the 95% interval of one run; functions only */
 };
 
 #define DW_DIFF_NO_RANGE "in no range" /* name of a fast step's time in no range */
@@ -53,19 +55,25 @@ struct dw_diff_part {
 struct dw_diff_run {
 	const char *path;
 	double pace_ns;          /* step_ns + outside_ns */
-	double step_ns;          /* mean steady step */
-	double outside_ns;       /* per step; 0 if it is not measured */
+	double step_ns;          /* the mean step */
+	double outside_ns;       /* between the steps, per step */
 	double fast_ns;          /* the fast step: model/steps/fast_step.h */
-	size_t steps;            /* steady steps */
+	double warm_up_ns;       /* what first steps take beyond usual ones, per step */
+	double cpu_ns;           /* of all processes of the run; NaN: not known */
+	size_t steps;            /* steps of all loops */
 	struct dw_diff_part *parts; /* sum to pace_ns */
 	size_t part_count;
 	struct dw_diff_part *operators; /* self time of the loop's thread per step, descending */
 	size_t operator_count;
+	struct dw_diff_part *sampled; /* without steps: functions by CPU time, descending; a function is as a name */
+	size_t sampled_count;
 	struct dw_diff_part *fast; /* self time in the fast step, by name; sums to fast_ns unless names are very many */
 	size_t fast_count;
 	/* What makes runs comparable; NULL or NaN: not known. */
 	const char *machine, *versions;
-	double ranks, loops, input_bytes, activation_bytes, flops, delay, others;
+	double ranks, loops, input_bytes, activation_bytes, flops;
+	double delay;          /* share of pace_ns for which the thread waited for a CPU */
+	double others, stolen; /* facts cpu.others, cpu.stolen */
 	bool functions, shapes;
 };
 
@@ -82,16 +90,27 @@ struct dw_diff_estimate {
 };
 
 enum dw_diff_verdict {
-	DW_DIFF_TWO_RUNS,        /* one run a side: only their difference is known */
+	DW_DIFF_TWO_RUNS, /* one run a side: only their difference is known */
 	DW_DIFF_FASTER,
 	DW_DIFF_SLOWER,
-	DW_DIFF_NONE,            /* no difference at this sample */
+	DW_DIFF_NONE,       /* no difference at this sample */
+	DW_DIFF_NOT_PROVEN, /* the runs differ much, and vary as much */
 	DW_DIFF_NOT_COMPARABLE,
+};
+
+/* What decides. */
+#define DW_DIFF_BYS(X) \
+	X(PACE, "time per step") \
+	X(FAST, "fast steps") \
+	X(CPU, "processor time")
+enum dw_diff_by {
+#define X(name, label) DW_DIFF_BY_##name,
+	DW_DIFF_BYS(X)
+#undef X
 };
 
 struct dw_diff_row {
 	const char *name;
-	bool outside;
 	struct dw_diff_estimate time;
 	double calls[DW_DIFF_SIDES]; /* per step, means of the runs */
 };
@@ -100,21 +119,26 @@ struct dw_diff {
 	struct dw_diff_side sides[DW_DIFF_SIDES];
 	enum dw_iteration_kind iterations; /* what a step is, in all runs */
 	unsigned accepted;       /* bits of reasons that do not matter to the caller */
-	bool by_fast;            /* the verdict is that of the fast steps, not of the time per step */
+	enum dw_diff_by by;      /* whose verdict it is: the caller may ask for that of the fast steps */
 	bool asks_slower;        /* the question is whether the runs after are slower by `asked` (a ratio) or more; */
 	double asked;            /* otherwise it is whether the runs differ */
 	/* set by dw_diff_compare(): */
 	enum dw_diff_verdict verdict;
+	bool shared;                  /* other programs had much of the machine's CPUs */
+	bool chosen;                  /* nobody asked for `by`: the time per step cannot tell, and it does */
+	double warm_up;               /* of the difference: what first steps take beyond usual ones */
 	struct dw_diff_estimate pace; /* `low` and `high` hold with and without the waits for a CPU */
 	double contention;       /* what these waits are of the difference at most, in ns; NaN: not known */
 	struct dw_diff_estimate fast; /* fast steps of the least disturbed runs; dw_diff_estimate_lowest() */
+	struct dw_diff_estimate cpu;  /* CPU time of a run; NaN: not known */
 	struct dw_diff_estimate ran; /* the same without the steps' waits for a CPU; NaN: not known */
 	const char *reasons[DW_DIFF_REASON_COUNT]; /* "2 CPUs before, 4 CPUs after", or NULL */
 	const char *waived[DW_DIFF_REASON_COUNT];  /* the same of those that are accepted */
-	struct dw_diff_row *parts, *operators; /* by size of the difference, descending */
-	size_t part_count, operator_count;
-	/* If by_fast: the fast step by name, likewise; the last row is what the others do not have, without an
-	 * interval. NULL: the runs are too few. */
+	/* By size of the difference, descending. sampled_rows: functions, without steps. */
+	struct dw_diff_row *parts, *operators, *sampled_rows;
+	size_t part_count, operator_count, sampled_count;
+	/* If the fast steps decide: the fast step by name, likewise; the last row is what the others do not have, without
+	 * an interval. NULL: the runs are too few. */
 	struct dw_diff_row *fast_rows;
 	size_t fast_count;
 	struct dw_diff_paths *paths; /* of dw_diff_add_paths(); NULL: none */
@@ -133,6 +157,12 @@ int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *mode
 int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error);
 /* Compares the sides; each has at least one run. False: out of memory. */
 bool dw_diff_compare(struct dw_diff *diff);
+/* The estimate that decides. */
+const struct dw_diff_estimate *dw_diff_deciding(const struct dw_diff *diff);
+/* "step", or "run" of runs without steps. */
+const char *dw_diff_unit(const struct dw_diff *diff);
+/* "Faster", "No difference at this sample": how a sentence begins. */
+const char *dw_diff_verdict_words(const struct dw_diff *diff);
 void dw_diff_reset(struct dw_diff *diff);
 /* The answer as tables: verdict, parts, operators, runs. The caller destroys them. NULL: out of
  * memory. */
@@ -155,7 +185,7 @@ void dw_diff_reset_paths(struct dw_diff_paths *paths);
 /* ---- statistics.c ------------------------------------------------------------------------------ */
 
 /* Welch's interval of the difference of two means. A side with one value is assumed to vary as the
- * other side does. */
+ * other side does. No time becomes shorter by more than all of it, so no end is below that. */
 struct dw_diff_estimate dw_diff_estimate(const double *before, size_t before_count,
                                          const double *after, size_t after_count);
 /* Compares the mean of the lowest quarter of the values of each side (of their logarithms), and if `interval`,

@@ -29,6 +29,22 @@ static uint32_t paths_find(struct dw_diff *diff, uint32_t parent, uint32_t depth
 	return node->name ? (uint32_t)paths->count++ : DW_MAP_NONE;
 }
 
+/* The main thread has the program's name, which may be another one after the change, and so have threads without a name
+ * of their own. */
+static const char *paths_thread_name(const struct dw_source *source, uint32_t number)
+{
+	const struct dw_source_thread *thread = &source->threads[number];
+	const struct dw_source_process *process = &source->processes[thread->process];
+
+	if (thread->tid == process->pid)
+		return "main thread";
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		if (source->threads[i].process == thread->process && source->threads[i].tid == process->pid &&
+		    strcmp(source->threads[i].name, thread->name) == 0)
+			return "other threads";
+	return thread->name;
+}
+
 int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_paths *from = dw_model_paths(model, DW_PATHS_CALLS, error);
@@ -44,13 +60,12 @@ int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *mode
 	for (size_t i = 0; paths && i < from->count; i++) {
 		const struct dw_path *path = &from->nodes[i];
 		const struct dw_symbol *symbol = path->depth ? &from->symbols[path->symbol] : NULL;
-		const char *name = symbol ? symbol->name : source->threads[path->symbol].name;
+		const char *name = symbol ? symbol->name : paths_thread_name(source, path->symbol);
 		uint32_t parent = path->depth ? paths->open[path->depth - 1] : DW_MAP_NONE, at;
 
 		if (path->depth >= paths->open_capacity && !DW_GROW(&paths->open, &paths->open_capacity, path->depth))
 			break;
-		at = paths_find(diff, parent, path->depth, symbol ? symbol->category : 0,
-		                     *name ? name : "threads without a name");
+		at = paths_find(diff, parent, path->depth, symbol ? symbol->category : 0, *name ? name : "other threads");
 		if (at == DW_MAP_NONE)
 			break;
 		paths->open[path->depth] = at;

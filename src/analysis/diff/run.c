@@ -8,7 +8,8 @@
 #include "base/order.h"
 #include "diff/diff.h"
 #include "format/keys.h"
-#include "model/steps/steps.h"
+#include "model/samples/cpu_account.h"
+#include "model/samples/hot.h"
 
 #define RUN_MOST_PARTS 200     /* further ones are summed: rows of sides are matched by name */
 #define RUN_MOST_OPERATORS 500 /* the same of operators, and of names in the fast step */
@@ -77,21 +78,23 @@ static void run_describe(struct dw_diff *diff, struct dw_diff_run *run,
 	run->input_bytes = run_fact(facts, DW_FACT_MEMORY_INPUTS) * run_fact(facts, DW_FACT_MEMORY_PEAK);
 	run->activation_bytes = run_fact(facts, DW_FACT_INPUT_LARGEST);
 	run->flops = run_fact(facts, DW_FACT_FLOPS_STEP);
-	run->delay = run_fact(facts, DW_FACT_CPU_DELAY);
 	run->others = run_fact(facts, DW_FACT_CPU_OTHERS);
+	run->stolen = run_fact(facts, DW_FACT_CPU_STOLEN);
 	run->functions = facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0;
 	run->shapes = facts->at[DW_FACT_TRACE_SHAPES].value > 0;
 }
 
-static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run, const struct dw_steady *steady)
+/* The parts of the mean iteration, as every report has them: they sum to it. */
+static bool run_put_parts(struct dw_diff *diff, struct dw_diff_run *run, const struct dw_loop_parts *parts,
+                          double no_cpu_ns)
 {
 	double rest = 0;
 
-	run->parts = dw_arena_alloc(&diff->arena, (RUN_MOST_PARTS + 16) * sizeof *run->parts);
+	run->parts = dw_arena_alloc(&diff->arena, (RUN_MOST_PARTS + 2) * sizeof *run->parts);
 	if (!run->parts)
 		return false;
-	for (size_t i = 0; i < steady->part_count; i++) {
-		const struct dw_steady_part *part = &steady->parts[i];
+	for (size_t i = 0; i < parts->part_count; i++) {
+		const struct dw_steady_part *part = &parts->parts[i];
 		const char *name;
 
 		if (run->part_count == RUN_MOST_PARTS) {
@@ -104,77 +107,103 @@ static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run, const 
 	}
 	if (rest > 0)
 		run->parts[run->part_count++] = (struct dw_diff_part){ .name = "further parts", .ns = rest };
+	if (no_cpu_ns > 0)
+		run->parts[run->part_count++] =
+			(struct dw_diff_part){ .name = dw_account_state_name(DW_ACCOUNT_NO_CPU), .ns = no_cpu_ns };
 	return true;
 }
 
-/* The loop's time between its steps, per step. The facts from loop.evaluation to loop.unnamed are
- * exclusive parts of the loop. */
-static void run_put_outside(struct dw_diff_run *run, const struct dw_facts *facts)
+DW_ORDER(run_compare_parts, struct dw_diff_part, DW_DOWN(ns))
+
+/* Keeps the largest of the parts in the arena, and the others in one. NULL: out of memory. */
+static struct dw_diff_part *run_keep_largest(struct dw_diff *diff, struct dw_diff_part *from, size_t *count,
+                                             const char *others)
 {
-	double loop_ns = run_fact(facts, DW_FACT_LOOP_WALL), steps = run_fact(facts, DW_FACT_STEP_COUNT);
+	size_t most = *count < RUN_MOST_OPERATORS ? *count : RUN_MOST_OPERATORS;
+	struct dw_diff_part *to = dw_arena_alloc(&diff->arena, (most + 1) * sizeof *to), rest = { .name = others };
 
-	if (!(loop_ns > 0) || !(steps > 0))
-		return;
-	for (unsigned id = DW_FACT_LOOP_EVALUATION; id <= DW_FACT_LOOP_UNNAMED; id++) {
-		double ns = run_fact(facts, (enum dw_fact_id)id) * loop_ns / steps;
-
-		if (!(ns > 0))
+	DW_SORT(from, *count, run_compare_parts);
+	for (size_t i = 0; to && i < *count; i++) {
+		if (i >= most) {
+			rest.ns += from[i].ns;
+			rest.calls += from[i].calls;
 			continue;
-		run->parts[run->part_count++] = (struct dw_diff_part){
-			.name = dw_fact_kind((enum dw_fact_id)id)->name + strlen("loop."), .ns = ns,
-			.outside = true };
-		run->outside_ns += ns;
+		}
+		to[i] = from[i];
+		if (!(to[i].name = run_text(diff, from[i].name)))
+			return NULL;
 	}
+	if (to && others && rest.ns > 0)
+		to[most++] = rest;
+	*count = most;
+	return to;
 }
 
 static bool run_put_operators(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
-                              const struct dw_facts *facts, struct dwell_error *error)
+                              struct dwell_error *error)
 {
-	const struct dw_steps *steps = dw_model_steps(model, error);
+	const struct dw_loop_operators *operators = dw_facts_loop_operators(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	const struct dw_loop *loop = NULL;
-	struct dw_diff_part *rest = NULL;
+	struct dw_diff_part *parts = operators ? calloc(operators->count + 1, sizeof *parts) : NULL;
 
-	if (!steps)
-		return false;
-	for (size_t i = 0; i < steps->thread_count; i++)
-		if (steps->loops[i].thread == facts->thread)
-			loop = &steps->loops[i];
-	if (!loop || !loop->usual_count)
-		return true;
-	run->operators = dw_arena_alloc(&diff->arena, (RUN_MOST_OPERATORS + 1) * sizeof *run->operators);
-	for (size_t i = 0; run->operators && i < loop->operator_count; i++) {
-		const struct dw_loop_row *row = &loop->operators[i];
-		struct dw_diff_part *to = &run->operators[run->operator_count];
-
-		if (run->operator_count < RUN_MOST_OPERATORS) {
-			to->name = run_text(diff, symbols[row->symbol].name);
-			run->operator_count++;
-		} else {
-			to = rest = to;
-			to->name = "further operators";
-		}
-		if (!to->name)
-			return false;
-		to->ns += (double)row->ns / (double)loop->usual_count;
-		to->calls += (double)row->count / (double)loop->usual_count;
-	}
-	run->operator_count += rest != NULL;
+	for (size_t i = 0; parts && i < operators->count; i++)
+		if (operators->calls[i] > 0 || operators->ns[i] > 0)
+			parts[run->operator_count++] =
+				(struct dw_diff_part){ .name = symbols[i].name, .ns = operators->ns[i], .calls = operators->calls[i] };
+	if (parts)
+		run->operators = run_keep_largest(diff, parts, &run->operator_count, "further operators");
+	free(parts);
 	return run->operators != NULL;
 }
 
-/* The mean step with the time for which it had no CPU, which the account of a run without steps leaves out. */
-static void run_put_length(struct dw_diff_run *run, const struct dw_steady *steady, const struct dw_facts *facts)
+/* Functions by CPU time. */
+static bool run_put_sampled(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
+                            const struct dw_facts *facts)
 {
-	const struct dw_account *account = facts->iterations == DW_ITERATIONS_RUN ? facts->account : NULL;
+	struct dw_hot_ask ask = { .by = facts->framework == DW_FACTS_C ? 0 : DW_HOT_PYTHON };
+	struct dw_hot hot = { .rows = NULL };
+	bool good = dw_hot_make(&hot, model, &ask);
+	struct dw_diff_part *parts = good ? calloc(hot.count + 1, sizeof *parts) : NULL;
 
-	run->steps = steady->steps;
-	run->step_ns = steady->ns;
-	if (!account || !dw_account_is_divided(account) || !(account->state_ns[DW_ACCOUNT_NO_CPU] > 0))
-		return;
-	run->step_ns += account->state_ns[DW_ACCOUNT_NO_CPU];
-	run->parts[run->part_count++] = (struct dw_diff_part){ .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
-		                                                   .ns = account->state_ns[DW_ACCOUNT_NO_CPU] };
+	for (size_t i = 0; parts && i < hot.count; i++) {
+		double share = hot.weight ? (double)hot.rows[i].self / (double)hot.weight : 0;
+		char text[400];
+
+		if (hot.rows[i].self_ns)
+			parts[run->sampled_count++] =
+				(struct dw_diff_part){ .name = run_text(diff, dw_hot_name(&hot.rows[i], text, sizeof text)),
+				                       .ns = (double)hot.rows[i].self_ns,
+				                       .error_ns =
+				                           dw_samples_error(share, hot.weight, hot.squares) * (double)hot.cpu_ns };
+		good = good && (!run->sampled_count || parts[run->sampled_count - 1].name);
+	}
+	if (parts && good)
+		run->sampled = run_keep_largest(diff, parts, &run->sampled_count, "further functions");
+	free(parts);
+	dw_hot_reset(&hot);
+	return run->sampled != NULL;
+}
+
+/* The CPU time of all processes. Of a part of the run it is not known. */
+static double run_cpu_ns(struct dw_model *model)
+{
+	const struct dw_cpu_account *account = dw_model_is_partial(model) ? NULL : dw_model_cpu_account(model, NULL);
+
+	return account && account->kernel_ns ? (double)account->kernel_ns : NAN;
+}
+
+/* The length of the mean iteration, and for how much of it the thread had no CPU, if that is known. */
+static void run_put_length(struct dw_diff_run *run, const struct dw_loop_parts *parts, const struct dw_facts *facts,
+                           double no_cpu_ns)
+{
+	double mean = run_fact(facts, DW_FACT_STEP_MEAN), warm_up = run_fact(facts, DW_FACT_STEP_WARM_UP_EXCESS);
+
+	run->steps = parts->steps;
+	run->pace_ns = facts->iterations == DW_ITERATIONS_RUN ? parts->ns + no_cpu_ns : parts->ns;
+	run->step_ns = mean > 0 && mean < run->pace_ns ? mean : run->pace_ns;
+	run->outside_ns = run->pace_ns - run->step_ns;
+	run->delay = no_cpu_ns > 0 ? no_cpu_ns / run->pace_ns : run_fact(facts, DW_FACT_CPU_DELAY);
+	run->warm_up_ns = warm_up > 0 ? warm_up * (run->pace_ns - no_cpu_ns) : 0;
 }
 
 /* Steps of one run are not compared with the whole of another one. */
@@ -190,31 +219,42 @@ static int run_check_kind(const struct dw_diff *diff, const char *path, const st
 	                    "DWELL_STEP(), or record with --step-on NAME", lacks);
 }
 
-DW_ORDER(run_compare_parts, struct dw_diff_part, DW_DOWN(ns))
-
 static bool run_put_fast(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
                          const struct dw_fast_step *fast)
 {
-	size_t symbol_count, count = 0;
+	size_t symbol_count;
 	const struct dw_symbol *symbols = dw_model_symbols(model, &symbol_count);
 	struct dw_diff_part *parts = calloc(symbol_count + 1, sizeof *parts);
-	bool good = parts != NULL;
 
-	for (size_t i = 0; good && i <= symbol_count; i++)
+	for (size_t i = 0; parts && i <= symbol_count; i++)
 		if (fast->of_symbols[i] > 0)
-			parts[count++] = (struct dw_diff_part){
-				.name = i < symbol_count ? symbols[i].name : DW_DIFF_NO_RANGE, .ns = fast->of_symbols[i] };
-	DW_SORT(parts, count, run_compare_parts);
+			parts[run->fast_count++] =
+				(struct dw_diff_part){ .name = i < symbol_count ? symbols[i].name : DW_DIFF_NO_RANGE,
+				                       .ns = fast->of_symbols[i] };
 	run->fast_ns = fast->ns;
-	run->fast_count = count < RUN_MOST_OPERATORS ? count : RUN_MOST_OPERATORS;
-	run->fast = dw_arena_alloc(&diff->arena, (run->fast_count + 1) * sizeof *run->fast);
-	good = good && run->fast;
-	for (size_t i = 0; good && i < run->fast_count; i++) {
-		run->fast[i] = parts[i];
-		good = (run->fast[i].name = run_text(diff, parts[i].name)) != NULL;
-	}
+	if (parts)
+		run->fast = run_keep_largest(diff, parts, &run->fast_count, NULL);
 	free(parts);
-	return good;
+	return run->fast != NULL;
+}
+
+/* The parts, and by name what is in them: operators, and in runs without steps functions. */
+static bool run_fill(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
+                     const struct dw_facts *facts, struct dwell_error *error)
+{
+	const struct dw_loop_parts *parts = dw_facts_loop_parts(model, error);
+	const struct dw_account *account = facts->iterations == DW_ITERATIONS_RUN ? facts->account : NULL;
+	const struct dw_fast_step *fast = dw_facts_fast_step(model, error);
+	double no_cpu_ns;
+
+	if (!parts || !fast)
+		return false;
+	no_cpu_ns = account && dw_account_is_divided(account) ? account->state_ns[DW_ACCOUNT_NO_CPU] : parts->no_cpu_ns;
+	run_put_length(run, parts, facts, no_cpu_ns);
+	run->cpu_ns = run_cpu_ns(model);
+	return run_put_parts(diff, run, parts, no_cpu_ns) && run_put_operators(diff, run, model, error) &&
+	       run_put_fast(diff, run, model, fast) &&
+	       (facts->iterations != DW_ITERATIONS_RUN || run_put_sampled(diff, run, model, facts));
 }
 
 int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw_model *model,
@@ -222,11 +262,10 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 {
 	const struct dw_steady *steady = dw_facts_steady(model, error);
 	const struct dw_facts *facts = steady ? dw_facts(model, error) : NULL;
-	const struct dw_fast_step *fast = facts ? dw_facts_fast_step(model, error) : NULL;
 	struct dw_diff_side *to = &diff->sides[side];
 	struct dw_diff_run *run;
 
-	if (!fast)
+	if (!facts)
 		return error && error->code ? error->code : DWELL_E_NOMEM;
 	if (steady->steps && run_check_kind(diff, path, facts, error))
 		return DWELL_E_NO_DATA;
@@ -235,14 +274,10 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 		                    "%s has no complete steps to compare: mark steps with dwell.step() or "
 		                    "DWELL_STEP(), or record with --step-on NAME", path);
 	run = DW_GROW(&to->runs, &to->capacity, to->count);
-	if (!run || !(run->path = run_text(diff, path)) || !run_put_steady(diff, run, steady) ||
-	    !run_put_operators(diff, run, model, facts, error) || !run_put_fast(diff, run, model, fast))
+	if (!run || !(run->path = run_text(diff, path)) || !run_fill(diff, run, model, facts, error))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the comparison");
-	run_put_outside(run, facts);
 	run_describe(diff, run, dw_model_source(model), facts);
-	run_put_length(run, steady, facts);
 	diff->iterations = facts->iterations;
-	run->pace_ns = run->step_ns + run->outside_ns;
 	to->count++;
 	return 0;
 }
@@ -251,7 +286,7 @@ void dw_diff_reset(struct dw_diff *diff)
 {
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		free(diff->sides[side].runs);
-	DW_FREE(diff->parts, diff->operators, diff->fast_rows);
+	DW_FREE(diff->parts, diff->operators, diff->sampled_rows, diff->fast_rows);
 	dw_diff_reset_paths(diff->paths);
 	dw_diff_reset_settings(diff->settings);
 	dw_arena_reset(&diff->arena);

@@ -103,7 +103,7 @@ struct dw_diff_estimate dw_diff_estimate(const double *before, size_t before_cou
 		freedom = a + b > 0 ? (a + b) * (a + b) / (a * a / (n - 1) + b * b / (m - 1)) : n + m - 2;
 	}
 	width = dw_diff_student(0.025, freedom);
-	to.low = to.difference - width * error;
+	to.low = fmax(-to.before, to.difference - width * error);
 	to.high = to.difference + width * error;
 	to.detectable = (width + dw_diff_student(0.05, freedom)) * error;
 	return to;

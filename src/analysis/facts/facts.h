@@ -149,6 +149,22 @@ struct dw_loop_operators {
 /* Walks the records, unless the profile by name of the counted steps is known. NULL with `error` if memory ran out. */
 const struct dw_loop_operators *dw_facts_loop_operators(struct dw_model *model, struct dwell_error *error);
 
+/* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
+ * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
+#define DW_CUPTI_LAUNCH_NS 10000.0
+
+/* What recording cost: an estimate, and one figure for all that report it (cost.c). */
+struct dw_facts_cost {
+	double share;    /* of the loop, as the parts' shares; without steps, of the run. NaN: not known */
+	double ns;       /* of a mean iteration, or of the run */
+	double part_ns;  /* of it: the part "profiler" of dw_facts_loop_parts(). The rest lies in other parts */
+	double cupti_ns; /* of it: CUPTI's own */
+};
+/* Computed once for a model. NULL with `error` if memory ran out. */
+const struct dw_facts_cost *dw_facts_cost(struct dw_model *model, struct dwell_error *error);
+/* Of a run without steps that took so long. */
+struct dw_facts_cost dw_facts_cost_of_run(struct dw_model *model, double wall_ns, struct dwell_error *error);
+
 /* The fast step of the steady steps (model/steps/fast_step.h); with several loops their mean. */
 struct dw_fast_step {
 	double ns;

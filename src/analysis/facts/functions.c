@@ -85,24 +85,15 @@ static void functions_put_logging(struct dw_facts_work *work, const struct dw_fl
 		                                     (double)work->steps->thread_count, 1), largest);
 }
 
-/* Adds the cost of recording functions to that of operators. */
-static void functions_put_cost(struct dw_facts_work *work, const struct dw_flat *flat)
+/* How many calls of functions were recorded in a step. */
+static void functions_put_count(struct dw_facts_work *work, const struct dw_flat *flat)
 {
-	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
-	const struct dw_fact *step = &work->facts->at[DW_FACT_STEP_WALL];
-	struct dw_fact *cost = &work->facts->at[DW_FACT_RUN_PROFILER];
-	double calls = 0, more;
+	double calls = 0;
 
 	for (size_t i = 0; flat && i < flat->count; i++)
 		calls += (double)flat->rows[i].stat.count;
 	calls /= (double)work->steps->thread_count * (double)work->loop->count;
 	dw_fact_set(work, DW_FACT_RUN_FUNCTIONS, calls, work->loop->count);
-	if (!range || !cost->measured || !(step->value > 0))
-		return;
-	more = calls * strtod(range, NULL) / step->value;
-	cost->value = fmin(1, cost->value + more);
-	cost->low = fmin(1, cost->low + more);
-	cost->high = fmin(1, cost->high + more);
 }
 
 #define MOST_OF_BATCH 0.6 /* of making a batch: a function with so much of it is named */
@@ -169,7 +160,7 @@ void dw_facts_of_functions(struct dw_facts_work *work)
 	}
 	functions_put_logging(work, flat);
 	if (flat) {
-		functions_put_cost(work, flat);
+		functions_put_count(work, flat);
 		functions_put_loader_part(work, flat);
 	}
 }

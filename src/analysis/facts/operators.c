@@ -343,31 +343,6 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	}
 }
 
-/* Estimates the cost of recording operators and adds the recorder's own work that was recorded. Steps without operators cost no
- * callbacks: where there are some, the sum is divided by the time of all steps after the warm-up. */
-static void operators_put_cost(struct dw_facts_work *work)
-{
-	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
-	const char *callback = dw_facts_meta(work, DW_KEY_TORCH_CALLBACK_NS);
-	double each = fmax(range ? strtod(range, NULL) : 0, callback ? strtod(callback, NULL) : 0);
-	size_t count = 0;
-
-	if (!(each > 0)) {
-		dw_fact_miss(work, DW_FACT_RUN_PROFILER, "the cost was not measured: record with dwell run");
-		return;
-	}
-	for (size_t i = 0; i < work->loop->count; i++) {
-		const struct dw_step *step = &work->all[i];
-
-		if (!(work->roles[i] & DW_ROLE_STEADY) && !(step->reduced && step->whole && !step->open))
-			continue;
-		work->values[count] = each * (step->operator_count + step->data_operator_count) +
-		                      (double)step->share_ns[DW_SHARE_PROFILER];
-		work->wholes[count++] = (double)(step->end_ns - step->start_ns);
-	}
-	dw_fact_set_blocks(work, DW_FACT_RUN_PROFILER, count);
-}
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 /* Of the recorded forms of an operator: the part whose first tensor is in 32-bit floating point. */
@@ -511,7 +486,6 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 	if (!work->steady_count)
 		return;
 	operators_put_steady(work);
-	operators_put_cost(work);
 	if (!all->operator_count || !all->usual_count) {
 		for (unsigned id = DW_FACT_OPERATORS_LARGEST; id <= DW_FACT_OPERATORS_ELEMENTWISE; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "the steps have no operators");

@@ -17,7 +17,7 @@ struct diff_request {
 	const char *output;
 	double fail_on; /* a ratio; negative: not given */
 	unsigned accepted;
-	bool by_fast;
+	enum dw_diff_by by;
 	struct dwell_scope scope;
 	struct dwell_print_options print;
 };
@@ -76,7 +76,9 @@ static int diff_take_option(void *context, const struct dw_option *option, const
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_FAIL_ON: return diff_parse_percent(value, &request->fail_on) ? 0 : -1;
 	case DW_OPTION_ACCEPT: return diff_parse_reasons(value, &request->accepted) ? 0 : -1;
-	case DW_OPTION_BY: request->by_fast = strcmp(value, "fast") == 0; return 0;
+	case DW_OPTION_BY:
+		request->by = strcmp(value, "fast") == 0 ? DW_DIFF_BY_FAST : DW_DIFF_BY_PACE;
+		return 0;
 	case DW_OPTION_FORMAT:
 		request->page = strcmp(value, "html") == 0;
 		request->renderer = NULL;
@@ -176,7 +178,7 @@ static int diff_print(const struct diff_request *request, struct dw_diff *diff, 
 		return code ? dw_say_error(&error, code) : 0;
 	}
 	for (struct dwell_table *part = table; part && request->renderer->is_scaled; part = part->next)
-		if (strcmp(part->part, "operators") == 0)
+		if (strcmp(part->part, "operators") == 0 || strcmp(part->part, "functions") == 0)
 			dw_table_limit(part, DIFF_OPERATORS);
 	return dw_output_tables(file, request->renderer, &table, 1, &request->print);
 }
@@ -197,10 +199,10 @@ static int diff_write_page(const struct diff_request *request, struct dw_diff *d
 /* The exit status with --fail-on. */
 static int diff_status(const struct diff_request *request, const struct dw_diff *diff)
 {
-	const struct dw_diff_estimate *by = diff->by_fast ? &diff->fast : &diff->pace;
+	const struct dw_diff_estimate *by = dw_diff_deciding(diff);
 	double change = by->difference / by->before;
 	/* A change of this size, or of a larger one, could be missed. */
-	double detectable = (diff->by_fast ? by->high : by->detectable) / by->before;
+	double detectable = (diff->by == DW_DIFF_BY_FAST ? by->high : by->detectable) / by->before;
 
 	if (request->fail_on < 0)
 		return 0;
@@ -208,7 +210,7 @@ static int diff_status(const struct diff_request *request, const struct dw_diff 
 		return DW_EXIT_NOT_COMPARABLE;
 	if (diff->verdict == DW_DIFF_SLOWER && change >= request->fail_on)
 		return DW_EXIT_SLOWER;
-	if (diff->verdict == DW_DIFF_NONE && detectable > request->fail_on)
+	if ((diff->verdict == DW_DIFF_NONE || diff->verdict == DW_DIFF_NOT_PROVEN) && detectable > request->fail_on)
 		dw_say("runs that vary like these may hide a change of %.3g%%: --fail-on %.3g%% needs more runs, "
 		       "or a quieter machine", 100 * request->fail_on, 100 * request->fail_on);
 	return 0;
@@ -255,7 +257,7 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("--fail-on needs several runs a side: two runs of one program differ too");
 		return DW_EXIT_USAGE;
 	}
-	if (request.by_fast && !dw_diff_can_permute((size_t)operands.counts[0], (size_t)operands.counts[1])) {
+	if (request.by == DW_DIFF_BY_FAST && !dw_diff_can_permute((size_t)operands.counts[0], (size_t)operands.counts[1])) {
 		dw_say("--by fast needs at least 4 runs a side: fewer cannot be divided in enough other ways");
 		return DW_EXIT_USAGE;
 	}
@@ -268,7 +270,7 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
 	diff.accepted = request.accepted;
-	diff.by_fast = request.by_fast;
+	diff.by = request.by;
 	diff.asks_slower = request.fail_on >= 0;
 	diff.asked = request.fail_on;
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)

@@ -106,11 +106,16 @@ static const char *flame_make_subtitle(struct dw_diff *diff, const struct flame 
 
 static const char *flame_make_title(struct dw_diff *diff)
 {
-	double change = diff->pace.difference / diff->pace.before;
+	const struct dw_diff_estimate *by = dw_diff_deciding(diff);
+	static const char *const measures[] = {
+		[DW_DIFF_BY_PACE] = NULL, [DW_DIFF_BY_FAST] = "fast steps", [DW_DIFF_BY_CPU] = "processor time"
+	};
 	size_t before = diff->sides[DW_DIFF_BEFORE].count;
 
-	return dw_arena_printf(&diff->arena, "%+.1f%% per step: %zu run%s before, %zu after", 100 * change, before,
-	                       dw_text_plural(before), diff->sides[DW_DIFF_AFTER].count);
+	return dw_arena_printf(&diff->arena, "%s: %+.1f%% %s%s (%zu run%s before, %zu after)", dw_diff_verdict_words(diff),
+	                       100 * by->difference / by->before, measures[diff->by] ? "in " : "per ",
+	                       measures[diff->by] ? measures[diff->by] : dw_diff_unit(diff), before, dw_text_plural(before),
+	                       diff->sides[DW_DIFF_AFTER].count);
 }
 
 int dw_page_comparison_flame(struct dw_diff *diff, dw_put *put, void *to, struct dwell_error *error)

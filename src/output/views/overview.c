@@ -365,50 +365,6 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
 }
 
-/* Below the last table; `first` has the gaps. */
-static void overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview)
-{
-	double coverage = dw_model_coverage(overview->model);
-	char cost[80] = "", cupti[128] = "";
-	bool any = false;
-
-	for (size_t i = 0; i < first->gap_count; i++)
-		dw_table_note(table, "Not recorded: %s.", first->gaps[i]);
-	any = first->gap_count != 0;
-	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
-		if (!overview->source->lost[i])
-			continue;
-		any = true;
-		dw_table_note(table, "Lost: %s record%s: %s.", dw_text_count((int64_t)overview->source->lost[i]).at,
-		              dw_text_plural(overview->source->lost[i]), dw_view_loss_text(overview->source, i));
-	}
-	for (size_t i = 0; i < overview->source->file_count; i++) {
-		uint64_t missing = overview->source->files[i].missing_bytes;
-
-		if (!missing || overview->source->live)
-			continue;
-		any = true;
-		dw_table_note(table, "Lost: the last %s of the file; this is a truncated copy.",
-		              dw_text_bytes((double)missing, " ").at);
-	}
-	if (coverage < 0.9995)
-		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
-	if (isfinite(overview->cost_share) && overview->cost_share < 0.0005)
-		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of %s.", overview->steps ? "a step" : "the run");
-	else if (isfinite(overview->cost_share) && overview->steps)
-		snprintf(cost, sizeof cost, "Profiling cost about %s of a step (%.1f%%).",
-		         dw_text_ns(overview->cost_ns, " ").at, overview->cost_share * 100);
-	else if (isfinite(overview->cost_share))
-		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.", overview->cost_share * 100);
-	if (*cost && overview->cupti_ns > 0)
-		snprintf(cupti, sizeof cupti, " CUPTI's own part of that is an estimate: %s, by %.0f us a launch (H100).",
-		         dw_text_ns(overview->cupti_ns, " ").at, DW_CUPTI_LAUNCH_NS / 1e3);
-	if (any && *cost)
-		dw_table_note(table, "%s%s", cost, cupti);
-	else if (!any)
-		dw_table_note(table, "Lost: nothing.%s%s%s", *cost ? " " : "", cost, cupti);
-}
-
 /* Notes how the program ended, if `dwell run` recorded it. */
 static void overview_note_end(struct dwell_table *table, const struct dw_overview *overview)
 {
@@ -514,7 +470,7 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 		.wall_ns = DW_INT(overview->wall_ns),
 		.records = DW_INT(overview->flat->records),
 		.ranges = DW_INT(overview->flat->ranges),
-		.cost_share = DW_REAL(overview->cost_share),
+		.cost_share = DW_REAL(overview->cost.share),
 	};
 	if (steps)
 		overview_put_steps(&row, overview);
@@ -592,6 +548,16 @@ static int overview_look_inside(struct dw_overview *overview, struct dwell_error
 	return dw_model_compute_together(models, count, true, error);
 }
 
+static bool overview_find_cost(struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_facts_cost *cost = overview->steps ? dw_facts_cost(overview->model, error) : NULL;
+
+	if (overview->steps && !cost)
+		return false;
+	overview->cost = cost ? *cost : dw_facts_cost_of_run(overview->model, (double)overview->wall_ns, error);
+	return true;
+}
+
 static int overview_prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
 {
 	overview->model = model;
@@ -617,8 +583,7 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 	overview->facts = dw_facts(model, error);
 	if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
 		return -1;
-	dw_overview_cost(overview, error);
-	return 0;
+	return overview_find_cost(overview, error) ? 0 : -1;
 }
 
 static struct dwell_table *overview_append(struct dwell_table *last, struct dwell_table *part)
@@ -630,7 +595,7 @@ static struct dwell_table *overview_append(struct dwell_table *last, struct dwel
 static struct dwell_table *overview_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
-	struct dw_overview overview = { .cost_share = NAN };
+	struct dw_overview overview = { .cost.share = NAN };
 	struct dwell_table *table = NULL, *last;
 
 	if (overview_prepare(&overview, model, error) == 0)
@@ -674,7 +639,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		if (overview.steps)
 			overview_note_slowest(last, &overview);
 		overview_note_end(last, &overview);
-		overview_note_losses(last, table, &overview);
+		dw_overview_note_losses(last, table, &overview);
 		overview_note_more(last, &overview);
 	}
 	dw_arena_reset(&overview.texts);

@@ -1,6 +1,6 @@
 /*
  * Interface between the parts of the overview: overview.c combines them, overview_parts.c makes the
- * tables, cost.c estimates the cost of recording. The verdicts are those of verdict.h.
+ * tables. The verdicts are those of verdict.h.
  */
 #pragma once
 
@@ -15,10 +15,7 @@ struct dw_overview {
 	const struct dw_steps *steps;    /* NULL without steps */
 	const struct dw_flat *flat;      /* profile by name of the whole trace */
 	uint64_t wall_ns;                /* includes time after the last record that was kept */
-	double cost_share;               /* cost of recording as a share of a step, or without steps of
-	                                  * the busiest thread's time; NaN: unknown */
-	double cost_ns;                  /* per step */
-	double cupti_ns;                 /* the part of it that is CUPTI's own; without steps: of the run */
+	struct dw_facts_cost cost;       /* what recording cost */
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
 	double nameless_share;           /* without steps: of the main thread's wall time, in no range;
@@ -42,12 +39,8 @@ static inline bool dw_overview_is_named(uint64_t ns, const struct dw_steps *step
 	return ns && (double)ns >= DW_OVERVIEW_NAMED * (double)steps->wall_ns;
 }
 
-/* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
- * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
-#define DW_CUPTI_LAUNCH_NS 10000.0
-
-/* Estimates the cost of recording, if enough is known (cost.c). */
-void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
+/* Adds notes on what is not recorded, what is lost, and what recording cost; `first` has the gaps (overview_losses.c). */
+void dw_overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview);
 
 /* Says first that a run did not end as it should, or hangs (overview_stop.c). */
 void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);

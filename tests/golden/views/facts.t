@@ -9,7 +9,7 @@ run.delay                      not measured                   the run           
 run.recorded                   100.0%                         the run                                               1
 run.loops                      1                                                                                    1
 run.ranks                      1                                                                                    1
-run.profiler                   not measured                   a steady step                                            the cost was not measured: record with dwell run
+run.profiler                   not measured                   the loop                                                 the cost was not measured: record with dwell run
 run.functions                  not measured                   a step                                                   record with dwell run --functions
 trace.python                   1                                                                                    1
 trace.torch                    1                                                                                    1
@@ -253,7 +253,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["run.recorded","100.0%",null,"the run",1,1,1,"ratio",1,null,null,"the part of the step threads' time whose records are in the trace"],
   ["run.loops","1",null,"",1,1,1,"count",1,null,null,"threads with steps"],
   ["run.ranks","1",null,"",1,1,1,"count",1,null,null,"processes with steps"],
-  ["run.profiler","not measured",null,"a steady step",null,null,null,"ratio",null,"the cost was not measured: record with dwell run","the cost was not measured: record with dwell run","estimated cost of recording operators and functions, and the recorder's own work"],
+  ["run.profiler","not measured",null,"the loop",null,null,null,"ratio",null,"the cost was not measured: record with dwell run","the cost was not measured: record with dwell run","estimated cost of recording: of all ranges, and the recorder's own work"],
   ["run.functions","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --functions","record with dwell run --functions","calls of functions that were recorded in the loop"],
   ["trace.python","1",null,"",1,1,1,"count",1,null,null,"the loop's process is a Python program"],
   ["trace.torch","0",null,"",0,0,0,"count",1,null,null,"PyTorch's probe recorded the process"],
@@ -481,6 +481,6 @@ loader.operators,0,,a steady step,0,0,0,count,2,,,operators of the data set in t
 
 $ dwell report reduced.dwell --view facts --name '*.profiler' --format csv | cat -E
 fact,shown,interval,denominator,value,low,high,unit,samples,evidence,missing,meaning^M$
-run.profiler,1.0%,,a steady step,0.01,0.01,0.01,ratio,10,,,"estimated cost of recording operators and functions, and the recorder's own work"^M$
+run.profiler,1.9%,,the loop,0.019138756,0.019138756,0.019138756,ratio,2,,,"estimated cost of recording: of all ranges, and the recorder's own work"^M$
 loop.profiler,0.0%,,the loop,0,0,0,ratio,0,,,the recorder's own work outside the steps^M$
 step.profiler,0.0%,,a steady step,0,0,0,ratio,2,,,the recorder's own work; with the next sixteen it makes up a step^M$

@@ -19,7 +19,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"verdict","label":"verdict","unit":"","type":"text"},
   {"name":"verdict_share","label":"its share","unit":"ratio","type":"real"}],
  "rows":[
-  [1019500000,980,490,2.84902309e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
+  [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
@@ -28,7 +28,7 @@ $ trace train && dwell report train.dwell --view overview --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":23785000}],
  "rows":[
   ["forward",8022500,0.337292411],
   ["backward",8000000,0.336346437],
@@ -47,7 +47,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":23785000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["conv2d_backward",1,7000000,0.294303132,7000000],
@@ -58,7 +58,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   ["relu",1,500000,0.0210216523,500000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of a step.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
+ "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of the loop.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
 ]}
 
 $ dwell report train.dwell
@@ -92,7 +92,7 @@ The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
 
 $ dwell report train.dwell --steps 30..31
@@ -128,7 +128,7 @@ Garbage collection takes 50% of the loop.
 
 (other threads): at the same time as the steps, no part of their time.
 Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
 
 $ trace samples && dwell report samples.dwell
@@ -148,8 +148,8 @@ All of this together: at most 10.6 ms of 25.8 ms a step.
   all            25.84       100.0%
 
   main thread        largest part in  line        time  share    +-  samples
-  runs: own code     mkl_gemm                    428ms  66.3%  7.6%       76
-  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.6%       49
+  runs: own code     mkl_gemm                    428ms  66.3%  7.4%       76
+  runs: interpreter  log_metrics      log.py:7   168ms  26.0%  7.4%       49
   unknown                                       50.0ms   7.7%
   all                                            646ms
 
@@ -192,7 +192,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":1.208e+09},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
@@ -207,21 +207,23 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
  "columns":[
   {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
   {"name":"place","label":"line","unit":"","type":"text"},
-  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real","sums":"self_ns","whole":1.772e+09},
   {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
-  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
-  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+  {"name":"total_share","label":"total","unit":"ratio","type":"real","sums":"total_ns","whole":1.772e+09},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"total_ns","label":"total","unit":"ns","type":"int"}],
  "rows":[
-  ["poll_queue","queue.c:15",0.451467269,0.0462487156,0.451467269,200],
-  ["gemm","matmul.c:88",0.406320542,0.0456557965,0.406320542,180],
-  ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60],
-  ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1],
-  ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1],
-  ["main","main.c:12",0,0.00609192891,0.544018059,241],
-  ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240],
-  ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200],
-  ["forward","net.c:40",0,0.00609192891,0.406320542,180],
-  ["backward","net.c:66",0,0.00609192891,0.135440181,60]],
+  ["poll_queue","queue.c:15",0.451467269,0.0462487156,0.451467269,200,800000000,800000000],
+  ["gemm","matmul.c:88",0.406320542,0.0456557965,0.406320542,180,720000000,720000000],
+  ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60,240000000,240000000],
+  ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1,8000000,8000000],
+  ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1,4000000,4000000],
+  ["main","main.c:12",0,0.00609192891,0.544018059,241,0,964000000],
+  ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240,0,960000000],
+  ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200,0,800000000],
+  ["forward","net.c:40",0,0.00609192891,0.406320542,180,0,720000000],
+  ["backward","net.c:66",0,0.00609192891,0.135440181,60,0,240000000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":["Lost: nothing.","More: dwell report --view verdict|account|hot|waits|tree|threads"]}
@@ -310,7 +312,7 @@ $ dwell report nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"main thread","unit":"","type":"text"},
   {"name":"total_ns","label":"","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":153510000},
   {"name":"calls","label":"calls","unit":"count","type":"int"}],
  "rows":[
   ["solve",104000000,0.677480294,6],
@@ -325,7 +327,7 @@ $ dwell report nosteps.dwell --format json
   {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
-  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real","sums":"self_ns","whole":205010000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["solve",6,104000000,0.507292327,20000000],
@@ -369,7 +371,7 @@ All of this together: at most 57.4 ms of 108 ms a step.
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
 
 $ dwell report python.dwell
@@ -403,7 +405,7 @@ All of this together: at most 57.4 ms of 108 ms a step.
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
 Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (1.0%).
+Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
 
 $ trace loader && dwell report loader.dwell --view overview --format json
@@ -436,7 +438,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":18025000}],
  "rows":[
   ["data",9025000,0.500693481],
   ["forward",5000000,0.27739251],
@@ -451,7 +453,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":288400000},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
@@ -470,7 +472,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":18025000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["aten::linear",1,5000000,0.27739251,5000000]],
@@ -631,7 +633,7 @@ Importing Python packages takes 74% of the run, most of it in the range XlaCompi
   all                             542.0   100.0%
 
   main thread    largest part in  line   time  share    +-  samples
-  runs: imports                         400ms  73.8%  6.2%       40
+  runs: imports                         400ms  73.8%  8.5%       40
   unknown                               142ms  26.2%
   all                                   542ms
 
@@ -679,7 +681,7 @@ $ dwell report device_nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"main thread","unit":"","type":"text"},
   {"name":"total_ns","label":"","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":542000000},
   {"name":"calls","label":"calls","unit":"count","type":"int"}],
  "rows":[
   ["XlaCompile jit_step",401000000,0.739852399,1],
@@ -695,13 +697,13 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":542000000},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
   {"name":"activity","label":"activity","unit":"","type":"text"}],
  "rows":[
-  ["runs: imports",null,null,399999869,0.738007139,0.0617243174,40,"runs","imports"],
+  ["runs: imports",null,null,399999869,0.738007139,0.0854293104,40,"runs","imports"],
   ["unknown",null,null,142000131,0.261992861,null,null,"unknown","unknown"]],
  "totals":{"ns":542000000},
  "coverage":1,"losses":[],
@@ -712,7 +714,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"family","label":"family","unit":"","type":"text"},
   {"name":"events","label":"events","unit":"count","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real","sums":"total_ns","whole":8000000},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"real"}],
  "rows":[
   ["gemm_fusion_dot_general_11","matmul",1,8000000,1,8000000]],
@@ -723,12 +725,14 @@ $ dwell report device_nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
   {"name":"place","label":"line","unit":"","type":"text"},
-  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real","sums":"self_ns","whole":400000000},
   {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
-  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
-  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+  {"name":"total_share","label":"total","unit":"ratio","type":"real","sums":"total_ns","whole":400000000},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"total_ns","label":"total","unit":"ns","type":"int"}],
  "rows":[
-  ["cache_miss","pjit.py:263",1,0.0605775221,1,40]],
+  ["cache_miss","pjit.py:263",1,0.0605775221,1,40,400000000,400000000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":[]},
@@ -737,7 +741,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"self_ns","whole":542000000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["XlaCompile jit_step",1,401000000,0.739852399,401000000],
@@ -819,7 +823,7 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                          1.67     1.67ms        16.7%  1.00ms
 
-Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).
+Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ dwell report figures_named.dwell --format json
@@ -852,7 +856,7 @@ $ dwell report figures_named.dwell --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":10000000}],
  "rows":[
   ["tokenize",5000000,0.5],
   ["fwd",2000000,0.2],
@@ -868,13 +872,13 @@ $ dwell report figures_named.dwell --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":10000000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["conv",1.66666667,1666666.67,0.166666667,1000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1%).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
+ "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
 ]}
 
 $ dwell report figures_named.dwell --steps 4..5
@@ -896,7 +900,7 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                             1     1.00ms        10.0%  1.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
@@ -977,6 +981,8 @@ More: dwell report --view verdict|actions|calls|tree|threads|marks
 $ trace recorders && dwell report recorders.dwell --view overview
 10.0 ms of wall time, 10 ranges. No steps are marked.
 empty recurs: it begins 5 iterations of 2.00 ms on average.
+Recording takes about 100% of the loop: without it, steps are that much shorter.
+  -> record a part of the steps, or fewer details
 
   main thread    ms  of wall  calls
   empty        10.0   100.0%      5
@@ -1027,6 +1033,7 @@ The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel
   -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
 The interpreter of Python may take 21% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
+These two differ by less than they vary from step to step.
 One operator, mm, may take 50% of the loop: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of the loop: without it, steps are that much shorter.
@@ -1049,7 +1056,7 @@ All of this together: at most 18.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        50.0%  1.00ms
 
-Lost: nothing. Profiling cost about 1.71 ms of a step (8.6%).
+Lost: nothing. Profiling cost about 1.71 ms of a step (8.6% of the loop): profiler, and 31.0 us within other parts.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
@@ -1063,7 +1070,7 @@ The device is idle for 50% of a steady step, for 41% because the host submits it
   idle: launch latency      19.0              1.9%
   idle: nothing submitted   75.0              7.5%
 
-Lost: nothing. Profiling cost about 21.0 us of a step (2.1%). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
+Lost: nothing. Profiling cost about 21.0 us of a step (2.1% of the loop). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
 More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
 
 $ trace reduced && dwell report reduced.dwell --view overview
@@ -1083,7 +1090,7 @@ One operator, mm, may take 48% of the loop: 10 calls.
   mm                              10     10.0ms        47.8%  1.00ms
   item                           0.9      450us         2.2%
 
-Lost: nothing. Profiling cost about 400 us of a step (2.0%).
+Lost: nothing. Profiling cost about 400 us of a step (1.9% of the loop).
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
 
 $ trace verdict_python && dwell report verdict_python.dwell
@@ -1107,7 +1114,7 @@ All of this together: at most 15.0 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     10.0ms        50.0%  10.0ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
 
 $ trace verdict_small && dwell report verdict_small.dwell
@@ -1126,7 +1133,7 @@ All of this together: at most 8.00 ms of 8.00 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::add_                   1,000     4.00ms        50.0%  4.00us
 
-Lost: nothing. Profiling cost about 80.0 us of a step (1.0%).
+Lost: nothing. Profiling cost about 80.0 us of a step (1.0% of the loop).
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
@@ -1151,7 +1158,7 @@ All of this together: at most 10.0 ms of 20.0 ms a step.
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_idle && dwell report verdict_idle.dwell
@@ -1180,7 +1187,7 @@ All of this together: at most 17.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     6.00ms        30.0%  6.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|threads
 
 $ trace verdict_device && dwell report verdict_device.dwell
@@ -1203,7 +1210,7 @@ The interpreter of Python may take 10% of the loop.
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
@@ -1221,7 +1228,7 @@ Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   aten::mul                        1     2.00ms        50.0%  2.00ms
   aten::sum                        1     2.00ms        50.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of a step.
+Lost: nothing. Profiling cost less than 0.1% of the loop.
 More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
 
 $ trace agent && dwell report agent.dwell
@@ -1319,8 +1326,8 @@ The interpreter of Python may take 100% of the loop.
   between steps   0.9         8.3%
   all            10.9       100.0%
 
-  main thread        largest part in  line          time   share    +-  samples
-  runs: interpreter  forward          model.py:14  109ms  100.0%  3.5%        9
+  main thread        largest part in  line          time   share     +-  samples
+  runs: interpreter  forward          model.py:14  109ms  100.0%  43.7%        9
   all                                              109ms
 
   named ranges by self time  calls/step  self/step  of the loop     p99
@@ -1347,7 +1354,7 @@ python,10000000,0.917431193
 between steps,900000,0.0825688073
 
 does,function,line,ns,share,error,samples,state,activity
-runs: interpreter,forward,model.py:14,109000000,1,0.035375234,9,runs,interpreter
+runs: interpreter,forward,model.py:14,109000000,1,0.437008555,9,runs,interpreter
 
 name,calls_per_step,self_per_step_ns,share,p99_ns
 forward,1,10000000,0.917431193,10000000
