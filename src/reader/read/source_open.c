@@ -201,6 +201,32 @@ void dw_source_release(const struct dw_source *source)
 		dw_read_file_release(&reader->files[i]);
 }
 
+bool dw_source_visit_devices(const struct dw_source *source,
+                             bool (*take)(void *context, const struct dw_source_events *chunk, const struct dw_device_record_wide *record),
+                             void *context)
+{
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool good = buffer != NULL;
+
+	for (size_t i = 0; i < source->events_count && good; i++) {
+		const struct dw_source_events *chunk = &source->events[i];
+		const char *at = (const char *)dw_source_borrow(&chunk->chunk, buffer);
+		size_t count = (size_t)chunk->chunk.word_count * 4 / chunk->record_bytes;
+		size_t bytes = chunk->record_bytes < DW_DEVICE_WIDE_BYTES ? DW_DEVICE_RECORD_BYTES : DW_DEVICE_WIDE_BYTES;
+
+		for (size_t r = 0; at && r < count && good; r++) {
+			struct dw_device_record_wide record = { .external = 0 };
+
+			memcpy(&record, at + r * chunk->record_bytes, bytes);
+			good = take(context, chunk, &record);
+		}
+		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
+			dw_source_release(source);
+	}
+	free(buffer);
+	return good;
+}
+
 #define NEAR_BYTES ((uintptr_t)128 << 10)
 
 void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from, size_t to)
