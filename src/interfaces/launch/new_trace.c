@@ -136,8 +136,8 @@ void dw_new_trace_others(const char *name, unsigned number, char text[DW_NEW_TRA
 	}
 	if (others)
 		snprintf(text, DW_NEW_TRACE_TEXT,
-		         "%u older traces of %.100s take %s here: with -o %.100s.dwell each run replaces that file, and dwell pack stores a "
-		         "trace in a fraction of its size", others, base, dw_text_bytes((double)bytes, " ").at, base);
+		         "%u older traces of %.100s take %s here: with -o %.100s.dwell each run replaces that file, and dwell pack stores "
+		         "a trace in a fraction of its size", others, base, dw_text_bytes((double)bytes, " ").at, base);
 }
 
 int dw_new_trace(char **command, dw_new_trace_create *create, void *context, const char **elsewhere)
