@@ -178,7 +178,7 @@ TEST(a_wait_comes_before_the_largest_operator)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.46 }, { DW_FACT_CPU_DELAY, 0 }));
-	made_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.12)));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.12, .function = "ask")));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "idle");
 	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
@@ -363,6 +363,12 @@ TEST(temporaries_of_a_small_peak_are_no_concern)
 	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK, 80e6 }, { DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.5 }));
 	CHECK(made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 68e6));
 	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 66e6));
+	/* A host's memory is there for all. */
+	made_set(&at, DW_FACT_MEMORY_PEAK, 68e6);
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
+	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK_SHARE, 0.4));
+	CHECK(made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK_SHARE, 0.6));
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = NULL;
 	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.24));
 	made_end(&at);
 }
