@@ -134,6 +134,7 @@ static void judge_fail_name(const struct judge *judge, size_t field)
 #define NAME_FRAMEWORK(i) dw_facts_framework_name((enum dw_facts_framework)(i))
 #define NAME_SHARE(i) dw_share_label((enum dw_share)(i))
 #define NAME_ACTIVITY(i) dw_activity_name((enum dw_activity)(i))
+#define NAME_CLASS(i) dw_iteration_class_name((enum dw_iteration_class)(i))
 #define NAME_STATE(i) dw_account_state_name((enum dw_account_state)(i))
 
 /* ---- lines of facts ---------------------------------------------------------------------------------- */
@@ -224,7 +225,9 @@ static void judge_read_operator(struct judge *judge)
 
 	if (!operators->ns)
 		*operators = (struct dw_loop_operators){
-			.ns = dw_arena_alloc(&judge->arena, (judge->range_count + 1) * sizeof *operators->ns), .count = judge->range_count, .whole_ns = 1,
+			.ns = dw_arena_alloc(&judge->arena, (judge->range_count + 1) * sizeof *operators->ns),
+			.count = judge->range_count,
+			.whole_ns = 1,
 		};
 	if (!operators->ns || range == DW_NO_INDEX || range >= operators->count)
 		judge_fail(judge, "an operator without a name");
@@ -238,13 +241,15 @@ static bool judge_read_table(struct judge *judge, const char *kind)
 	struct dw_loop_parts *parts = &judge->parts;
 
 	if (strcmp(kind, "parts") == 0) {
-		*parts = (struct dw_loop_parts){ .ns = judge_number(judge, 1), .no_cpu_ns = judge_number(judge, 2),
-			.parts = dw_arena_alloc(&judge->arena, MOST_PARTS * sizeof *parts->parts) };
+		*parts = (struct dw_loop_parts){ .ns = judge_number(judge, 1),
+			                             .no_cpu_ns = judge_number(judge, 2),
+			                             .parts = dw_arena_alloc(&judge->arena, MOST_PARTS * sizeof *parts->parts) };
 		judge->facts.parts = parts->parts ? parts : NULL;
 	} else if (strcmp(kind, "part") == 0) {
 		if (!judge->facts.parts || parts->part_count == MOST_PARTS)
 			judge_fail(judge, "a part of nothing, or one too many");
-		parts->parts[parts->part_count++] = (struct dw_steady_part){ .name = judge->fields[1], .ns = judge_number(judge, 2) };
+		parts->parts[parts->part_count++] =
+			(struct dw_steady_part){ .name = judge->fields[1], .ns = judge_number(judge, 2) };
 	} else if (strcmp(kind, "operator") == 0) {
 		judge_read_operator(judge);
 	} else {
@@ -281,6 +286,8 @@ static void judge_read_cell(struct judge *judge)
 	cell->basis = judge_basis(judge, 7);
 	cell->package = NULL;
 	cell->package = judge_package(judge, judge_text(judge, 10));
+	if (*judge->fields[11])
+		cell->class = (enum dw_iteration_class)JUDGE_FIND(judge, 11, DW_ITERATION_CLASSES, NAME_CLASS);
 }
 
 static void judge_read_library(struct judge *judge)
@@ -329,6 +336,11 @@ static void judge_read_account(struct judge *judge, const char *kind)
 		account->thread = judge_index(judge, 1);
 		account->known = judge_number(judge, 2) > 0;
 		account->waits_known = judge_number(judge, 3) > 0;
+	} else if (strcmp(kind, "class") == 0) {
+		unsigned class = JUDGE_FIND(judge, 1, DW_ITERATION_CLASSES, NAME_CLASS);
+
+		account->classes[class].count = (size_t)judge_number(judge, 2);
+		account->classes[class].ns = judge_number(judge, 3);
 	} else if (strcmp(kind, "state") == 0) {
 		enum dw_account_state state = (enum dw_account_state)JUDGE_FIND(judge, 1, DW_ACCOUNT_STATE_COUNT, NAME_STATE);
 
@@ -364,6 +376,8 @@ static void judge_end(struct judge *judge)
 	if (!judge->open)
 		return;
 	judge->account.symbols = judge->ranges;
+	if (!dw_account_slice_cells(&judge->account, &judge->arena))
+		judge_fail(judge, "out of memory");
 	if (dw_rules_judge(&judge->facts, &judge->arena, &verdicts))
 		judge_fail(judge, "out of memory");
 	judge_print_text("{\"script\": ", judge->script);

@@ -214,8 +214,10 @@ static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cel
 	printf("\t%s\t%s", dw_activity_name(cell->activity), dw_account_state_name(cell->state));
 	keep_number(cell->ns);
 	keep_basis(&cell->basis);
-	if (cell->package)
-		printf("\t%s", cell->package);
+	if (cell->package || cell->class != DW_ITERATION_STEADY)
+		printf("\t%s", cell->package ? cell->package : "");
+	if (cell->class != DW_ITERATION_STEADY)
+		printf("\t%s", dw_iteration_class_name(cell->class));
 	putchar('\n');
 	if (cell->library) {
 		printf("library\t%s", dw_library_name(cell->library, name));
@@ -241,6 +243,12 @@ static void keep_print_account(struct keep *keep)
 	printf("\nthread");
 	keep_thread(account->thread);
 	printf("\t%d\t%d\n", account->known, account->waits_known);
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+		if (account->classes[class].count) {
+			printf("class\t%s\t%zu", dw_iteration_class_name((enum dw_iteration_class)class), account->classes[class].count);
+			keep_number(account->classes[class].ns);
+			putchar('\n');
+		}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++) {
 		if (!(account->state_ns[state] > 0) && !account->basis[state].samples)
 			continue;

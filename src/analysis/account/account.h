@@ -1,7 +1,7 @@
 /*
  * The account: where the time of a loop's thread goes, each ns in one cell.
  *
- *     cell = (where, part of the step, the program's range, what the code does, state) -> ns
+ *     cell = (class of the iteration, where, part of the step, the program's range, what the code does, state) -> ns
  *
  * The kernel says for how long the thread ran, waited for something, and had no CPU. Samples divide these sums: those
  * of CPU time divide the time in which it ran, those of waits the time in which it waited. So the cells never
@@ -14,31 +14,32 @@
 #pragma once
 
 #include "base/code/activity.h"
+#include "base/arena.h"
 #include "model/samples/samples.h"
 
-#define DW_ACCOUNT_STATES(X)                                                                \
-	X(RUNS, "runs")                                                                         \
-	X(SPINS, "spins")       /* uses the CPU to wait for another thread */                   \
+#define DW_ACCOUNT_STATES(X) \
+	X(RUNS, "runs") \
+	X(SPINS, "spins")       /* uses the CPU to wait for another thread */ \
 	X(OTHERS, "others run") /* waits for a thread of the program that runs: the activity is that thread's */ \
-	X(WAITS, "waits")       /* for what: the activity says */                               \
-	X(NO_CPU, "has no CPU") /* is ready to run, and others have the CPUs */                 \
+	X(WAITS, "waits")       /* for what: the activity says */ \
+	X(NO_CPU, "has no CPU") /* is ready to run, and others have the CPUs */ \
 	X(UNKNOWN, "unknown")   /* the kernel's account was not read, or not how long the thread had no CPU */
 
 enum dw_account_state {
 #define X(name, words) DW_ACCOUNT_##name,
 	DW_ACCOUNT_STATES(X)
 #undef X
-	DW_ACCOUNT_STATE_COUNT
+		DW_ACCOUNT_STATE_COUNT
 };
 
 /* A function of the program in a cell. */
 struct dw_account_place {
 	const struct dw_source_function *function;
-	const char *module;    /* NULL: a file of Python, or not known */
-	uint32_t line;         /* with most of the time; 0: not known */
-	bool root;             /* starts the program: main(), or the code of a script */
-	double ns;             /* while it is on the stack */
-	double self_ns;        /* while no other function of the program is above it */
+	const char *module; /* NULL: a file of Python, or not known */
+	uint32_t line;      /* with most of the time; 0: not known */
+	bool root;          /* starts the program: main(), or the code of a script */
+	double ns;          /* while it is on the stack */
+	double self_ns;     /* while no other function of the program is above it */
 };
 
 /* The samples that a time rests on. */
@@ -49,36 +50,62 @@ struct dw_account_basis {
 #define DW_ACCOUNT_PLACES 32u /* the largest of a cell; the rest is only in its sum */
 
 struct dw_account_cell {
+	enum dw_iteration_class class;
 	enum dw_sample_where where;
 	enum dw_share share;
-	uint32_t named;        /* symbol of the range that the program named, or DW_NO_INDEX */
+	uint32_t named; /* symbol of the range that the program named, or DW_NO_INDEX */
 	enum dw_activity activity;
 	const char *package; /* of imports: what is imported; NULL: not known. Equal packages are one pointer */
 	enum dw_account_state state;
 	double ns;
-	/* The file of a library that the program calls in at least so much of the time, if it does in most of it; or NULL. */
+	/* The file of a library that the program calls in at least so much of the time, if it does in most of it; or NULL.
+	 */
 	const char *library;
 	double library_ns;
-	struct dw_account_basis basis; /* without samples it is exact, or a rest */
-	struct dw_account_place *places;   /* descending by `ns` */
+	struct dw_account_basis basis;   /* without samples it is exact, or a rest */
+	struct dw_account_place *places; /* descending by `ns` */
 	size_t place_count;
 };
 
-struct dw_account {
-	uint32_t thread;       /* index; DW_NO_INDEX: there is no loop, and no cell */
-	bool known;            /* the kernel's account of the thread was read */
-	bool waits_known;      /* and for how long it had no CPU, so that the rest are waits */
-	double wall_ns;        /* of the loop; the cells sum to it */
-	double own_ns;         /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
-	double state_ns[DW_ACCOUNT_STATE_COUNT];
-	double system_ns;      /* in which it ran in the kernel; 0: not known */
-	double others_cpu_ns;  /* for which other threads of the process ran */
-	double others_ns;      /* for which they ran or, by estimate, were ready to */
-	struct dw_account_basis basis[DW_ACCOUNT_STATE_COUNT]; /* the samples that divide each state; those of RUNS divide SPINS, too */
-	const struct dw_symbol *symbols; /* of the model: what `named` of a cell is an index of */
-	struct dw_account_cell *cells; /* descending */
-	size_t count;
+/* The cells that records tell apart from others. */
+struct dw_account_slice {
+	enum dw_iteration_class class;
+	enum dw_sample_where where;
+	enum dw_share share;
+	uint32_t named;
+	size_t first, count; /* of dw_account.by_slice */
+	double ns, runs_ns;  /* of its cells; of those in which the thread runs or spins */
+	double samples;      /* independent ones, of these */
 };
+
+struct dw_account {
+	uint32_t thread;  /* index; DW_NO_INDEX: there is no loop, and no cell */
+	bool known;       /* the kernel's account of the thread was read */
+	bool waits_known; /* and for how long it had no CPU, so that the rest are waits */
+	double wall_ns;   /* of the loop; the cells sum to it */
+	double own_ns;    /* of wall_ns: without the time for which the thread had no CPU. What shares are of */
+	double state_ns[DW_ACCOUNT_STATE_COUNT];
+	double system_ns;     /* in which it ran in the kernel; 0: not known */
+	double others_cpu_ns; /* for which other threads of the process ran */
+	double others_ns;     /* for which they ran or, by estimate, were ready to */
+	struct dw_account_basis
+		basis[DW_ACCOUNT_STATE_COUNT]; /* the samples that divide each state; those of RUNS divide SPINS, too */
+	/* The loop's iterations by class, and their time. Without any, it is not known of which class the cells are. */
+	struct {
+		size_t count;
+		double ns;
+	} classes[DW_ITERATION_CLASSES];
+	const struct dw_symbol *symbols; /* of the model: what `named` of a cell is an index of */
+	struct dw_account_cell *cells;   /* descending */
+	size_t count;
+	const struct dw_account_slice *slices;
+	size_t slice_count;
+	const uint32_t *by_slice; /* the cells, by slice */
+};
+
+/* Finds the slices of an account whose cells are complete. Without them, intervals are as if everything were exact. The
+ * memory is the arena's. False: out of memory. */
+bool dw_account_slice_cells(struct dw_account *account, struct dw_arena *arena);
 
 /* The account of the main loop of the run's iterations. NULL with `error`: out of memory. */
 const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error);
@@ -98,20 +125,25 @@ double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_pha
 enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
 
 /* Parts whose records say what the time is for, whatever the thread does in them. */
-#define DW_ACCOUNT_EXPLAINED                                                                                            \
-	(1u << DW_SHARE_PROFILER | 1u << DW_SHARE_COLLECTOR | 1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION |           \
+#define DW_ACCOUNT_EXPLAINED \
+	(1u << DW_SHARE_PROFILER | 1u << DW_SHARE_COLLECTOR | 1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | \
 	 1u << DW_SHARE_DEVICE | 1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
 /* Which cells: those of explained parts, and those of all other parts, and of all imports, by state and activity. */
 struct dw_account_select {
-	uint32_t explained;    /* bits of DW_ACCOUNT_EXPLAINED */
+	uint32_t explained;                                 /* bits of DW_ACCOUNT_EXPLAINED */
 	dw_activity_set activities[DW_ACCOUNT_STATE_COUNT]; /* by state */
-	uint32_t where;        /* of these only those there: bits of enum dw_sample_where; 0: anywhere */
-	bool by_name;          /* of these only the share NAMED, under this name: */
+	uint32_t where;   /* of these only those there: bits of enum dw_sample_where; 0: anywhere */
+	uint32_t classes; /* of these only those of such iterations: bits of enum dw_iteration_class; 0: of all */
+	bool beyond;      /* of their time only what as many steady iterations do not take */
+	bool by_name;     /* of these only the share NAMED, under this name: */
 	uint32_t named;
 	bool by_package; /* of these only imports of this package: */
 	const char *package;
 };
+
+/* How many iterations are of these classes: bits of enum dw_iteration_class. */
+size_t dw_account_iterations(const struct dw_account *account, uint32_t classes);
 
 /* All cells of some states, or of all states. */
 #define DW_ACCOUNT_ALL UINT64_MAX /* activities */
@@ -122,14 +154,16 @@ struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_s
 struct dw_account_sum {
 	double ns, low_ns, high_ns; /* with the 95% interval */
 	uint64_t samples;
-	/* The function that it lies in: the innermost one of the program that has at least half of it (DW_ACCOUNT_MOST), or the
-	 * largest one. Of a part of the run, as evaluation or the time between steps, it is the one that has most of it and little
-	 * else. NULL: there is none. `place_ns`: its part; `dominates`: it has half of it, and samples show that this is no chance. */
+	/* The function that it lies in: the innermost one of the program that has at least half of it (DW_ACCOUNT_MOST), or
+	 * the largest one. Of a part of the run, as evaluation or the time between steps, it is the one that has most of it
+	 * and little else. NULL: there is none. `place_ns`: its part; `dominates`: it has half of it, and samples show that
+	 * this is no chance. */
 	const struct dw_source_function *function;
 	uint32_t line;
 	double place_ns;
 	bool dominates;
-	/* The library that the program calls in at least half of it: dw_library_name() has its name. NULL: there is none. */
+	/* The library that the program calls in at least half of it: dw_library_name() has its name. NULL: there is none.
+	 */
 	const char *library;
 	/* The range that the program named in which at least half of it lies. NULL: there is none. */
 	const struct dw_symbol *range;
@@ -137,15 +171,15 @@ struct dw_account_sum {
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
-/* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one after the other,
- * the last one that leads has at least what it leads with, and one with most of the time leads. */
+/* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one
+ * after the other, the last one that leads has at least what it leads with, and one with most of the time leads. */
 void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
 
 /* What tables show: an explained part, or the cells of all other parts with one state and activity; of imports also one
  * package. */
 struct dw_account_row {
-	enum dw_share share;   /* DW_SHARE_COUNT: no explained part */
+	enum dw_share share; /* DW_SHARE_COUNT: no explained part */
 	enum dw_account_state state;
 	enum dw_activity activity;
 	const char *package;
@@ -173,7 +207,8 @@ struct dw_account_run_part {
 	struct dw_account_sum sum;
 };
 #define DW_ACCOUNT_RUN_PARTS 128u /* the most that there can be */
-/* Fills what was done in the time of an account, descending, apart from what records explain. Returns the number of parts. */
+/* Fills what was done in the time of an account, descending, apart from what records explain. Returns the number of
+ * parts. */
 size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts);
 /* Fills the parts by phase, and in each descending. They sum to the run's time. Returns their number. */
 size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_run_part *parts);

@@ -30,7 +30,7 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
                                          enum dw_activity activity, enum dw_account_state state, const char *package)
 {
 	struct dw_account *to = cells->to;
-	uint32_t key[] = { part->where, part->share, part->named, activity, state };
+	uint32_t key[] = { part->class, part->where, part->share, part->named, activity, state };
 	uint32_t hash = dw_map_hash_bytes(package ? dw_map_hash((uintptr_t)package) : 0, key, sizeof key);
 	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state, package));
 	struct dw_account_cell *cell;
@@ -42,7 +42,8 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 		cells->failed = true;
 		return NULL;
 	}
-	*cell = (struct dw_account_cell){ .where = part->where,
+	*cell = (struct dw_account_cell){ .class = part->class,
+		                              .where = part->where,
 		                              .share = part->share,
 		                              .named = part->named,
 		                              .activity = activity,
@@ -106,7 +107,8 @@ static void cells_keep_packages(struct dw_cells *cells)
 static void cells_add_line(struct dw_cells *cells, uint32_t entry, uint32_t number, double ns)
 {
 	uint32_t hash = dw_map_hash((uint64_t)entry << 32 | number);
-	uint32_t at = DW_MAP_FIND(&cells->by_line, hash, i, cells->lines[i].entry == entry && cells->lines[i].line == number);
+	uint32_t at =
+		DW_MAP_FIND(&cells->by_line, hash, i, cells->lines[i].entry == entry && cells->lines[i].line == number);
 	struct dw_cells_line *line;
 
 	if (at != DW_MAP_NONE) {
@@ -129,7 +131,8 @@ static bool cells_is_entry(const struct dw_cells_entry *entry, uint32_t cell, co
 	       (at->function->file || dw_text_same(entry->place.module, at->module));
 }
 
-static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look_function *at, double ns, bool self)
+static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look_function *at, double ns,
+                            bool self)
 {
 	uint32_t hash = dw_map_hash_bytes(cell, at->function->name, strlen(at->function->name));
 	uint32_t found = DW_MAP_FIND(&cells->by_entry, hash, i, cells_is_entry(&cells->entries[i], cell, at));
@@ -142,7 +145,8 @@ static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct 
 			cells->failed = true;
 			return;
 		}
-		*entry = (struct dw_cells_entry){ cell, 0, { .function = at->function, .module = at->module, .root = at->root } };
+		*entry =
+			(struct dw_cells_entry){ cell, 0, { .function = at->function, .module = at->module, .root = at->root } };
 		cells->entry_count++;
 	}
 	entry = &cells->entries[found];
@@ -199,8 +203,10 @@ static void cells_scale_places(struct dw_cells *cells)
 }
 
 DW_ORDER(cells_compare_lines, struct dw_cells_line, DW_UP(entry) DW_DOWN(ns) DW_UP(line))
-DW_ORDER(cells_compare_entries, struct dw_cells_entry, DW_UP(cell) DW_DOWN(place.ns) DW_DOWN(place.self_ns) DW_TEXT(place.function->name))
-DW_ORDER(cells_compare, struct dw_account_cell, DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where))
+DW_ORDER(cells_compare_entries, struct dw_cells_entry,
+         DW_UP(cell) DW_DOWN(place.ns) DW_DOWN(place.self_ns) DW_TEXT(place.function->name))
+DW_ORDER(cells_compare, struct dw_account_cell,
+         DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where) DW_UP(class))
 
 void dw_cells_finish(struct dw_cells *cells)
 {
@@ -229,4 +235,5 @@ void dw_cells_finish(struct dw_cells *cells)
 		places++;
 	}
 	DW_SORT(to->cells, to->count, cells_compare);
+	cells->failed |= !dw_account_slice_cells(to, cells->arena);
 }

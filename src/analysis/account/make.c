@@ -19,15 +19,15 @@
 
 #define LEAST_KNOWN 0.5 /* of the loop's time, covered by the kernel's readings */
 
-/* Whether the kernel says that what the thread did not run, it waited: how long it had no CPU is known, and it gave up its CPU, if the
- * kernel counts how often. */
+/* Whether the kernel says that what the thread did not run, it waited: how long it had no CPU is known, and it gave up
+ * its CPU, if the kernel counts how often. */
 static bool account_knows_waits(const struct dw_usage_of *usage)
 {
 	return usage->delay_known && (usage->waits > 0 || !(usage->preemptions > 0));
 }
 
-/* Without the kernel's account of the thread, that of its process is known for each step: if no more than one thread can have run, it
- * is this one. Between the steps nothing is known. */
+/* Without the kernel's account of the thread, that of its process is known for each step: if no more than one thread
+ * can have run, it is this one. Between the steps nothing is known. */
 static void account_put_steps(struct dw_account *to, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	double cpu_ns = 0, steps_ns = 0;
@@ -43,11 +43,13 @@ static void account_put_steps(struct dw_account *to, const struct dw_steps *step
 	to->state_ns[DW_ACCOUNT_UNKNOWN] = to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS];
 }
 
-/* Sets for how long the thread was in each state. What a hypervisor takes, the kernel counts neither as CPU time nor as a wait. */
-#define FAULT_NS 1000.0  /* without input, if it was not measured: 500 on physical machines, 3000 in virtual ones */
-#define INPUT_NS 100e3   /* with input: it waits for a disk */
+/* Sets for how long the thread was in each state. What a hypervisor takes, the kernel counts neither as CPU time nor as
+ * a wait. */
+#define FAULT_NS 1000.0 /* without input, if it was not measured: 500 on physical machines, 3000 in virtual ones */
+#define INPUT_NS 100e3  /* with input: it waits for a disk */
 
-/* For how long the thread ran in page faults: so many, as the kernel counts, of the length that was measured. They pass in the kernel. */
+/* For how long the thread ran in page faults: so many, as the kernel counts, of the length that was measured. They pass
+ * in the kernel. */
 static double account_faults_ns(const struct dw_making *making, const struct dw_usage_of *usage)
 {
 	uint32_t process = making->source->threads[making->to->thread].process;
@@ -62,7 +64,8 @@ static void account_put_states(struct dw_making *making, const struct dw_steps *
 {
 	struct dw_account *to = making->to;
 	const struct dw_source *source = making->source;
-	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[to->thread].process].file].clock;
+	const struct dw_source_clock *clock =
+		&source->files[source->processes[source->threads[to->thread].process].file].clock;
 	struct dw_usage_of usage = dw_usage_between(making->model, to->thread, dw_source_ticks(clock, loop->start_ns),
 	                                            dw_source_ticks(clock, loop->end_ns));
 	struct dw_machine_of machine = dw_machine_between(making->model, loop->start_ns, loop->end_ns);
@@ -77,7 +80,8 @@ static void account_put_states(struct dw_making *making, const struct dw_steps *
 	scale = to->wall_ns / usage.wall_ns;
 	to->state_ns[DW_ACCOUNT_RUNS] = fmin(to->wall_ns, usage.cpu_ns * scale);
 	taken_ns = usage.cpu_ns * (dw_machine_per_cpu(&machine) - 1);
-	to->state_ns[DW_ACCOUNT_NO_CPU] = fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], (usage.delay_ns + taken_ns) * scale);
+	to->state_ns[DW_ACCOUNT_NO_CPU] =
+		fmin(to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS], (usage.delay_ns + taken_ns) * scale);
 	to->waits_known = account_knows_waits(&usage);
 	to->state_ns[to->waits_known ? DW_ACCOUNT_WAITS : DW_ACCOUNT_UNKNOWN] =
 		to->wall_ns - to->state_ns[DW_ACCOUNT_RUNS] - to->state_ns[DW_ACCOUNT_NO_CPU];
@@ -136,15 +140,15 @@ static double account_sum_samples(struct dw_making *making, const struct dw_samp
 	return ns;
 }
 
-/* What touches memory takes page faults. The stack of none says that it is in one: where the kernel's code is not seen, the time seems
- * to be that of the code that touches a page first. */
+/* What touches memory takes page faults. The stack of none says that it is in one: where the kernel's code is not seen,
+ * the time seems to be that of the code that touches a page first. */
 #define TOUCHES (DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(OWN) | DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(UNKNOWN))
 
-/* Finds which part of what touches memory are page faults. */
+/* Finds which part of what touches memory are page faults. Parts without samples touch as much of it as others. */
 static void account_find_faults(struct dw_making *making)
 {
 	struct dw_look look = { .native = making->native };
-	double touches_ns = 0, faults_ns = 0;
+	double touches_ns = 0, faults_ns = 0, sampled_ns = 0;
 
 	for (size_t i = 0; i < making->samples->count && !making->failed && making->faults_ns > 0; i++) {
 		const struct dw_sample_row *row = &making->samples->rows[i];
@@ -162,8 +166,12 @@ static void account_find_faults(struct dw_making *making)
 		faults_ns += look.activity == DW_ACTIVITY_FAULT ? ns : 0;
 	}
 	dw_look_reset(&look);
+	for (size_t i = 0; i < making->parts.count; i++)
+		if (making->parts.at[i].sampled_ns[DW_ACCOUNT_RUNS] > 0)
+			sampled_ns += making->parts.at[i].state_ns[DW_ACCOUNT_RUNS];
+	sampled_ns /= fmax(1, making->to->state_ns[DW_ACCOUNT_RUNS]);
 	if (touches_ns > 0)
-		making->faults = fmin(1, fmax(0, making->faults_ns - faults_ns) / touches_ns);
+		making->faults = fmin(1, fmax(0, making->faults_ns * sampled_ns - faults_ns) / touches_ns);
 }
 
 /* Adds a sample as a cell; page faults take their part of it. */
@@ -212,7 +220,8 @@ static void account_add_rests(struct dw_making *making, enum dw_account_state st
 	for (size_t i = 0; i < making->parts.count; i++) {
 		const struct dw_account_part *part = &making->parts.at[i];
 
-		dw_cells_add_rest(&making->cells, part, state, DW_ACTIVITY_UNKNOWN, part->state_ns[state] - part->sampled_ns[state]);
+		dw_cells_add_rest(&making->cells, part, state, DW_ACTIVITY_UNKNOWN,
+		                  part->state_ns[state] - part->sampled_ns[state]);
 	}
 }
 
@@ -234,27 +243,63 @@ static enum dw_activity account_by_records(const struct dw_making *making, const
 	                                                                                 : DW_ACTIVITY_UNKNOWN;
 }
 
-/* In parts without a sample of CPU time the thread does by expectation what it does in the whole loop. */
+/* What samples show that the thread runs, by activity, in what is like a part. */
+struct account_mean {
+	double of_activity[DW_ACTIVITY_COUNT], ns;
+};
+
+/* How much of a part another one is: the same in iterations of another class, another one of the same class, or any. */
+enum account_likeness { ACCOUNT_SAME_PLACE, ACCOUNT_SAME_CLASS, ACCOUNT_ANY };
+
+static bool account_is_like(const struct dw_account_part *part, const struct dw_account_cell *cell,
+                            enum account_likeness likeness)
+{
+	switch (likeness) {
+	case ACCOUNT_SAME_PLACE:
+		return cell->where == part->where && cell->share == part->share && cell->named == part->named;
+	case ACCOUNT_SAME_CLASS:
+		return cell->class == part->class;
+	default:
+		return true;
+	}
+}
+
+/* The mean over the first `count` cells: the later ones have no samples. */
+static struct account_mean account_find_mean(const struct dw_account *to, size_t count,
+                                             const struct dw_account_part *part)
+{
+	struct account_mean mean = { .ns = 0 };
+
+	for (unsigned likeness = 0; likeness <= ACCOUNT_ANY && !(mean.ns > 0); likeness++)
+		for (size_t i = 0; i < count; i++) {
+			const struct dw_account_cell *cell = &to->cells[i];
+
+			if (cell->state != DW_ACCOUNT_RUNS || !account_is_like(part, cell, (enum account_likeness)likeness))
+				continue;
+			mean.of_activity[cell->activity] += cell->ns;
+			mean.ns += cell->ns;
+		}
+	return mean;
+}
+
+/* In parts without a sample of CPU time the thread does by expectation what it does in parts that are like them. */
 static void account_add_unsampled(struct dw_making *making)
 {
 	struct dw_account *to = making->to;
-	double of_activity[DW_ACTIVITY_COUNT] = { 0 }, sampled_ns = 0, ns = 0;
+	size_t sampled = to->count;
 
-	for (size_t i = 0; i < to->count; i++)
-		if (to->cells[i].state == DW_ACCOUNT_RUNS) {
-			of_activity[to->cells[i].activity] += to->cells[i].ns;
-			sampled_ns += to->cells[i].ns;
-		}
 	for (size_t i = 0; i < making->parts.count; i++) {
 		const struct dw_account_part *part = &making->parts.at[i];
+		double ns = part->state_ns[DW_ACCOUNT_RUNS];
+		struct account_mean mean;
 
 		if (part->sampled_ns[DW_ACCOUNT_RUNS] > 0)
 			continue;
-		ns = part->state_ns[DW_ACCOUNT_RUNS];
-		for (unsigned activity = 0; sampled_ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
+		mean = account_find_mean(to, sampled, part);
+		for (unsigned activity = 0; mean.ns > 0 && activity < DW_ACTIVITY_COUNT; activity++)
 			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, (enum dw_activity)activity,
-			                  ns * of_activity[activity] / sampled_ns);
-		if (!(sampled_ns > 0))
+			                  ns * mean.of_activity[activity] / mean.ns);
+		if (!(mean.ns > 0))
 			dw_cells_add_rest(&making->cells, part, DW_ACCOUNT_RUNS, account_by_records(making, part), ns);
 	}
 }
@@ -277,7 +322,8 @@ static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure
 
 	if (!sure)
 		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;
-	return cell->state == DW_ACCOUNT_SPINS || (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, of_threads));
+	return cell->state == DW_ACCOUNT_SPINS ||
+	       (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, of_threads));
 }
 
 /* Links the cells of each part. Later ones are not in a list. */
@@ -358,8 +404,8 @@ static void account_find_team(struct dw_making *making)
 		if (!account_wants(making, row, true) || !account_counts(making, row, DW_ACCOUNT_OTHERS))
 			continue;
 		making->failed |= !dw_look_at(&look, source, row, false);
-		dw_team_add(&making->work, (uint32_t)(dw_account_part_of(&making->parts, row) - making->parts.at), row->thread, &look,
-		            (double)row->cpu_ns);
+		dw_team_add(&making->work, (uint32_t)(dw_account_part_of(&making->parts, row) - making->parts.at), row->thread,
+		            &look, (double)row->cpu_ns);
 	}
 	dw_team_merge(&making->work);
 	dw_look_reset(&look);
@@ -367,9 +413,8 @@ static void account_find_team(struct dw_making *making)
 
 #define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
 
-/* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as the wait
- * does not go with equal work of all of them. `sampled_ns`: their samples'
- * in the loop. */
+/* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as
+ * the wait does not go with equal work of all of them. `sampled_ns`: their samples' in the loop. */
 static void account_divide_others(struct dw_making *making, uint32_t index, double sampled_ns)
 {
 	struct dw_account *to = making->to;
@@ -487,6 +532,14 @@ bool dw_making_end(struct dw_making *making)
 	return !failed;
 }
 
+static void account_count_classes(struct dw_making *making, const struct dw_steps *steps, const struct dw_loop *loop)
+{
+	for (size_t i = 0; i < loop->count; i++)
+		making->to->classes[steps->steps[loop->first_step + i].class].count++;
+	for (size_t i = 0; i < making->parts.count; i++)
+		making->to->classes[making->parts.at[i].class].ns += making->parts.at[i].ns;
+}
+
 static bool account_make(struct dw_model *model, struct dw_account *to, const struct dw_steps *steps,
                          const struct dw_loop *loop)
 {
@@ -496,6 +549,7 @@ static bool account_make(struct dw_model *model, struct dw_account *to, const st
 	                    1u << DW_SAMPLE_IN_STEP | 1u << DW_SAMPLE_BETWEEN)) {
 		dw_account_parts_of(&making.parts, steps, loop, to->symbols, dw_making_is_python(&making));
 		if (!making.parts.failed) {
+			account_count_classes(&making, steps, loop);
 			account_put_states(&making, steps, loop);
 			dw_making_divide(&making);
 		}
@@ -527,7 +581,9 @@ static void account_free(void *result)
 
 const struct dw_account *dw_account_of(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { .bytes = sizeof(struct dw_account), .compute = account_compute, .free = account_free };
+	static const struct dw_product product = { .bytes = sizeof(struct dw_account),
+		                                       .compute = account_compute,
+		                                       .free = account_free };
 
 	return dw_product_get(model, &product, 0, NULL, error);
 }

@@ -13,18 +13,23 @@ void dw_account_parts_reset(struct dw_account_parts *parts)
 	dw_map_reset(&parts->by_key);
 }
 
-static uint32_t parts_hash(enum dw_sample_where where, enum dw_share share, uint32_t named)
-{
-	const uint32_t key[] = { where, share, named };
+/* What tells parts apart. */
+struct parts_key {
+	uint32_t class, where, share, named;
+};
 
-	return dw_map_hash_bytes(0, key, sizeof key);
+static struct parts_key parts_key(enum dw_iteration_class class, enum dw_sample_where where, enum dw_share share,
+                                  uint32_t named)
+{
+	return (struct parts_key){ class, where, share, named };
 }
 
 /* DW_MAP_NONE: there is none. */
-static uint32_t parts_find(const struct dw_account_parts *parts, enum dw_sample_where where, enum dw_share share, uint32_t named)
+static uint32_t parts_find(const struct dw_account_parts *parts, const struct parts_key *key)
 {
-	return DW_MAP_FIND(&parts->by_key, parts_hash(where, share, named), i,
-	                   parts->at[i].where == where && parts->at[i].share == share && parts->at[i].named == named);
+	return DW_MAP_FIND(&parts->by_key, dw_map_hash_bytes(0, key, sizeof *key), i,
+	                   parts->at[i].class == key->class && parts->at[i].where == key->where &&
+	                       parts->at[i].share == key->share && parts->at[i].named == key->named);
 }
 
 /* The share of a part that has a time of this share. */
@@ -33,25 +38,29 @@ static enum dw_share parts_share(const struct dw_account_parts *parts, enum dw_s
 	return parts->merged >> share & 1 ? DW_SHARE_OTHER : share;
 }
 
-static void parts_add(struct dw_account_parts *parts, enum dw_sample_where where, enum dw_share share, uint32_t named, double ns)
+static void parts_add(struct dw_account_parts *parts, struct parts_key key, double ns)
 {
 	uint32_t at;
 	struct dw_account_part *part;
 
 	if (!(ns > 0))
 		return;
-	share = parts_share(parts, share);
-	at = parts_find(parts, where, share, named);
+	key.share = parts_share(parts, (enum dw_share)key.share);
+	at = parts_find(parts, &key);
 	if (at != DW_MAP_NONE) {
 		parts->at[at].ns += ns;
 		return;
 	}
 	part = DW_GROW(&parts->at, &parts->capacity, parts->count);
-	if (!part || !dw_map_add(&parts->by_key, parts_hash(where, share, named), (uint32_t)parts->count)) {
+	if (!part || !dw_map_add(&parts->by_key, dw_map_hash_bytes(0, &key, sizeof key), (uint32_t)parts->count)) {
 		parts->failed = true;
 		return;
 	}
-	*part = (struct dw_account_part){ .where = where, .share = share, .named = named, .ns = ns };
+	*part = (struct dw_account_part){ .class = (enum dw_iteration_class)key.class,
+		                              .where = (enum dw_sample_where)key.where,
+		                              .share = (enum dw_share)key.share,
+		                              .named = key.named,
+		                              .ns = ns };
 	parts->count++;
 }
 
@@ -59,37 +68,66 @@ static void parts_add_step(struct dw_account_parts *parts, const struct dw_step 
 {
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		if (share != DW_SHARE_NAMED)
-			parts_add(parts, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX, (double)step->share_ns[share] * scale);
+			parts_add(parts, parts_key(step->class, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX),
+			          (double)step->share_ns[share] * scale);
 	for (uint32_t p = 0; p < step->part_count; p++)
-		parts_add(parts, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol, (double)step->parts[p].ns * scale);
+		parts_add(parts, parts_key(step->class, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol),
+		          (double)step->parts[p].ns * scale);
 }
 
-/* Where some steps are not recorded, or have lost records, the others stand for all of the steps' time, as in dw_loop_parts. */
+/* Where some steps of a class are not recorded, or have lost records, the others stand for all of its steps' time, as
+ * in dw_loop_parts; if it has no others, those of all classes do. */
+struct parts_steps {
+	double all_ns, counted_ns;
+	bool known;
+};
+
 static void parts_add_steps(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop)
 {
-	double all_ns = 0, counted_ns = 0;
-	bool known = true, ended = steps->open_count < steps->count;
+	struct parts_steps sums[DW_ITERATION_CLASSES], *sum;
+	bool ended = steps->open_count < steps->count;
 
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+		sums[class] = (struct parts_steps){ .known = true };
 	for (size_t i = 0; i < loop->count; i++) {
 		const struct dw_step *step = &steps->steps[loop->first_step + i];
 		double ns = (double)(step->end_ns - step->start_ns);
 
-		known &= (step->open && ended) || ((step->recorded || step->reduced) && step->whole);
-		all_ns += ns;
-		counted_ns += step->counted ? ns : 0;
+		sum = &sums[step->class];
+		sum->known &= (step->open && ended) || ((step->recorded || step->reduced) && step->whole);
+		sum->all_ns += ns;
+		sum->counted_ns += step->counted ? ns : 0;
 	}
 	for (size_t i = 0; i < loop->count; i++) {
 		const struct dw_step *step = &steps->steps[loop->first_step + i];
 
-		if (known || !(counted_ns > 0))
+		sum = &sums[step->class];
+		if (sum->known || !(sum->counted_ns > 0))
 			parts_add_step(parts, step, 1);
 		else if (step->counted)
-			parts_add_step(parts, step, all_ns / counted_ns);
+			parts_add_step(parts, step, sum->all_ns / sum->counted_ns);
 	}
 }
 
-/* The interpreter's time in phases, layers and functions is one part. In some steps of a Python program operators are not
- * recorded, so that phases have their time. */
+/* The time between steps, of a class of iterations. */
+static void parts_add_between(struct dw_account_parts *parts, const struct dw_loop *loop,
+                              const struct dw_symbol *symbols, enum dw_iteration_class class)
+{
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+		if (share != DW_SHARE_NAMED)
+			parts_add(parts, parts_key(class, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX),
+			          (double)loop->outside_class_ns[class][share]);
+	for (size_t i = 0; i < loop->outside_row_count; i++) {
+		const struct dw_loop_row *row = &loop->outside_rows[i];
+
+		if (symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
+			parts_add(parts, parts_key(class, DW_SAMPLE_BETWEEN, DW_SHARE_NAMED, row->symbol),
+			          (double)row->class_ns[class]);
+	}
+}
+
+/* The interpreter's time in phases, layers and functions is one part. In some steps of a Python program operators are
+ * not recorded, so that phases have their time. */
 #define OF_PYTHON (1u << DW_SHARE_PYTHON | 1u << DW_SHARE_LAYERS | 1u << DW_SHARE_FUNCTIONS)
 
 void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop,
@@ -101,24 +139,18 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 	for (size_t i = 0; i < loop->count; i++)
 		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | DW_PARTS_OF_OPERATORS : 0;
 	parts_add_steps(parts, steps, loop);
-	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
-		if (share != DW_SHARE_NAMED)
-			parts_add(parts, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX, (double)loop->outside_ns[share]);
-	for (size_t i = 0; i < loop->outside_row_count; i++) {
-		const struct dw_loop_row *row = &loop->outside_rows[i];
-
-		if (symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
-			parts_add(parts, DW_SAMPLE_BETWEEN, DW_SHARE_NAMED, row->symbol, (double)row->ns);
-	}
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+		parts_add_between(parts, loop, symbols, (enum dw_iteration_class) class);
 	for (size_t i = 0; i < parts->count; i++)
 		rest_ns -= parts->at[i].ns;
 	if (rest_ns >= 1 || !parts->count) /* a step that did not end, or only some of the time is in scope */
-		parts_add(parts, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX, fmax(1, rest_ns));
+		parts_add(parts, parts_key(DW_ITERATION_STEADY, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX),
+		          fmax(1, rest_ns));
 }
 
 void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_where where, double ns)
 {
-	parts_add(parts, where, DW_SHARE_OTHER, DW_NO_INDEX, ns);
+	parts_add(parts, parts_key(DW_ITERATION_STEADY, where, DW_SHARE_OTHER, DW_NO_INDEX), ns);
 }
 
 /* The samples and the records of an instant may differ by a little: then it is in the rest of the step or of the time
@@ -126,10 +158,12 @@ void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_wh
 struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row)
 {
 	uint32_t named = row->share == DW_SHARE_NAMED ? row->named : DW_NO_INDEX;
-	uint32_t at = parts_find(parts, row->where, parts_share(parts, row->share), named);
+	const struct parts_key key = parts_key(row->class, row->where, parts_share(parts, row->share), named);
+	const struct parts_key rest = parts_key(row->class, row->where, DW_SHARE_OTHER, DW_NO_INDEX);
+	uint32_t at = parts_find(parts, &key);
 
 	if (at == DW_MAP_NONE)
-		at = parts_find(parts, row->where, DW_SHARE_OTHER, DW_NO_INDEX);
+		at = parts_find(parts, &rest);
 	if (at != DW_MAP_NONE)
 		return &parts->at[at];
 	at = 0;
@@ -141,23 +175,28 @@ struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const
 
 uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell)
 {
-	return parts_find(parts, cell->where, cell->share, cell->named);
+	const struct parts_key key = parts_key(cell->class, cell->where, cell->share, cell->named);
+
+	return parts_find(parts, &key);
 }
 
 bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell)
 {
-	return cell->where == part->where && cell->share == part->share && cell->named == part->named;
+	return cell->class == part->class && cell->where == part->where && cell->share == part->share &&
+	       cell->named == part->named;
 }
 
 #define ROUNDS 1000
 #define CLOSE 1e-6 /* of the loop: the sums fit */
 
-#define LITTLE 0.01     /* of a time that samples leave no room for: expected all the same, so that the sums can be reached */
-#define AS_SAMPLES 20.0 /* while others have the CPUs, records say as much of where the thread ran as so many independent samples */
+#define LITTLE \
+	0.01 /* of a time that samples leave no room for: expected all the same, so that the sums can be reached */
+#define AS_SAMPLES \
+	20.0 /* while others have the CPUs, records say as much of where the thread ran as so many independent samples */
 
 /* The sums over all parts. */
 struct parts_sums {
-	double wall_ns, awake_ns;  /* awake: without the waits that samples show */
+	double wall_ns, awake_ns; /* awake: without the waits that samples show */
 	double sampled_ns[DW_ACCOUNT_STATE_COUNT];
 };
 
@@ -179,12 +218,14 @@ static struct parts_sums parts_sum(const struct dw_account_parts *parts)
 	return sums;
 }
 
-/* What is expected of a part's states before the sums of records and kernel correct it. It waits where samples show waits. It runs,
- * or has no CPU, in the rest of the part; where it ran more, samples show, the more the more there are. */
-static void parts_expect(struct dw_account_part *part, const double state_ns[DW_ACCOUNT_STATE_COUNT], const struct parts_sums *sums,
-                         double independent)
+/* What is expected of a part's states before the sums of records and kernel correct it. It waits where samples show
+ * waits. It runs, or has no CPU, in the rest of the part; where it ran more, samples show, the more the more there are.
+ */
+static void parts_expect(struct dw_account_part *part, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                         const struct parts_sums *sums, double independent)
 {
-	double of_loop = part->ns / sums->wall_ns, awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
+	double of_loop = part->ns / sums->wall_ns,
+		   awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
 	double lost = state_ns[DW_ACCOUNT_NO_CPU] / fmax(1, state_ns[DW_ACCOUNT_NO_CPU] + state_ns[DW_ACCOUNT_RUNS]);
 	double trust = independent / (independent + 1 + AS_SAMPLES * lost), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
 	double ran = sampled_ns > 0 ? part->sampled_ns[DW_ACCOUNT_RUNS] / sampled_ns : awake;
@@ -230,7 +271,8 @@ static double parts_fit_states(struct dw_account_parts *parts, const double stat
 	return off;
 }
 
-void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT], double independent)
+void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                          double independent)
 {
 	struct parts_sums sums = parts_sum(parts);
 

@@ -1,9 +1,9 @@
 /*
  * The parts of a loop's time by its records, and for how long its thread was in each state in each of them.
  *
- * Records say exactly how long each part took. The kernel says how long the thread ran, waited and had no CPU in the whole
- * loop. Samples say where it ran and where it waited, each within its error. So the times of parts and states are those
- * next to the samples whose sums are the records' and the kernel's (iterative proportional fitting).
+ * Records say exactly how long each part took. The kernel says how long the thread ran, waited and had no CPU in the
+ * whole loop. Samples say where it ran and where it waited, each within its error. So the times of parts and states are
+ * those next to the samples whose sums are the records' and the kernel's (iterative proportional fitting).
  */
 #pragma once
 
@@ -12,13 +12,15 @@
 #include "model/steps/steps.h"
 
 /* The parts of a step in which a program in Python calls operators. */
-#define DW_PARTS_OF_OPERATORS (1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
+#define DW_PARTS_OF_OPERATORS \
+	(1u << DW_SHARE_OPTIMIZER | 1u << DW_SHARE_BACKWARD | 1u << DW_SHARE_FORWARD | 1u << DW_SHARE_OPERATORS)
 
 struct dw_account_part {
+	enum dw_iteration_class class;
 	enum dw_sample_where where;
 	enum dw_share share;
-	uint32_t named;   /* of the share NAMED: the symbol; otherwise DW_NO_INDEX */
-	double ns;        /* by the records */
+	uint32_t named;                            /* of the share NAMED: the symbol; otherwise DW_NO_INDEX */
+	double ns;                                 /* by the records */
 	double sampled_ns[DW_ACCOUNT_STATE_COUNT]; /* by samples */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];   /* fitted: they sum to ns */
 };
@@ -27,8 +29,8 @@ struct dw_account_parts {
 	struct dw_account_part *at;
 	size_t count, capacity;
 	struct dw_map by_key;
-	uint32_t merged;  /* bits of shares that are one part with the rest: samples cannot tell them apart */
-	bool failed;      /* memory ran out */
+	uint32_t merged; /* bits of shares that are one part with the rest: samples cannot tell them apart */
+	bool failed;     /* memory ran out */
 };
 
 void dw_account_parts_reset(struct dw_account_parts *parts);
@@ -43,5 +45,7 @@ struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const
 uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell);
 /* Whether a cell lies in a part. */
 bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell);
-/* Fits the parts' states. `state_ns`: the sums of the loop. `independent`: how many independent samples show where the thread ran. */
-void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT], double independent);
+/* Fits the parts' states. `state_ns`: the sums of the loop. `independent`: how many independent samples show where the
+ * thread ran. */
+void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                          double independent);

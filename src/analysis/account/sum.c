@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account/account.h"
+#include "account/slices.h"
 #include "base/code/demangle.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -44,27 +44,14 @@ void dw_account_lead(const char **leads, double *led_ns, const char *library, do
 	}
 }
 
-static bool sum_selects(const struct dw_account_select *select, const struct dw_account_cell *cell)
-{
-	if (select->by_name && !(cell->share == DW_SHARE_NAMED && cell->named == select->named))
-		return false;
-	if (select->by_package && (cell->activity != DW_ACTIVITY_IMPORTS || cell->package != select->package))
-		return false;
-	if (select->where && !(select->where >> cell->where & 1))
-		return false;
-	/* Others have the CPU, whatever the thread would do. */
-	if (cell->state != DW_ACCOUNT_NO_CPU && cell->activity != DW_ACTIVITY_IMPORTS &&
-	    DW_ACCOUNT_EXPLAINED >> cell->share & 1)
-		return select->explained >> cell->share & 1;
-	return select->activities[cell->state] >> cell->activity & 1;
-}
-
 static bool sum_is_place(const struct dw_account_place *place, const struct dw_account_place *other)
 {
-	return strcmp(place->function->name, other->function->name) == 0 && dw_text_same(place->function->file, other->function->file);
+	return strcmp(place->function->name, other->function->name) == 0 &&
+	       dw_text_same(place->function->file, other->function->file);
 }
 
-static void sum_add_place(struct sum_place *places, size_t *count, const struct dw_account_place *place)
+/* Adds a part of the time of a place. */
+static void sum_add_place(struct sum_place *places, size_t *count, const struct dw_account_place *place, double part)
 {
 	size_t i = 0;
 
@@ -74,10 +61,10 @@ static void sum_add_place(struct sum_place *places, size_t *count, const struct 
 		return;
 	if (i == *count)
 		places[(*count)++] = (struct sum_place){ place, 0, 0 };
-	else if (place->ns > places[i].ns)
+	else if (place->ns * part > places[i].ns)
 		places[i].of = place; /* its line has more of the time */
-	places[i].ns += place->ns;
-	places[i].self_ns += place->self_ns;
+	places[i].ns += place->ns * part;
+	places[i].self_ns += place->self_ns * part;
 }
 
 /* The time of a function in all cells. */
@@ -92,8 +79,8 @@ static double sum_place_all(const struct dw_account *account, const struct dw_ac
 	return ns;
 }
 
-/* Of a part of the run: the function that is that part, as evaluate() is the evaluation, although the model's functions have most of
- * the time there. It has the largest part of all time that is the sum's or the function's. */
+/* Of a part of the run: the function that is that part, as evaluate() is the evaluation, although the model's functions
+ * have most of the time there. It has the largest part of all time that is the sum's or the function's. */
 static const struct sum_place *sum_find_region(const struct dw_account *account, const struct dw_account_sum *sum,
                                                const struct sum_place *places, size_t count)
 {
@@ -111,9 +98,11 @@ static const struct sum_place *sum_find_region(const struct dw_account *account,
 	return best;
 }
 
-/* The innermost function with most of the sum: the one that has it itself, or of all that have it with what they call, the one with
- * the least time, if it does not start the program. If there is none, the largest one below what starts it. */
-static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, const struct sum_place *places, size_t count)
+/* The innermost function with most of the sum: the one that has it itself, or of all that have it with what they call,
+ * the one with the least time, if it does not start the program. If there is none, the largest one below what starts
+ * it. */
+static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, const struct sum_place *places,
+                                              size_t count)
 {
 	const struct sum_place *best = NULL;
 
@@ -129,7 +118,8 @@ static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, 
 	return best;
 }
 
-static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *best, const struct dw_account_basis *basis)
+static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *best,
+                             const struct dw_account_basis *basis)
 {
 	double low, high;
 
@@ -143,81 +133,57 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 }
 
 /* The largest range with at least half of the cells' time. */
-static const struct dw_symbol *sum_find_range(const struct dw_account *account, const struct dw_account_select *select, double ns)
+static const struct dw_symbol *sum_find_range(const struct dw_account *account, const struct dw_account_select *select,
+                                              double ns)
 {
 	for (size_t i = 0; i < account->count; i++) {
 		const struct dw_account_cell *first = &account->cells[i];
 		double of_range = 0;
 
-		if (first->named == DW_NO_INDEX || !sum_selects(select, first))
+		if (first->named == DW_NO_INDEX || !(dw_account_part_selected(account, select, first) > 0))
 			continue;
 		for (size_t other = 0; other < account->count; other++)
-			if (account->cells[other].named == first->named && sum_selects(select, &account->cells[other]))
-				of_range += account->cells[other].ns;
+			if (account->cells[other].named == first->named)
+				of_range +=
+					account->cells[other].ns * dw_account_part_selected(account, select, &account->cells[other]);
 		if (of_range >= MOST_OF * ns)
 			return &account->symbols[first->named];
-		if (first->ns < MOST_OF * ns / DW_ACTIVITY_COUNT) /* cells descend, and a range has at most so many in a state */
+		if (first->ns <
+		    MOST_OF * ns / DW_ACTIVITY_COUNT) /* cells descend, and a range has at most so many in a state */
 			break;
 	}
 	return NULL;
-}
-
-#define MARGIN 0.03 /* of the time without a CPU: who waits for something else and then for a CPU seems to wait for it longer */
-
-/* Widens the interval of a sum by that of the part of a state that was added, with so many samples. */
-static void sum_add_interval(struct dw_account_sum *sum, const struct dw_account *account, enum dw_account_state state, double ns,
-                             uint64_t samples)
-{
-	const struct dw_account_basis *basis = &account->basis[state];
-	double state_ns = account->state_ns[state], share = ns / state_ns, low, high;
-
-	if (!basis->weight || !(ns > 0) || !(state_ns > 0))
-		return;
-	dw_samples_interval(fmin(1, share), basis->weight, basis->squares, &low, &high);
-	if (state != DW_ACCOUNT_WAITS)
-		low = samples ? low : 0;
-	else
-		low = fmax(0, low - share * MARGIN * account->state_ns[DW_ACCOUNT_NO_CPU] / state_ns);
-	sum->low_ns -= fmax(0, ns - low * state_ns);
-	sum->high_ns += fmax(0, high * state_ns - ns);
 }
 
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select)
 {
 	struct dw_account_sum sum = { .ns = 0 };
 	struct sum_place places[MOST_PLACES];
-	double of_ns[DW_ACCOUNT_STATE_COUNT] = { 0 }; /* by what divides it */
-	uint64_t samples[DW_ACCOUNT_STATE_COUNT] = { 0 };
 	struct dw_account_basis basis = { .samples = 0 };
 	double led_ns = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < account->count; i++) {
 		const struct dw_account_cell *cell = &account->cells[i];
-		enum dw_account_state by;
+		double part = dw_account_part_selected(account, select, cell);
 
-		if (!sum_selects(select, cell))
+		if (part == 0)
 			continue;
-		sum.ns += cell->ns;
+		sum.ns += cell->ns * part;
+		for (size_t p = 0; p < cell->place_count; p++)
+			sum_add_place(places, &count, &cell->places[p], part);
+		if (part < 0)
+			continue;
 		sum.samples += cell->basis.samples;
 		if (cell->library)
 			dw_account_lead(&sum.library, &led_ns, cell->library, cell->library_ns);
 		basis.weight += cell->basis.weight;
 		basis.squares += cell->basis.squares;
-		by = cell->state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : cell->state;
-		of_ns[by] += cell->basis.samples ? cell->ns : 0;
-		samples[by] += cell->basis.samples;
-		for (size_t p = 0; p < cell->place_count; p++)
-			sum_add_place(places, &count, &cell->places[p]);
 	}
+	sum.ns = fmax(0, sum.ns);
 	if (led_ns < MOST_OF * sum.ns)
 		sum.library = NULL;
-	sum.low_ns = sum.high_ns = sum.ns;
-	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && !select->by_name && !select->explained;
-	     state++) /* records know how long these take */
-		sum_add_interval(&sum, account, (enum dw_account_state)state, of_ns[state], samples[state]);
-	sum.low_ns = fmax(0, sum.low_ns);
-	sum.high_ns = fmin(account->wall_ns, sum.high_ns);
+	dw_account_find_interval(account, select, &sum);
 	sum_choose_place(&sum,
 	                 select->explained || select->where ? sum_find_region(account, &sum, places, count)
 	                                                    : sum_find_place(&sum, places, count),
@@ -245,8 +211,8 @@ const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
 
 DW_ORDER(sum_compare_rows, struct dw_account_row, DW_DOWN(sum.ns) DW_UP(share) DW_UP(state) DW_UP(activity))
 
-static size_t sum_add_row(const struct dw_account *account, const struct dw_account_select *select, struct dw_account_row row,
-                          struct dw_account_row *to)
+static size_t sum_add_row(const struct dw_account *account, const struct dw_account_select *select,
+                          struct dw_account_row row, struct dw_account_row *to)
 {
 	row.sum = dw_account_sum(account, select);
 	if (row.sum.ns < 1)
@@ -360,16 +326,4 @@ size_t dw_account_ranges(const struct dw_account *account, struct dw_account_ran
 		ranges[i] = all[i];
 	free(all);
 	return count;
-}
-
-bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row)
-{
-	const struct dw_account_cell cell = { .share = row->share == DW_SHARE_COUNT ? DW_SHARE_OTHER : row->share,
-		                                  .state = row->state,
-		                                  .activity = row->activity,
-		                                  .package = row->package };
-	struct dw_account_select any = *select;
-
-	any.by_name = any.by_package = false;
-	return sum_selects(&any, &cell);
 }

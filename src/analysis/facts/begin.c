@@ -6,6 +6,7 @@
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/steps/iterations.h"
+#include "model/steps/step_usages.h"
 
 /* The loop with the given number. Loops are numbered by descending count of steps. NULL: there is
  * none. */

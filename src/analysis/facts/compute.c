@@ -21,7 +21,8 @@ static void facts_say_why(struct dw_facts_work *work)
 			dw_fact_miss(work, whys[i].id, whys[i].why);
 	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
 		if (!work->facts->at[id].measured && work->facts->at[id].missing == none)
-			dw_fact_miss(work, (enum dw_fact_id)id, !work->loop ? "the trace has no steps"
+			dw_fact_miss(work, (enum dw_fact_id)id,
+			             !work->loop           ? "the trace has no steps"
 			             : !work->steady_count ? "no step was recorded without missing records"
 			                                   : "the trace has nothing of it");
 }

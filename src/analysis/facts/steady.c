@@ -1,106 +1,21 @@
 /*
  * Steady steps: finds the warm-up and the outliers, and divides the steady steps into parts.
  *
- * A step is long if it exceeds both 1.4 times the median and the median plus six deviations. The
- * median and the deviation (median absolute deviation) are those of the later three quarters of the
- * run, so that slow first steps do not raise them. Long steps at the beginning are the warm-up.
- * Later long steps are outliers, unless more than a fifth of the steps are long: then the steps
- * have two usual lengths. If more than one step in twenty is an outlier, outliers recur. Then they
- * are reported and also stay among the steady steps, because the time that they take is part of
- * every epoch. The time for which a step waited for a CPU is subtracted from its length if it is
- * known, because the load by other programs changes.
+ * The time for which a step waited for a CPU is subtracted from its length if it is known, because the load by other
+ * programs changes. Outliers that recur are reported and also stay among the steady steps (model/steps/roles.h).
  *
  * Shares are computed from sums over the steady steps. So they add up to a step, and parts that do
  * not occur in each step count too (a batch that comes in every fourth step).
  */
 #include <math.h>
+#include <stdlib.h>
 
-#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 
-#define LONG_RATIO 1.4
-#define LONG_DEVIATIONS 6
-#define MOST_LONG 0.22   /* part of the steps; if more are long, none is an outlier. Each fifth may be */
-#define LEAST_CHANGED 20  /* long steps that follow each other */
-#define MOST_CHANGED 0.8  /* of the steps between them and the loop's begin or end */
-#define MOST_RARE 0.05   /* part of the steps; if more are outliers, they are steady steps too */
-#define LEAST_STEPS 3u
-#define OTHERS_RUN 0.25  /* of the thread's CPU time: it may have waited for a thread that had no CPU, or spun */
-#define MOST_WARM_UP 5u  /* steps, or a tenth of the run if that is more */
+#define OTHERS_RUN 0.25 /* of the thread's CPU time: it may have waited for a thread that had no CPU, or spun */
 
 /* ---- roles ----------------------------------------------------------------------------------- */
-
-static double steady_find_bar(const double *lengths, size_t count, double *space)
-{
-	size_t from = count >= 8 ? count / 4 : 1, n = count - from;
-	double median, deviation;
-
-	for (size_t i = 0; i < n; i++)
-		space[i] = lengths[from + i];
-	median = dw_median(space, n);
-	for (size_t i = 0; i < n; i++)
-		space[i] = fabs(lengths[from + i] - median);
-	deviation = 1.4826 * dw_median(space, n);
-	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
-}
-
-/* The number of steps of the warm-up: at most a tenth of the run or MOST_WARM_UP, whichever is
- * more, and at most half of the run. A single usual step between long ones belongs to it. */
-static size_t steady_warm_up(const double *lengths, size_t count, double bar)
-{
-	size_t most = count / 10 > MOST_WARM_UP ? count / 10 : MOST_WARM_UP, end = 0;
-
-	if (most > (count + 1) / 2)
-		most = (count + 1) / 2;
-	for (size_t i = 0; i < most && i < end + 2; i++)
-		if (lengths[i] > bar)
-			end = i + 1;
-	return end;
-}
-
-/* Whether the steps beyond the bar are nearly all of those from some step on, or up to one: then the steps change there,
- * and none of them is an outlier. A few single ones lie elsewhere. */
-static bool steady_changes(const double *lengths, size_t from, size_t count, double bar)
-{
-	size_t outliers = 0, seen = 0, first = count, last = from;
-
-	for (size_t i = from; i < count; i++)
-		outliers += lengths[i] > bar;
-	for (size_t i = from; i < count; i++) {
-		if (lengths[i] <= bar)
-			continue;
-		seen++;
-		if (first == count && (double)seen >= (1 - MOST_CHANGED) / 2 * (double)outliers)
-			first = i;
-		if ((double)seen <= (1 + MOST_CHANGED) / 2 * (double)outliers)
-			last = i + 1;
-	}
-	return outliers >= LEAST_CHANGED && ((double)outliers >= MOST_CHANGED * (double)(count - first) ||
-	                                     (double)outliers >= MOST_CHANGED * (double)(last - from));
-}
-
-void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles, double *space)
-{
-	double bar = count >= LEAST_STEPS ? steady_find_bar(lengths, count, space) : INFINITY;
-	size_t warm_up = first && count >= LEAST_STEPS ? steady_warm_up(lengths, count, bar) : 0;
-	size_t outliers = 0, rest = count - warm_up;
-	bool rare;
-
-	for (size_t i = warm_up; i < count; i++)
-		outliers += lengths[i] > bar;
-	if ((double)outliers > MOST_LONG * (double)rest || steady_changes(lengths, warm_up, count, bar))
-		bar = INFINITY;
-	rare = (double)outliers <= MOST_RARE * (double)rest;
-	for (size_t i = 0; i < count; i++) {
-		bool outlier = i >= warm_up && lengths[i] > bar;
-
-		roles[i] = i < warm_up ? DW_ROLE_WARM_UP
-		           : !outlier  ? DW_ROLE_STEADY
-		           : rare      ? DW_ROLE_OUTLIER
-		                       : DW_ROLE_OUTLIER | DW_ROLE_STEADY;
-	}
-}
 
 static double steady_length(const struct dw_step *step)
 {
@@ -122,7 +37,7 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 		if (work->all[i].counted)
 			work->values[counted++] = fmax(0, steady_length(&work->all[i]) - dw_facts_delay(work, &work->all[i]));
 	if (roles)
-		dw_facts_find_roles(work->values, counted, first, roles, work->wholes);
+		dw_steps_find_roles(work->values, counted, first, roles, work->wholes);
 	for (size_t i = 0; roles && i < loop->count; i++) {
 		if (!work->all[i].counted)
 			continue;
@@ -164,9 +79,9 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 /* What steps take beyond usual ones, without waits for a CPU. */
 struct excess {
 	double ns, length_ns, parts[DW_PART_COUNT];
-	double delay_ns;         /* besides: waiting for a CPU */
+	double delay_ns;          /* besides: waiting for a CPU */
 	double cpu_ns, others_ns; /* CPU time of the thread, and of the process's other threads */
-	double slow_ns;          /* largest slow_extra_ns */
+	double slow_ns;           /* largest slow_extra_ns */
 	uint32_t slow_symbol;
 	size_t count;
 };
@@ -219,8 +134,8 @@ static enum dw_part steady_largest(const double parts[DW_PART_COUNT])
 	return (enum dw_part)largest;
 }
 
-static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
-                              const struct excess *excess, double whole_ns)
+static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id, const struct excess *excess,
+                              double whole_ns)
 {
 	struct dw_fact *fact;
 
@@ -248,7 +163,8 @@ static double steady_beyond(double excess, double usual)
 
 /* The largest of the ranges under the program's own names: together they are one part of a step, but each does
  * something else. `length`: of a usual step. */
-static double steady_own_of_names(struct dw_facts_work *work, const struct excess *excess, double length, uint32_t *symbol)
+static double steady_own_of_names(struct dw_facts_work *work, const struct excess *excess, double length,
+                                  uint32_t *symbol)
 {
 	size_t names, steady = 0;
 	double *extra, *usual, own = 0;
@@ -280,7 +196,7 @@ static double steady_own_of_names(struct dw_facts_work *work, const struct exces
 	return own;
 }
 
-#define MOST_USUAL 0.9  /* of a usual step in one part: then parts do not tell a slow step from a slow machine */
+#define MOST_USUAL 0.9   /* of a usual step in one part: then parts do not tell a slow step from a slow machine */
 #define LEAST_SLOWER 2.5 /* times the CPU time of a usual step: no machine is so much slower */
 
 bool dw_facts_one_thread_works(const struct dw_facts_work *work)
@@ -319,8 +235,9 @@ static double steady_own(struct dw_facts_work *work, const struct excess *excess
 
 	if (!(length > 0))
 		return 0;
-	own = usual[largest] > MOST_USUAL * length ? steady_own_of_cpu(work)
-	                                           : steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length);
+	own = usual[largest] > MOST_USUAL * length
+	          ? steady_own_of_cpu(work)
+	          : steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length);
 	return largest == DW_PART_NAMED ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
 }
 
@@ -380,7 +297,8 @@ static void steady_put_lengths(struct dw_facts_work *work, size_t counted)
 	/* The values are sorted now. */
 	dw_fact_set_share(work, DW_FACT_STEP_SPREAD,
 	                  work->values[(size_t)(0.95 * (double)(count - 1) + 0.5)] -
-	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)], median, count);
+	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)],
+	                  median, count);
 	steady_put_above(work, median);
 }
 
@@ -404,18 +322,22 @@ static const char *steady_part_missing(const struct dw_facts_work *work, enum dw
 {
 	switch (part) {
 	case DW_PART_LAYERS:
-	case DW_PART_FUNCTIONS: return work->python ? "in a Python program it is part of step.python" : NULL;
-	case DW_PART_PYTHON: return work->python ? NULL : "the program is not a Python program";
-	case DW_PART_UNNAMED: return work->python ? "in a Python program it is part of step.python" : NULL;
+	case DW_PART_FUNCTIONS:
+		return work->python ? "in a Python program it is part of step.python" : NULL;
+	case DW_PART_PYTHON:
+		return work->python ? NULL : "the program is not a Python program";
+	case DW_PART_UNNAMED:
+		return work->python ? "in a Python program it is part of step.python" : NULL;
 	case DW_PART_IDLE:
 		return work->cpu_known ? NULL : "the CPU time of the steps was not recorded: steps are too short";
-	default: return NULL;
+	default:
+		return NULL;
 	}
 }
 
 static void steady_put_parts(struct dw_facts_work *work)
 {
-	double (*divided)[DW_PART_COUNT] = calloc(work->steady_count + 1, sizeof *divided);
+	double(*divided)[DW_PART_COUNT] = calloc(work->steady_count + 1, sizeof *divided);
 
 	work->failed |= !divided;
 	for (size_t i = 0; divided && i < work->steady_count; i++)
@@ -455,7 +377,9 @@ static void steady_widen_idle(struct dw_facts_work *work)
 static void steady_put_wholes(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[DW_WHOLE_COUNT] = {
-		DW_FACT_STEP_OPTIMIZER_ALL, DW_FACT_STEP_BACKWARD_ALL, DW_FACT_STEP_FORWARD_ALL,
+		DW_FACT_STEP_OPTIMIZER_ALL,
+		DW_FACT_STEP_BACKWARD_ALL,
+		DW_FACT_STEP_FORWARD_ALL,
 	};
 
 	for (unsigned w = 0; w < DW_WHOLE_COUNT; w++) {

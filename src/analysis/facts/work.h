@@ -3,13 +3,11 @@
 
 #include "facts/facts.h"
 #include "model/samples/samples.h"
+#include "model/steps/roles.h"
 #include "model/steps/steps.h"
 #include "model/steps/usage.h"
 
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
-
-/* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
-enum { DW_ROLE_WARM_UP = 1, DW_ROLE_OUTLIER = 2, DW_ROLE_STEADY = 4 };
 
 #define DW_FACTS_TEAM 0.1 /* CPUs: if the other threads of the process use so much, they work, too */
 
@@ -18,25 +16,25 @@ struct dw_facts_work {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	const struct dw_steps *steps;
-	const struct dw_loop *loop;       /* NULL: the trace has no steps */
-	const struct dw_step *all;        /* the steps of the loop */
-	struct dw_usage_of *all_usages;   /* of the steps of all loops */
-	struct dw_usage_of *usages;       /* of the steps of `all`, with their own CPU time where that is known */
-	uint8_t *roles;                   /* by step of the loop; 0: it is not counted */
-	const struct dw_step **steady;    /* the steady steps, in order */
+	const struct dw_loop *loop;     /* NULL: the trace has no steps */
+	const struct dw_step *all;      /* the steps of the loop */
+	struct dw_usage_of *all_usages; /* of the steps of all loops */
+	struct dw_usage_of *usages;     /* of the steps of `all`, with their own CPU time where that is known */
+	uint8_t *roles;                 /* by step of the loop; 0: it is not counted */
+	const struct dw_step **steady;  /* the steady steps, in order */
 	size_t steady_count;
 	double *values, *wholes; /* space for a number for each step of the loop */
 	double sampled;          /* part of the steps' time that is not of reduced steps; 1: there are none */
 	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
-	double per_cpu_ns;       /* wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some */
-	double *fast;            /* self time of each symbol in a fast step (model/steps/fast_step.h) and, last, the time in no
-	                          * range. NULL: what ranges take by the clock is what they take of a CPU and in waits */
-	double fast_ns;          /* their sum */
-	bool python;             /* the loop's process is a Python program */
-	bool cpu_known;          /* the CPU time of most steady steps is known */
-	bool delay_known;        /* it is also known for how long they waited for a CPU */
-	bool switches_known;     /* and how often they gave it up: a kernel that counts nothing has no step with one */
-	bool failed;             /* memory ran out */
+	double per_cpu_ns; /* wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some */
+	double *fast;      /* self time of each symbol in a fast step (model/steps/fast_step.h) and, last, the time in no
+	                    * range. NULL: what ranges take by the clock is what they take of a CPU and in waits */
+	double fast_ns;    /* their sum */
+	bool python;       /* the loop's process is a Python program */
+	bool cpu_known;    /* the CPU time of most steady steps is known */
+	bool delay_known;  /* it is also known for how long they waited for a CPU */
+	bool switches_known; /* and how often they gave it up: a kernel that counts nothing has no step with one */
+	bool failed;         /* memory ran out */
 	struct dw_facts *facts;
 };
 
@@ -52,8 +50,8 @@ void dw_facts_end(struct dw_facts_work *work);
 /* Sets a fact that is no median over steps. Returns it. */
 struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value, size_t samples);
 /* The same for a share: at most 1, and not measured if the whole is 0. */
-struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part,
-                                  double whole, size_t samples);
+struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part, double whole,
+                                  size_t samples);
 /* Sets a fact to "not measured". `missing` is not copied. */
 void dw_fact_miss(struct dw_facts_work *work, enum dw_fact_id id, const char *missing);
 /* Sets the symbol of a fact and its name. DW_NO_INDEX: none. */
@@ -72,9 +70,6 @@ const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
 
 /* ---- steady.c -------------------------------------------------------------------------------- */
 
-/* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the
- * loop's first step. `space` is scratch memory for `count` numbers. */
-void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles, double *space);
 /* Sets the roles of the loop's counted steps and the list of the steady ones. Returns how many
  * steps are counted. */
 size_t dw_facts_choose_steady(struct dw_facts_work *work);
@@ -83,12 +78,12 @@ void dw_facts_of_steps(struct dw_facts_work *work);
 
 /* contended.c: fills work->fast where other programs had the CPU for much of the steps' time. */
 void dw_facts_find_fast(struct dw_facts_work *work);
-/* The part of the time that a fast iteration spends between two steps. Negative: there is none, because other programs left the
- * CPU to the steps. */
+/* The part of the time that a fast iteration spends between two steps. Negative: there is none, because other programs
+ * left the CPU to the steps. */
 double dw_facts_fast_gap(struct dw_facts_work *work);
 
-/* No more than one thread of the process uses a CPU in the steps. Threads that wait for each other may use it meanwhile,
- * so that other programs change for how long. False: not known. */
+/* No more than one thread of the process uses a CPU in the steps. Threads that wait for each other may use it
+ * meanwhile, so that other programs change for how long. False: not known. */
 bool dw_facts_one_thread_works(const struct dw_facts_work *work);
 
 /* named.c: fills the facts of the largest range under the program's own names. */

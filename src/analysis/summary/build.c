@@ -125,8 +125,9 @@ static size_t build_add_ranges(struct dw_loop_row *rows, size_t count, const str
 	}
 	for (uint32_t symbol = 0; ns && counted && symbol < symbol_count; symbol++)
 		if (ns[symbol])
-			rows[count++] =
-				(struct dw_loop_row){ symbol, (uint64_t)((double)ns[symbol] / (double)counted * (double)steps), steps };
+			rows[count++] = (struct dw_loop_row){
+				.symbol = symbol, .ns = (uint64_t)((double)ns[symbol] / (double)counted * (double)steps), .count = steps
+			};
 	free(ns);
 	return count;
 }
@@ -404,7 +405,8 @@ static bool build_is_cut(const struct dw_source *source)
 	for (size_t i = 0; i < source->file_count; i++)
 		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
 	for (size_t i = 0; i < source->meta_count; i++)
-		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"signal\":", 10) == 0;
+		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 &&
+		       strncmp(source->metas[i].value, "{\"signal\":", 10) == 0;
 	return cut;
 }
 

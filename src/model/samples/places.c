@@ -13,30 +13,37 @@ enum { PLACE_NONE, PLACE_PHASE, PLACE_OWN, PLACE_OPERATOR, PLACE_LAYER, PLACE_FU
 static uint8_t places_class(const struct dw_symbol *symbol)
 {
 	switch (symbol->category) {
-	case DWELL_CATEGORY_PHASE: return PLACE_PHASE;
+	case DWELL_CATEGORY_PHASE:
+		return PLACE_PHASE;
 	case DWELL_CATEGORY_ZONE:
 	case DWELL_CATEGORY_ACTION:
 	case DWELL_CATEGORY_EVENT:
-	case DWELL_CATEGORY_HANDLER: return PLACE_OWN;
-	case DWELL_CATEGORY_OPERATOR: return PLACE_OPERATOR;
-	case DWELL_CATEGORY_LAYER: return PLACE_LAYER;
-	case DWELL_CATEGORY_FUNCTION: return PLACE_FUNCTION;
-	default: return PLACE_NONE;
+	case DWELL_CATEGORY_HANDLER:
+		return PLACE_OWN;
+	case DWELL_CATEGORY_OPERATOR:
+		return PLACE_OPERATOR;
+	case DWELL_CATEGORY_LAYER:
+		return PLACE_LAYER;
+	case DWELL_CATEGORY_FUNCTION:
+		return PLACE_FUNCTION;
+	default:
+		return PLACE_NONE;
 	}
 }
 
 /* Appends the steps of a thread, and the time of those of which the trace has only sums. */
-static struct dw_sample_step *places_put_steps(const struct dw_source *source, uint32_t thread, struct dw_sample_step *to)
+static struct dw_sample_step *places_put_steps(const struct dw_source *source, const uint8_t *classes, uint32_t thread,
+                                               struct dw_sample_step *to)
 {
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].thread == thread)
 			*to++ = (struct dw_sample_step){ source->steps[i].start_ticks, source->steps[i].end_ticks,
-				                             source->steps[i].reduced };
+				                             source->steps[i].reduced, classes[i] };
 	for (size_t i = 0; i < source->step_summary_count; i++)
 		if (source->step_summaries[i].thread == thread)
 			*to++ = (struct dw_sample_step){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks,
-				                             false };
-	*to++ = (struct dw_sample_step){ UINT64_MAX, UINT64_MAX, false };
+				                             false, DW_ITERATION_STEADY };
+	*to++ = (struct dw_sample_step){ UINT64_MAX, UINT64_MAX, false, DW_ITERATION_STEADY };
 	return to;
 }
 
@@ -44,27 +51,28 @@ static bool places_find_steps(struct dw_sample_places *places, struct dw_model *
 {
 	const struct dw_source *source = model->source;
 	const uint32_t *main_threads = dw_model_step_threads(model);
+	const struct dw_step_classes *classes = dw_model_step_classes(model, NULL);
 	struct dw_sample_step *to = places->all_steps;
 
-	if (!main_threads)
+	if (!main_threads || !classes)
 		return false;
 	/* The steps of a thread follow each other, so one pass finds the threads that have some. */
 	for (size_t i = 0; i < source->step_count + source->step_summary_count; i++) {
-		uint32_t thread = i < source->step_count ? source->steps[i].thread
-		                                         : source->step_summaries[i - source->step_count].thread;
+		uint32_t thread =
+			i < source->step_count ? source->steps[i].thread : source->step_summaries[i - source->step_count].thread;
 
 		if (places->steps[thread])
 			continue;
 		places->steps[thread] = to;
-		to = places_put_steps(source, thread, to);
+		to = places_put_steps(source, classes->at, thread, to);
 	}
 	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
 		const struct dw_source_thread *from = &source->threads[thread];
 		const struct dw_source_process *process = &source->processes[from->process];
 		uint32_t main_thread = main_threads[from->process];
 
-		places->python[thread] = process->flags & DW_PROCESS_PYTHON &&
-		                         (places->steps[thread] || from->tid == process->pid);
+		places->python[thread] =
+			process->flags & DW_PROCESS_PYTHON && (places->steps[thread] || from->tid == process->pid);
 		if (!places->steps[thread] && main_thread != DW_NO_INDEX)
 			places->steps[thread] = places->steps[main_thread];
 	}
@@ -76,8 +84,9 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 	const struct dw_source *source = model->source;
 
 	*places = (struct dw_sample_places){ .model = model };
-	if (!DW_NEW(&places->shares, model->row_count + (size_t)1) || !DW_NEW(&places->classes, model->row_count + (size_t)1) ||
-	    !DW_NEW(&places->python, source->thread_count + 1) || !DW_NEW(&places->steps, source->thread_count + 1) ||
+	if (!DW_NEW(&places->shares, model->row_count + (size_t)1) ||
+	    !DW_NEW(&places->classes, model->row_count + (size_t)1) || !DW_NEW(&places->python, source->thread_count + 1) ||
+	    !DW_NEW(&places->steps, source->thread_count + 1) ||
 	    !DW_NEW(&places->all_steps, source->step_count + source->step_summary_count + source->thread_count + 1))
 		return false;
 	for (uint32_t row = 0; row < model->row_count; row++) {
@@ -101,8 +110,8 @@ void dw_sample_places_reset(struct dw_sample_places *places)
 
 /* The open ranges of an instant. */
 struct places_open {
-	uint32_t set;                  /* bits of shares */
-	uint32_t name[PLACE_CLASSES];  /* the outermost one's symbol, or DW_NO_INDEX */
+	uint32_t set;                 /* bits of shares */
+	uint32_t name[PLACE_CLASSES]; /* the outermost one's symbol, or DW_NO_INDEX */
 	bool python;
 };
 
@@ -160,7 +169,8 @@ static void places_put_in_step(const struct places_open *open, bool reduced, str
 		row->share = open->python && !reduced ? DW_SHARE_PYTHON : places_layer(open);
 }
 
-void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, bool reduced, struct dw_sample_row *row)
+void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, bool reduced,
+                     struct dw_sample_row *row)
 {
 	struct places_open open = { .python = places->python[row->thread] };
 

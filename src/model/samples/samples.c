@@ -20,9 +20,6 @@
 #include "model/samples/inside.h"
 #include "model/steps/steps.h"
 
-#define SAMPLE_EXT ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
-#define WAIT_EXT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
-
 #define MOST_CHUNKS 64u /* of a stream of a thread of a team */
 
 struct table {
@@ -46,7 +43,7 @@ struct worker {
 
 struct all {
 	struct dw_model *model;
-	uint32_t ext; /* which records are summed */
+	uint32_t ext;            /* which records are summed */
 	const uint32_t *leaders; /* by process: the thread in whose place samples of others count; NULL: in their own */
 	bool collects;           /* the walk only collects samples */
 	const struct dw_segments *streams;
@@ -63,7 +60,7 @@ struct samples {
 	struct all *all;
 	struct table *table;
 	const struct dw_sample_step *steps, *first_step;
-	uint32_t thread;     /* the thread that `steps` and `next` are of */
+	uint32_t thread; /* the thread that `steps` and `next` are of */
 	struct nested *next, *last;
 };
 
@@ -71,13 +68,14 @@ struct samples {
 
 static void samples_add(struct table *table, const struct dw_sample_row *row)
 {
-	uint32_t key[] = { row->thread, row->frame, row->stack, row->range, row->named, row->share, row->where, row->holder };
+	uint32_t key[] = { row->thread, row->frame, row->stack, row->range, row->named,
+		               row->share,  row->where, row->class, row->holder };
 	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
 	uint32_t at = DW_MAP_FIND(&table->map, hash, i,
 	                          table->rows[i].thread == row->thread && table->rows[i].frame == row->frame &&
-	                              table->rows[i].stack == row->stack &&
-	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
-	                              table->rows[i].share == row->share && table->rows[i].where == row->where &&
+	                              table->rows[i].stack == row->stack && table->rows[i].range == row->range &&
+	                              table->rows[i].named == row->named && table->rows[i].share == row->share &&
+	                              table->rows[i].where == row->where && table->rows[i].class == row->class &&
 	                              table->rows[i].holder == row->holder);
 
 	if (at == DW_MAP_NONE) {
@@ -106,8 +104,12 @@ static uint32_t samples_holder(const struct dw_source *source, uint32_t process,
 
 static void samples_count(struct samples *samples, uint64_t ticks, const struct nested *sample)
 {
-	struct dw_sample_row row = { .thread = sample->thread, .frame = sample->frame, .stack = sample->stack,
-		                         .holder = sample->holder, .count = 1, .weight = sample->weight,
+	struct dw_sample_row row = { .thread = sample->thread,
+		                         .frame = sample->frame,
+		                         .stack = sample->stack,
+		                         .holder = sample->holder,
+		                         .count = 1,
+		                         .weight = sample->weight,
 		                         .squares = (uint64_t)sample->weight * sample->weight };
 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
@@ -116,6 +118,10 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 		row.where = DW_SAMPLE_IN_STEP;
 	else if (samples->steps && samples->steps > samples->first_step)
 		row.where = samples->steps->start_ticks != UINT64_MAX ? DW_SAMPLE_BETWEEN : DW_SAMPLE_AFTER;
+	if (row.where == DW_SAMPLE_IN_STEP)
+		row.class = (enum dw_iteration_class)samples->steps->class;
+	else if (row.where == DW_SAMPLE_BETWEEN)
+		row.class = (enum dw_iteration_class)samples->steps[-1].class;
 	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced,
 	                &row);
 	row.thread = sample->of;
@@ -190,7 +196,7 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 	sample.frame = record->payload[2];
 	sample.stack = record->payload[3];
 	sample.weight = record->payload[4] ? record->payload[4] : 1;
-	if (record->id == WAIT_EXT) {
+	if (record->id == DW_IS_WAIT) {
 		const struct dw_source *source = samples->all->model->source;
 
 		sample.holder = samples_holder(source, source->threads[sample.thread].process, record->payload[5]);
@@ -210,8 +216,13 @@ static void samples_flushed(void *state, uint64_t ticks, enum dw_flush why)
 }
 
 static const struct dw_pass_hooks samples_hooks = {
-	.frame_bytes = sizeof(struct dw_sample_frame), .deepest = DW_DEEPEST, .enter = samples_enter,
-	.leave = samples_leave, .note = samples_note, .settle = samples_settle, .flushed = samples_flushed,
+	.frame_bytes = sizeof(struct dw_sample_frame),
+	.deepest = DW_DEEPEST,
+	.enter = samples_enter,
+	.leave = samples_leave,
+	.note = samples_note,
+	.settle = samples_settle,
+	.flushed = samples_flushed,
 };
 DW_PASS_DEFINE(samples, samples_hooks)
 
@@ -267,7 +278,8 @@ static bool samples_walk_all(struct all *all, unsigned count)
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
 			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE,
-			                                     all->nested[i].holder, DW_ACTIVITY_UNKNOWN, 1, all->nested[i].weight,
+			                                     DW_ITERATION_STEADY, all->nested[i].holder, DW_ACTIVITY_UNKNOWN, 1,
+			                                     all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
 		const struct table *table = &all->workers[i].table;
@@ -357,11 +369,11 @@ bool dw_source_has_samples(const struct dw_source *source)
 	return dw_source_meta(source, DW_NO_INDEX, DW_KEY_SAMPLE_PERIOD_NS) != NULL;
 }
 
-DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack)
-         DW_UP(range) DW_UP(share) DW_UP(where) DW_UP(holder))
+DW_ORDER(samples_compare_rows, struct dw_sample_row,
+         DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack) DW_UP(range) DW_UP(share) DW_UP(where) DW_UP(class)
+             DW_UP(holder))
 
-/* The period of the process or, if it says none, of those that it was forked from. 0: not known. */
-static double samples_period(const struct dw_source *source, uint32_t process)
+double dw_samples_period(const struct dw_source *source, uint32_t process)
 {
 	double period = 0;
 
@@ -394,7 +406,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 	samples->count = from->count;
 	for (size_t i = 0; i < from->count; i++) {
 		struct dw_sample_row *row = &from->rows[i];
-		double period = samples_period(model->source, model->source->threads[row->thread].process);
+		double period = dw_samples_period(model->source, model->source->threads[row->thread].process);
 
 		row->cpu_ns = dw_whole((double)row->weight * period);
 		row->activity = samples_activity(model->source, row, waits);
@@ -423,7 +435,8 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 		return true;
 	good = count && (all.leaders || !team) && dw_sample_places_init(&all.places, model);
 	all.workers = calloc(count + 1, sizeof *all.workers);
-	good = good && all.workers && samples_walk_all(&all, count) && samples_put(model, result, &all.workers[0].table, ext == WAIT_EXT);
+	good = good && all.workers && samples_walk_all(&all, count) &&
+	       samples_put(model, result, &all.workers[0].table, ext == DW_IS_WAIT);
 	for (unsigned i = 0; all.workers && i < count; i++) {
 		free(all.workers[i].table.rows);
 		dw_map_reset(&all.workers[i].table.map);
@@ -436,17 +449,17 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 
 static bool samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, SAMPLE_EXT, false, result);
+	return samples_sum(model, DW_IS_SAMPLE, false, result);
 }
 
 static bool team_samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, SAMPLE_EXT, true, result);
+	return samples_sum(model, DW_IS_SAMPLE, true, result);
 }
 
 static bool wait_samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, WAIT_EXT, false, result);
+	return samples_sum(model, DW_IS_WAIT, false, result);
 }
 
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
@@ -466,12 +479,16 @@ double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 	return independent > 0 ? 1.96 * sqrt(p * (1 - p) / n) : 1;
 }
 
+void dw_samples_wilson(double share, double samples, double *low, double *high)
+{
+	double middle = (share * samples + 1.92) / (samples + 3.84);
+	double half = 1.96 / (samples + 3.84) * sqrt(samples * share * (1 - share) + 0.96);
+
+	*low = samples > 0 ? fmax(0, middle - half) : 0;
+	*high = samples > 0 ? fmin(1, middle + half) : 1;
+}
+
 void dw_samples_interval(double share, uint64_t weight, uint64_t squares, double *low, double *high)
 {
-	double n = squares ? (double)weight * (double)weight / (double)squares : 0;
-	double middle = (share * n + 1.92) / (n + 3.84);
-	double half = 1.96 / (n + 3.84) * sqrt(n * share * (1 - share) + 0.96);
-
-	*low = n > 0 ? fmax(0, middle - half) : 0;
-	*high = n > 0 ? fmin(1, middle + half) : 1;
+	dw_samples_wilson(share, squares ? (double)weight * (double)weight / (double)squares : 0, low, high);
 }

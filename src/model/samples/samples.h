@@ -14,19 +14,34 @@ struct dw_samples {
 	struct dw_sample_row *rows; /* by weight, descending */
 	size_t count;
 	uint64_t samples, weight, cpu_ns; /* sums of the rows */
-	uint64_t unread;   /* samples whose stack could not be read */
-	bool has_periods;  /* of all processes that have samples */
+	uint64_t unread;                  /* samples whose stack could not be read */
+	bool has_periods;                 /* of all processes that have samples */
 };
 
 /* NULL with `error`: out of memory. Without samples there are no rows. */
 const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error);
-/* The same of threads without steps, by what the thread with the steps of their process did meanwhile: `where`, `share`,
- * `range` and `named` are those of that thread. Without threads that have many records of their own. */
+/* The same of threads without steps, by what the thread with the steps of their process did meanwhile: `where`,
+ * `share`, `range` and `named` are those of that thread. Without threads that have many records of their own. */
 const struct dw_samples *dw_model_team_samples(struct dw_model *model, struct dwell_error *error);
 /* The same for waits in functions of libc, by their time off the CPU: `cpu_ns` is the time of waiting. */
 const struct dw_samples *dw_model_wait_samples(struct dw_model *model, struct dwell_error *error);
 /* Whether a process was sampled, without a walk. */
 bool dw_source_has_samples(const struct dw_source *source);
+/* The period of the process or, if it says none, of those that it was forked from, in nanoseconds. 0: not known. */
+double dw_samples_period(const struct dw_source *source, uint32_t process);
+
+/* The id of an EXT record that is a sample, or a wait. */
+#define DW_IS_SAMPLE ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
+#define DW_IS_WAIT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
+
+/* A sample with its time. `frame` and `stack` are as in struct dw_sample_row. */
+struct dw_sample_time {
+	uint64_t ns;
+	uint32_t thread, frame, stack, weight;
+};
+/* All samples of the scope, or all waits, by thread and time. The caller frees *samples. Errors: DWELL_E_NOMEM. */
+int dw_model_samples_in_order(struct dw_model *model, bool waits, struct dw_sample_time **samples, size_t *count,
+                              struct dwell_error *error);
 
 /* All frames of a sample, innermost first. */
 struct dw_sample_stack {
@@ -63,12 +78,13 @@ static inline enum dw_library_role dw_sample_role(const struct dw_sample_stack *
 
 	return frame ? frame->role : DW_LIBRARY_OWN;
 }
-/* The innermost one behind `skipped` frames: 1 of waits, whose first frame is a function of libc. NULL: there is none. */
+/* The innermost one behind `skipped` frames: 1 of waits, whose first frame is a function of libc. NULL: there is none.
+ */
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
                                                         uint32_t skipped);
-/* Whether the thread uses the CPU to wait for another thread: in OpenMP's runtime, until the others of its team are ready;
- * or in a loop of the program that only another thread can end. *within: how many of its innermost frames are the
- * runtime's, the kernel's, or what these call in libc. */
+/* Whether the thread uses the CPU to wait for another thread: in OpenMP's runtime, until the others of its team are
+ * ready; or in a loop of the program that only another thread can end. *within: how many of its innermost frames are
+ * the runtime's, the kernel's, or what these call in libc. */
 enum dw_sample_spin { DW_SPIN_NONE, DW_SPIN_TEAM, DW_SPIN_OWN };
 enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row, uint32_t *within);
 
@@ -82,6 +98,8 @@ const struct dw_paths *dw_model_wait_paths(struct dw_model *model, struct dwell_
 #define DW_METRIC_SAMPLES "samples"
 #define DW_METRIC_WAITS "waits" /* as samples, of time off the CPU */
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error);
+/* 0, or the error of a metric that does not exist, or needs samples that are not there. */
+int dw_model_check_drawn(const struct dw_model *model, const char *metric, struct dwell_error *error);
 
 #define DW_SAMPLES_NAMED 0.15 /* of a time: a function is named if it certainly has so much of it */
 
@@ -89,3 +107,5 @@ const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *
 double dw_samples_error(double share, uint64_t weight, uint64_t squares);
 /* The ends of that interval, by Wilson's formula, which is not symmetric: one sample of few shows little. */
 void dw_samples_interval(double share, uint64_t weight, uint64_t squares, double *low, double *high);
+/* The same for a number of independent samples. */
+void dw_samples_wilson(double share, double samples, double *low, double *high);

@@ -205,8 +205,9 @@ static struct dw_pace_row *division_row(const struct dw_shares_pass *division, u
 	struct dw_shares_worker *worker = division->worker;
 	struct dw_pace_row *at = &worker->rows[row];
 
-	if (!at->ticks && !at->count && !at->outside_ticks && !at->outside_count)
+	if (!at->touched)
 		worker->touched[worker->touched_count++] = row;
+	at->touched = true;
 	return at;
 }
 
@@ -305,6 +306,7 @@ static void division_give_outside(struct dw_shares_pass *division, uint64_t tick
 {
 	int share = dw_division_beside_share(division->pace, division->set, division->next);
 	struct dw_out_sums *out = &division->out;
+	unsigned class;
 	uint32_t row;
 
 	out->beside_ticks[share] += ticks;
@@ -312,17 +314,18 @@ static void division_give_outside(struct dw_shares_pass *division, uint64_t tick
 	division->at.beside = share;
 	if (!division->next || division->next == division->pace->count)
 		return;
+	class = dw_pace_class(division->pace, division->next);
 	share = (int)division_outside_share(division, &row);
 	if (share == DW_SHARE_OTHER && division->pace->steps[division->next].reduced)
-		out->reduced_ticks += ticks;
+		out->reduced_ticks[class] += ticks;
 	else
-		out->outside_ticks[share] += ticks;
+		out->outside_ticks[class][share] += ticks;
 	if (share == DW_SHARE_COMMUNICATION) /* a time between two steps may belong to two segments */
 		__atomic_fetch_add(&division->pace->steps[division->next].before_ticks, ticks, __ATOMIC_RELAXED);
 	out->outside_counts[share] += share != division->at.outside;
 	division->at.outside = share;
 	if (row != DW_NO_INDEX)
-		division_row(division, row)->outside_ticks += ticks;
+		division_row(division, row)->outside_ticks[class] += ticks;
 }
 
 static void division_given(struct dw_shares_pass *division, uint64_t to)
@@ -437,8 +440,8 @@ void dw_division_advance(struct dw_shares_pass *division, uint64_t ticks)
 		ticks = pace->end_ticks;
 	for (;;) {
 		uint64_t border = division->next == pace->count ? UINT64_MAX
-		                  : division->inside ? pace->steps[division->next].end_ticks
-		                                     : pace->steps[division->next].start_ticks;
+		                  : division->inside            ? pace->steps[division->next].end_ticks
+		                                                : pace->steps[division->next].start_ticks;
 		uint64_t to = ticks < border ? ticks : border;
 
 		if (to > division->last)
@@ -500,18 +503,21 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass 
 		pace->out.beside_ticks[i] += from->beside_ticks[i];
 		pace->out.beside_counts[i] += from->beside_counts[i];
 	}
-	pace->out.reduced_ticks += from->reduced_ticks;
-	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
-		pace->out.outside_ticks[i] += from->outside_ticks[i];
-		pace->out.outside_counts[i] += from->outside_counts[i];
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+		pace->out.reduced_ticks[class] += from->reduced_ticks[class];
+		for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+			pace->out.outside_ticks[class][i] += from->outside_ticks[class][i];
 	}
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+		pace->out.outside_counts[i] += from->outside_counts[i];
 	for (uint32_t i = 0; i < worker->touched_count; i++) {
 		struct dw_pace_row *row = &worker->rows[worker->touched[i]];
 		struct dw_pace_row *to = &pace->rows[worker->touched[i]];
 
 		to->ticks += row->ticks;
 		to->count += row->count;
-		to->outside_ticks += row->outside_ticks;
+		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+			to->outside_ticks[class] += row->outside_ticks[class];
 		to->outside_count += row->outside_count;
 		*row = (struct dw_pace_row){ .ticks = 0 };
 	}
@@ -528,9 +534,9 @@ static void division_end_piece(struct dw_shares_pass *division)
 	division->thread = DW_NO_INDEX;
 	division->border = 0;
 	pthread_mutex_lock(&division->all->lock);
-	division->failed |= !DW_APPEND(&pace->pieces, &pace->piece_capacity, &pace->piece_count,
-	                               (struct dw_pace_piece){ division->from, division->last, division->first,
-	                                   division->at });
+	division->failed |=
+		!DW_APPEND(&pace->pieces, &pace->piece_capacity, &pace->piece_count,
+	               (struct dw_pace_piece){ division->from, division->last, division->first, division->at });
 	division_add_outs(pace, division);
 	pthread_mutex_unlock(&division->all->lock);
 	memset(&division->out, 0, sizeof division->out);

@@ -9,6 +9,15 @@
 
 DW_ORDER(loops_compare_rows, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 
+static uint64_t loops_sum_classes(const uint64_t ticks[DW_ITERATION_CLASSES])
+{
+	uint64_t sum = 0;
+
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+		sum += ticks[class];
+	return sum;
+}
+
 /* Makes the list of rows with time; with `outside` of those between steps. */
 static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct dw_pace *pace,
                                            const struct dw_source_clock *clock, bool outside, size_t *count)
@@ -17,17 +26,22 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 	size_t most = 0;
 
 	for (uint32_t row = 0; row < model->row_count; row++)
-		most += outside ? pace->rows[row].outside_ticks > 0 : pace->rows[row].count > 0;
+		most += outside ? loops_sum_classes(pace->rows[row].outside_ticks) > 0 : pace->rows[row].count > 0;
 	rows = dw_arena_alloc(&model->arena, (most + 1) * sizeof *rows);
 	*count = 0;
 	for (uint32_t row = 0; rows && row < model->row_count; row++) {
 		const struct dw_pace_row *from = &pace->rows[row];
+		uint64_t ticks = outside ? loops_sum_classes(from->outside_ticks) : from->ticks;
+		struct dw_loop_row *to = &rows[*count];
 
-		if (outside ? !from->outside_ticks : !from->count)
+		if (outside ? !ticks : !from->count)
 			continue;
-		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
-			                                     dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks),
-			                                     outside ? from->outside_count : from->count };
+		*to = (struct dw_loop_row){
+			model->row_symbol[row], dw_source_span_ns(clock, ticks), outside ? from->outside_count : from->count, { 0 }
+		};
+		for (unsigned class = 0; outside && class < DW_ITERATION_CLASSES; class ++)
+			to->class_ns[class] = dw_source_span_ns(clock, from->outside_ticks[class]);
+		(*count)++;
 	}
 	DW_SORT(rows, *count, loops_compare_rows);
 	return rows;
@@ -37,20 +51,48 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
  * in the other pauses. */
 static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
 {
-	uint64_t *ticks = pace->out.outside_ticks;
-	double operators = (double)ticks[DW_SHARE_OPERATORS], all = operators + (double)ticks[DW_SHARE_OTHER];
-	uint64_t of_operators = all > 0 ? (uint64_t)((double)pace->out.reduced_ticks * (operators / all)) : 0;
+	double operators = 0, others = 0, part, longer;
+	uint64_t of_operators = 0;
 
-	ticks[DW_SHARE_OPERATORS] += of_operators;
-	ticks[DW_SHARE_OTHER] += pace->out.reduced_ticks - of_operators;
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+		operators += (double)pace->out.outside_ticks[class][DW_SHARE_OPERATORS];
+		others += (double)pace->out.outside_ticks[class][DW_SHARE_OTHER];
+	}
+	part = operators + others > 0 ? operators / (operators + others) : 0;
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+		uint64_t *ticks = pace->out.outside_ticks[class], reduced = pace->out.reduced_ticks[class];
+		uint64_t more = (uint64_t)((double)reduced * part);
+
+		ticks[DW_SHARE_OPERATORS] += more;
+		ticks[DW_SHARE_OTHER] += reduced - more;
+		of_operators += more;
+		pace->out.reduced_ticks[class] = 0;
+	}
+	longer = operators > 0 ? (double)of_operators / operators : 0;
 	for (uint32_t row = 0; of_operators && row < model->row_count; row++)
 		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR) {
 			struct dw_pace_row *of = &pace->rows[row];
 
-			of->outside_ticks += (uint64_t)((double)of->outside_ticks * ((double)of_operators / operators));
-			of->outside_count += (uint64_t)((double)of->outside_count * ((double)of_operators / operators));
+			for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+				of->outside_ticks[class] += (uint64_t)((double)of->outside_ticks[class] * longer);
+			of->outside_count += (uint64_t)((double)of->outside_count * longer);
 		}
-	pace->out.reduced_ticks = 0;
+}
+
+/* The time between the steps, by share. */
+static void loops_convert_outside(struct dw_loop *loop, const struct dw_out_sums *out,
+                                  const struct dw_source_clock *clock)
+{
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++) {
+		uint64_t ticks = 0;
+
+		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+			ticks += out->outside_ticks[class][share];
+			loop->outside_class_ns[class][share] = dw_source_span_ns(clock, out->outside_ticks[class][share]);
+		}
+		loop->outside_ns[share] = dw_source_span_ns(clock, ticks);
+		loop->outside_counts[share] = out->outside_counts[share];
+	}
 }
 
 static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *ticks,
@@ -92,12 +134,10 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 		}
 		steps->helped_ns += step[i].helped_ns;
 	}
-	if (pace->out.reduced_ticks)
+	if (loops_sum_classes(pace->out.reduced_ticks))
 		loops_divide_reduced(model, pace);
-	for (unsigned i = 0; i < DW_SHARE_COUNT && !model->intervals; i++) {
-		loop->outside_ns[i] = dw_source_span_ns(clock, pace->out.outside_ticks[i]);
-		loop->outside_counts[i] = pace->out.outside_counts[i];
-	}
+	if (!model->intervals)
+		loops_convert_outside(loop, &pace->out, clock);
 	loop->outside_rows = loops_make_rows(model, pace, clock, true, &loop->outside_row_count);
 	loop->operators = loops_make_rows(model, pace, clock, false, &loop->operator_count);
 	return loop->outside_rows && loop->operators ? 0 : -1;

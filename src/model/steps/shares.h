@@ -23,9 +23,9 @@ struct dw_self {
 struct dw_own {
 	uint64_t ticks;
 	uint32_t row;
-	uint32_t order;   /* of the entries of a piece */
-	size_t step;      /* index into the pace's steps */
-	uint64_t from;    /* where the piece begins */
+	uint32_t order; /* of the entries of a piece */
+	size_t step;    /* index into the pace's steps */
+	uint64_t from;  /* where the piece begins */
 };
 
 /* What is added up for a step. */
@@ -35,32 +35,35 @@ struct dw_step_sums {
 	uint64_t whole_ticks[DW_WHOLE_COUNT];
 	uint64_t operator_ticks, data_operator_ticks; /* in an operator; outside and in data loading */
 	uint64_t operator_count, data_operator_count; /* operators that began in the step; the same */
-	uint64_t called_count;           /* of operator_count, not in another one and not in backward */
-	uint64_t optimizer_count;        /* of operator_count, in the optimizer */
-	bool closure;                    /* the optimizer ran forward or backward */
-	uint64_t helped_ticks;           /* in which backward waited for operators of other threads */
+	uint64_t called_count;                        /* of operator_count, not in another one and not in backward */
+	uint64_t optimizer_count;                     /* of operator_count, in the optimizer */
+	bool closure;                                 /* the optimizer ran forward or backward */
+	uint64_t helped_ticks;                        /* in which backward waited for operators of other threads */
 };
 
 struct dw_pace_step {
 	uint64_t start_ticks, end_ticks; /* the steps of a pace ascend and do not overlap */
 	struct dw_step_sums sums;
-	size_t own_first;                /* index into dw_pace.owns: the names of the time in
-	                                  * DW_SHARE_NAMED */
+	size_t own_first; /* index into dw_pace.owns: the names of the time in
+	                   * DW_SHARE_NAMED */
 	uint32_t own_count;
-	uint64_t before_ticks;           /* communication between the step before it and this one */
-	bool sampled;                    /* `selfs` is to be collected */
-	bool reduced;                    /* recorded without operators and layers */
-	bool usual;                      /* sampled and not slow: its operators count in dw_pace.rows */
-	struct dw_self *selfs;           /* malloc'ed, or NULL */
+	uint64_t before_ticks; /* communication between the step before it and this one */
+	bool sampled;          /* `selfs` is to be collected */
+	bool reduced;          /* recorded without operators and layers */
+	bool usual;            /* sampled and not slow: its operators count in dw_pace.rows */
+	uint8_t class;         /* of the iteration that it begins: enum dw_iteration_class */
+	struct dw_self *selfs; /* malloc'ed, or NULL */
 	uint32_t self_count;
 };
 
 /* What a thread's operators took in its usual steps, and its operators and named ranges between its
  * steps. */
 struct dw_pace_row {
-	uint64_t ticks, count;       /* self time and calls in the usual steps, not in data loading */
-	uint64_t outside_ticks;      /* time in outside_ticks[OPERATORS] or [NAMED] of a pace */
-	uint64_t outside_count;      /* calls of operators in outside_ticks[OPERATORS] */
+	uint64_t ticks, count; /* self time and calls in the usual steps, not in data loading */
+	/* Time in outside_ticks[OPERATORS] or [NAMED] of a pace, by the class of the iteration. */
+	uint64_t outside_ticks[DW_ITERATION_CLASSES];
+	uint64_t outside_count; /* calls of operators in outside_ticks[OPERATORS] */
+	bool touched;           /* of a worker's: it may have some of these */
 };
 
 enum { DW_BESIDE_START = DW_SHARE_COUNT, DW_BESIDE_AFTER, DW_BESIDE_SUMMED, DW_BESIDE_COUNT };
@@ -73,8 +76,8 @@ struct dw_out_sums {
 	uint64_t beside_ticks[DW_BESIDE_COUNT], beside_counts[DW_BESIDE_COUNT];
 	/* Between the first step and the last one: by enum dw_share. Evaluation and checkpoints come
 	 * first, the time of other ranges is OPERATORS, NAMED, LAYERS or FUNCTIONS. */
-	uint64_t outside_ticks[DW_SHARE_COUNT], outside_counts[DW_SHARE_COUNT];
-	uint64_t reduced_ticks; /* before reduced steps: OTHER, or operators that were not recorded */
+	uint64_t outside_ticks[DW_ITERATION_CLASSES][DW_SHARE_COUNT], outside_counts[DW_SHARE_COUNT];
+	uint64_t reduced_ticks[DW_ITERATION_CLASSES]; /* before reduced steps: OTHER, or operators that were not recorded */
 };
 
 /* The shares of an instant in both divisions. DW_OUT_IN_STEP: the instant is in a step, or before
@@ -95,29 +98,35 @@ struct dw_pace {
 	size_t stream;                   /* index; the source's stream_count: it has no records */
 	uint64_t start_ticks, end_ticks; /* begin and end of its wall time */
 	struct dw_pace_step *steps;
-	size_t count, first_step;        /* `first_step`: index of steps[0] among all steps */
+	size_t count, first_step; /* `first_step`: index of steps[0] among all steps */
 	struct dw_out_sums out;
-	struct dw_pace_row *rows;        /* by row; malloc'ed */
-	struct dw_own *owns;             /* grouped by step when finished; malloc'ed */
+	struct dw_pace_row *rows; /* by row; malloc'ed */
+	struct dw_own *owns;      /* grouped by step when finished; malloc'ed */
 	size_t own_count, own_capacity;
-	struct dw_pace_piece *pieces;    /* malloc'ed */
+	struct dw_pace_piece *pieces; /* malloc'ed */
 	size_t piece_count, piece_capacity;
 };
+
+/* The class of the iteration between whose step and steps[next] a time lies. */
+static inline unsigned dw_pace_class(const struct dw_pace *pace, size_t next)
+{
+	return pace->steps[next - 1].class;
+}
 
 /* What all walkers share. */
 struct dw_shares {
 	struct dw_model *model;
 	struct dw_pace *paces;
 	size_t count;
-	uint32_t *by_thread;         /* index of the thread's pace; DW_NO_INDEX: it has no steps */
-	bool *steps;                 /* by thread: it has steps */
-	bool *stream_steps;          /* by stream: threads with steps write into it */
-	uint8_t *shares, *classes;   /* by row */
+	uint32_t *by_thread;       /* index of the thread's pace; DW_NO_INDEX: it has no steps */
+	bool *steps;               /* by thread: it has steps */
+	bool *stream_steps;        /* by stream: threads with steps write into it */
+	uint8_t *shares, *classes; /* by row */
 	struct dw_others_sums others;
 	const struct dw_others *times; /* by process; NULL: the streams without steps are to be walked first */
-	bool alone;                  /* the walk is for the steps alone */
-	bool walked_mixed;           /* so are the streams that threads with and without steps hand on to each other */
-	pthread_mutex_t lock;        /* for the paces */
+	bool alone;                    /* the walk is for the steps alone */
+	bool walked_mixed;             /* so are the streams that threads with and without steps hand on to each other */
+	pthread_mutex_t lock;          /* for the paces */
 	bool failed;
 };
 

@@ -38,17 +38,23 @@ void dw_shares_worker_reset(void *memory)
 static enum dw_share_class shares_class_of(const struct dw_symbol *symbol)
 {
 	switch (symbol->category) {
-	case DWELL_CATEGORY_PHASE: return DW_CLASS_PHASE;
+	case DWELL_CATEGORY_PHASE:
+		return DW_CLASS_PHASE;
 	case DWELL_CATEGORY_ZONE:
 		/* The phase says when the update begins. */
 		return dw_framework_wraps_optimizer(symbol->name) ? DW_CLASS_NONE : DW_CLASS_OWN;
 	case DWELL_CATEGORY_ACTION:
 	case DWELL_CATEGORY_EVENT:
-	case DWELL_CATEGORY_HANDLER: return DW_CLASS_OWN;
-	case DWELL_CATEGORY_OPERATOR: return DW_CLASS_OPERATOR;
-	case DWELL_CATEGORY_LAYER: return DW_CLASS_LAYER;
-	case DWELL_CATEGORY_FUNCTION: return DW_CLASS_FUNCTION;
-	default: return DW_CLASS_NONE;
+	case DWELL_CATEGORY_HANDLER:
+		return DW_CLASS_OWN;
+	case DWELL_CATEGORY_OPERATOR:
+		return DW_CLASS_OPERATOR;
+	case DWELL_CATEGORY_LAYER:
+		return DW_CLASS_LAYER;
+	case DWELL_CATEGORY_FUNCTION:
+		return DW_CLASS_FUNCTION;
+	default:
+		return DW_CLASS_NONE;
 	}
 }
 
@@ -144,6 +150,7 @@ static void shares_finish_give(struct finish *finish, uint64_t ticks)
 {
 	struct dw_pace *pace = finish->pace;
 	int share = dw_division_beside_share(pace, 0, finish->next);
+	unsigned class;
 
 	if (finish->inside) {
 		pace->steps[finish->next].sums.share_ticks[DW_SHARE_OTHER] += ticks;
@@ -155,7 +162,9 @@ static void shares_finish_give(struct finish *finish, uint64_t ticks)
 	finish->at.beside = share;
 	if (!finish->next || finish->next == pace->count)
 		return;
-	*(pace->steps[finish->next].reduced ? &pace->out.reduced_ticks : &pace->out.outside_ticks[DW_SHARE_OTHER]) += ticks;
+	class = dw_pace_class(pace, finish->next);
+	*(pace->steps[finish->next].reduced ? &pace->out.reduced_ticks[class]
+	                                    : &pace->out.outside_ticks[class][DW_SHARE_OTHER]) += ticks;
 	pace->out.outside_counts[DW_SHARE_OTHER] += finish->at.outside != DW_SHARE_OTHER;
 	finish->at.outside = DW_SHARE_OTHER;
 }
@@ -167,8 +176,8 @@ static void shares_finish_fill(struct finish *finish, uint64_t ticks)
 
 	while (finish->last < ticks || finish->next < pace->count) {
 		uint64_t border = finish->next == pace->count ? UINT64_MAX
-		                  : finish->inside ? pace->steps[finish->next].end_ticks
-		                                   : pace->steps[finish->next].start_ticks;
+		                  : finish->inside            ? pace->steps[finish->next].end_ticks
+		                                              : pace->steps[finish->next].start_ticks;
 		uint64_t to = ticks < border ? ticks : border;
 
 		if (to > finish->last)

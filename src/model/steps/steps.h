@@ -5,6 +5,7 @@
 
 #include "model/core/model.h"
 #include "model/core/share_names.h"
+#include "model/steps/roles.h"
 
 /* Time under a name that the program gave. */
 struct dw_step_part {
@@ -16,30 +17,31 @@ struct dw_step_part {
 enum dw_whole { DW_WHOLE_OPTIMIZER, DW_WHOLE_BACKWARD, DW_WHOLE_FORWARD, DW_WHOLE_COUNT };
 
 struct dw_step {
-	uint32_t thread;           /* index into the source's threads */
+	uint32_t thread; /* index into the source's threads */
 	uint64_t number, start_ns, end_ns, cpu_ns;
-	uint64_t next_ns;          /* where the thread's next step begins, in scope or not; 0: it has no later one */
-	bool open;                 /* no end was recorded: not in the percentiles */
-	bool recorded;             /* its gate was open; otherwise all of its time is OTHER */
-	bool reduced;              /* not recorded are only its operators and layers */
-	bool whole;                /* no records of its process are missing in it */
-	bool counted;              /* included in the figures over steps: recorded, whole and ended;
-	                            * if no step ended, recorded and whole */
+	uint64_t next_ns;              /* where the thread's next step begins, in scope or not; 0: it has no later one */
+	enum dw_iteration_class class; /* of the iteration that it begins */
+	bool open;                     /* no end was recorded: not in the percentiles */
+	bool recorded;                 /* its gate was open; otherwise all of its time is OTHER */
+	bool reduced;                  /* not recorded are only its operators and layers */
+	bool whole;                    /* no records of its process are missing in it */
+	bool counted;                  /* included in the figures over steps: recorded, whole and ended;
+	                                * if no step ended, recorded and whole */
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
-	uint64_t before_ns;        /* communication between the step before it and this one */
+	uint64_t before_ns;                /* communication between the step before it and this one */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
-	uint64_t whole_ns[DW_WHOLE_COUNT]; /* while such a phase is open, with all that is in it; of the optimizer,
-	                                    * without forward and backward in its closure */
+	uint64_t whole_ns[DW_WHOLE_COUNT];      /* while such a phase is open, with all that is in it; of the optimizer,
+	                                         * without forward and backward in its closure */
 	uint64_t operator_ns, data_operator_ns; /* in operators of the thread: outside data loading,
 	                                         * and in it */
 	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
-	uint32_t called_count;     /* of operator_count, not in another operator and not in backward */
-	uint32_t optimizer_count;  /* of operator_count, in the optimizer */
-	bool closure;              /* the optimizer ran forward or backward */
-	uint64_t helped_ns;        /* backward waited for operators of other threads */
+	uint32_t called_count;                        /* of operator_count, not in another operator and not in backward */
+	uint32_t optimizer_count;                     /* of operator_count, in the optimizer */
+	bool closure;                                 /* the optimizer ran forward or backward */
+	uint64_t helped_ns;                           /* backward waited for operators of other threads */
 	/* The row that took most time beyond its median over usual steps: why the step was slow. */
-	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
+	uint32_t slow_symbol; /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
 };
 
@@ -50,26 +52,27 @@ struct dw_step {
  * loop takes.
  */
 struct dw_iteration_times {
-	size_t steps;          /* their number */
-	uint64_t loop_ns;      /* their sum */
+	size_t steps;     /* their number */
+	uint64_t loop_ns; /* their sum */
 	uint64_t mean_ns;
-	size_t count;          /* of these, how many have a next begin in the trace. Of them: */
+	size_t count;                    /* of these, how many have a next begin in the trace. Of them: */
 	uint64_t p50_ns, p95_ns, p99_ns; /* if there is none, of the steps themselves */
 };
 
 /* The name in dw_steps.besides for steps that the trace has only as sums. */
 #define DW_STEPS_SUMMED "summarised steps"
 
-struct dw_beside {             /* named time of the step threads outside steps */
-	const char *name;          /* label of a share, "start-up", "after the last step" or
-	                            * DW_STEPS_SUMMED */
+struct dw_beside {    /* named time of the step threads outside steps */
+	const char *name; /* label of a share, "start-up", "after the last step" or
+	                   * DW_STEPS_SUMMED */
 	uint64_t ns, count;
 };
 
 /* An operator or a named range of a loop. */
 struct dw_loop_row {
-	uint32_t symbol;           /* the first with its name */
+	uint32_t symbol; /* the first with its name */
 	uint64_t ns, count;
+	uint64_t class_ns[DW_ITERATION_CLASSES]; /* of `ns` between steps: by the class of the iteration */
 };
 
 /*
@@ -79,50 +82,51 @@ struct dw_loop_row {
  */
 struct dw_loop {
 	uint32_t thread;
-	size_t first_step, count;  /* its steps in dw_steps.steps */
+	size_t first_step, count; /* its steps in dw_steps.steps */
 	uint64_t start_ns, end_ns;
-	uint64_t duration_ns;      /* from start_ns to end_ns; if steps in between are not in scope, with their time */
-	struct dw_iteration_times iterations; /* of its steps */
+	uint64_t duration_ns; /* from start_ns to end_ns; if steps in between are not in scope, with their time */
+	struct dw_iteration_times iterations;    /* of its steps */
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */
 	uint64_t outside_counts[DW_SHARE_COUNT]; /* times that a share began there */
-	struct dw_loop_row *outside_rows;        /* of the shares OPERATORS and NAMED, descending; with the
-	                                          * calls of operators, and no other counts */
+	uint64_t outside_class_ns[DW_ITERATION_CLASSES][DW_SHARE_COUNT]; /* outside_ns by the class of the iteration */
+	struct dw_loop_row *outside_rows; /* of the shares OPERATORS and NAMED, descending; with the
+	                                   * calls of operators, and no other counts */
 	size_t outside_row_count;
-	struct dw_loop_row *operators;           /* self times and calls in the usual steps,
-	                                          * descending */
+	struct dw_loop_row *operators; /* self times and calls in the usual steps,
+	                                * descending */
 	size_t operator_count, usual_count;
-	uint64_t usual_ns;         /* length of the usual steps */
+	uint64_t usual_ns; /* length of the usual steps */
 };
 
 struct dw_steps {
-	struct dw_step *steps;     /* of the threads with steps, by process, thread and begin */
+	struct dw_step *steps; /* of the threads with steps, by process, thread and begin */
 	size_t count;
-	size_t open_count;         /* how many of `count` did not end */
-	size_t reduced_count;      /* how many were recorded without operators and layers */
+	size_t open_count;    /* how many of `count` did not end */
+	size_t reduced_count; /* how many were recorded without operators and layers */
 	struct dw_beside *besides;
 	size_t beside_count;
 	/* Sums over the counted steps. If no step ended, steps without an end are counted too. */
 	uint64_t share_ns[DW_SHARE_COUNT];
-	struct dw_step_part *parts;        /* of share_ns[DW_SHARE_NAMED], descending */
+	struct dw_step_part *parts; /* of share_ns[DW_SHARE_NAMED], descending */
 	size_t part_count;
-	uint64_t recorded_ns;              /* sum of share_ns */
+	uint64_t recorded_ns; /* sum of share_ns */
 	size_t recorded_count;
-	uint64_t helped_ns;        /* time in all steps in which backward waited for operators of
-	                            * other threads */
-	struct dw_loop *loops;     /* by index of `threads` */
-	bool *counted;             /* by index of the source's steps */
-	size_t cut_count;          /* recorded steps in which records are missing */
-	uint64_t steps_ns, wall_ns;        /* steps + besides = wall time of the step threads; there
-	                                    * are no besides if only part of the time is in scope */
-	uint64_t missing_ns;       /* part of wall_ns that was not recorded or in which records are
-	                            * missing */
+	uint64_t helped_ns;         /* time in all steps in which backward waited for operators of
+	                             * other threads */
+	struct dw_loop *loops;      /* by index of `threads` */
+	bool *counted;              /* by index of the source's steps */
+	size_t cut_count;           /* recorded steps in which records are missing */
+	uint64_t steps_ns, wall_ns; /* steps + besides = wall time of the step threads; there
+	                             * are no besides if only part of the time is in scope */
+	uint64_t missing_ns;        /* part of wall_ns that was not recorded or in which records are
+	                             * missing */
 	/* Of the steps that ended; if none did, of all. */
 	size_t ended_count;
-	uint64_t p50_ns;           /* median length */
+	uint64_t p50_ns;                      /* median length */
 	struct dw_iteration_times iterations; /* of all loops; `steps` and `loop_ns` with the summed steps */
-	uint32_t *threads;         /* the threads with steps; the first one of a process has the most
-	                            * steps */
+	uint32_t *threads;                    /* the threads with steps; the first one of a process has the most
+	                                       * steps */
 	size_t thread_count, process_count;
 	/* Steps that the trace has only as sums, because the part of the file for single steps was
 	 * full. They are before all single steps or after them. They are not included above, except in
@@ -134,10 +138,10 @@ const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error
 
 /* What is known of the steps without walking the records. */
 struct dw_step_outline {
-	const bool *counted;       /* by index of the source's steps: see struct dw_step */
-	size_t count;              /* number of steps in scope */
+	const bool *counted; /* by index of the source's steps: see struct dw_step */
+	size_t count;        /* number of steps in scope */
 	size_t counted_count;
-	bool other_threads;        /* some threads have no steps */
+	bool other_threads;                  /* some threads have no steps */
 	uint64_t loop_start_ns, loop_end_ns; /* of the loop with the most steps */
 };
 

@@ -20,6 +20,7 @@ struct dw_steps_work {
 	double *ns_per_tick;        /* by step */
 	size_t *from;               /* by step: index of the source's step */
 	size_t *order, *first_of;   /* steps_product.c: the source's steps by thread */
+	const struct dw_step_classes *classes;
 	struct dw_shares shares;
 };
 
@@ -63,8 +64,8 @@ uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pa
 /* Fills the loop of a pace, after its steps have been converted. -1: out of memory. */
 int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace);
 /* Adds a pace's time outside its steps to `ns` and `counts`, which have DW_BESIDE_COUNT entries. */
-void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model,
-                              const struct dw_pace *pace, uint64_t *ns, uint64_t *counts);
+void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model, const struct dw_pace *pace,
+                              uint64_t *ns, uint64_t *counts);
 /* Makes the named times outside steps from these sums. -1: out of memory. */
 int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const uint64_t *ns, const uint64_t *counts);
 
@@ -73,5 +74,5 @@ int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const 
 /* When all lengths are known: marks the steps for which the walk collects the time of each row. */
 void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *ticks);
 /* Finds what made slow steps slow. `ticks` and `ns_per_tick` are by step. -1: out of memory. */
-int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
-                     const struct dw_pace_step *ticks, const double *ns_per_tick);
+int dw_steps_explain(struct dw_model *model, struct dw_steps *steps, const struct dw_pace_step *ticks,
+                     const double *ns_per_tick);

@@ -39,7 +39,7 @@ static bool step_threads_compute(struct dw_model *model, const void *request, vo
 	struct step_threads *found = result;
 	uint64_t *counts = steps_count_by_thread(model);
 	uint32_t *threads = found->by_process =
-	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *threads);
+		dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *threads);
 
 	for (size_t i = 0; threads && i < source->process_count; i++)
 		threads[i] = DW_NO_INDEX;
@@ -75,15 +75,23 @@ bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interva
 
 /* `next`: the thread's next step; NULL: there is none. */
 static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const struct dw_source_step *from,
-                           const struct dw_source_step *next, bool whole)
+                           const struct dw_source_step *next, bool whole, uint8_t class)
 {
 	struct dw_pace_step *ticks = &pace->steps[pace->count];
 	struct dw_step *step = &steps->steps[steps->count];
 
-	*step = (struct dw_step){ .thread = from->thread, .number = from->number,
-		.start_ns = from->start_ns, .end_ns = from->end_ns, .cpu_ns = from->cpu_ns,
-		.open = from->open, .recorded = from->recorded, .reduced = from->reduced, .whole = whole,
-		.slow_symbol = DW_NO_INDEX };
+	*step = (struct dw_step){ .thread = from->thread,
+		                      .number = from->number,
+		                      .start_ns = from->start_ns,
+		                      .end_ns = from->end_ns,
+		                      .cpu_ns = from->cpu_ns,
+		                      .open = from->open,
+		                      .recorded = from->recorded,
+		                      .reduced = from->reduced,
+		                      .whole = whole,
+		                      .class = (enum dw_iteration_class) class,
+		                      .slow_symbol = DW_NO_INDEX };
+	ticks->class = class;
 	ticks->start_ticks = from->start_ticks;
 	ticks->end_ticks = from->end_ticks;
 	ticks->reduced = from->reduced;
@@ -184,18 +192,21 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 	const struct dw_pace_step *last;
 
 	*pace = (struct dw_pace){ .process = index,
-		                      .thread = thread, .stream = dw_steps_find_stream(source, thread),
-		                      .steps = work->ticks + steps->count, .first_step = steps->count };
+		                      .thread = thread,
+		                      .stream = dw_steps_find_stream(source, thread),
+		                      .steps = work->ticks + steps->count,
+		                      .first_step = steps->count };
 	for (size_t i = 0; i < count; i++) {
 		size_t from = work->order[work->first_of[thread] + i];
 		const struct dw_source_step *next =
-		    i + 1 < count ? &source->steps[work->order[work->first_of[thread] + i + 1]] : NULL;
+			i + 1 < count ? &source->steps[work->order[work->first_of[thread] + i + 1]] : NULL;
 
 		if (!dw_model_has_step(work->model, &source->steps[from]))
 			continue;
 		work->from[steps->count] = from;
 		work->ns_per_tick[steps->count] = clock->ns_per_tick;
-		steps_add_step(steps, pace, &source->steps[from], next, dw_step_is_whole(&source->steps[from], &missing));
+		steps_add_step(steps, pace, &source->steps[from], next, dw_step_is_whole(&source->steps[from], &missing),
+		               work->classes->at[from]);
 	}
 	if (!pace->count)
 		return;
@@ -210,8 +221,8 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 		pace->end_ticks = last->end_ticks;
 }
 
-static void steps_add_paces(struct dw_steps_work *work, const struct dw_threads *threads,
-                            const uint64_t *counts, const uint32_t *first)
+static void steps_add_paces(struct dw_steps_work *work, const struct dw_threads *threads, const uint64_t *counts,
+                            const uint32_t *first)
 {
 	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	const struct dw_source *source = work->model->source;
@@ -247,7 +258,8 @@ static int steps_prepare(struct dw_steps_work *work, const struct dw_threads *th
 	work->ns_per_tick = calloc(source->step_count + 1, sizeof *work->ns_per_tick);
 	work->from = calloc(source->step_count + 1, sizeof *work->from);
 	work->paces = calloc(source->thread_count + 1, sizeof *work->paces);
-	if (counts && first && steps->steps && steps->loops && steps->counted && steps->threads &&
+	work->classes = dw_model_step_classes(model, NULL);
+	if (work->classes && counts && first && steps->steps && steps->loops && steps->counted && steps->threads &&
 	    work->ticks && work->ns_per_tick && work->from && work->paces)
 		result = steps_order(work, counts);
 	if (result == 0) {
@@ -289,7 +301,7 @@ bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 		if (dw_steps_convert_loop(work->model, steps, pace))
 			return false;
 		steps->missing_ns += dw_source_span_ns(
-		    clock, dw_steps_missing_ticks(steps, pace, threads ? threads->missing[pace->thread] : &none,
+			clock, dw_steps_missing_ticks(steps, pace, threads ? threads->missing[pace->thread] : &none,
 		                                  work->model->intervals != NULL));
 	}
 	return dw_steps_sum_parts(work->model, steps) == 0 &&
@@ -312,7 +324,8 @@ void dw_steps_reset(struct dw_steps_work *work)
 static bool steps_divide(struct dw_model *model, struct dw_steps *steps, const struct dw_threads *threads)
 {
 	struct dw_steps_work work = { .model = NULL };
-	bool good = dw_steps_begin(&work, model, steps, threads) && dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
+	bool good =
+		dw_steps_begin(&work, model, steps, threads) && dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
 
 	dw_steps_reset(&work);
 	return good;

@@ -8,8 +8,6 @@
 
 #include "base/order.h"
 #include "format/keys.h"
-#include "model/core/product.h"
-#include "model/steps/steps.h"
 
 /* The place of the first reading of the thread that ends after `ticks`. */
 static size_t usage_find(const struct dw_source *source, uint32_t thread, uint64_t ticks)
@@ -36,8 +34,8 @@ static void usage_add(struct dw_usage_of *to, const struct dw_source_usage *from
 	to->cache_misses += part * (double)from->cache_misses;
 }
 
-struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
-                                    uint64_t start_ticks, uint64_t end_ticks)
+struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread, uint64_t start_ticks,
+                                    uint64_t end_ticks)
 {
 	const struct dw_source *source = dw_model_source(model);
 	uint32_t process = source->threads[thread].process;
@@ -156,36 +154,4 @@ long dw_machine_cpus(const struct dw_source *source)
 		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
 			cpus = strtol(source->metas[i].value, NULL, 10);
 	return cpus;
-}
-
-struct usages {
-	struct dw_usage_of *steps;
-};
-
-static bool usages_compute(struct dw_model *model, const void *request, void *result)
-{
-	const struct dw_source *source = dw_model_source(model);
-	const struct dw_steps *steps = dw_model_steps(model, NULL);
-	struct usages *usages = result;
-
-	if (steps)
-		usages->steps = dw_arena_alloc(&model->arena, (steps->count + 1) * sizeof *usages->steps);
-	for (size_t i = 0; usages->steps && i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i];
-		uint32_t process = source->threads[step->thread].process;
-		const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
-
-		usages->steps[i] = dw_usage_between(model, step->thread, dw_source_ticks(clock, step->start_ns),
-		                                    dw_source_ticks(clock, step->end_ns));
-	}
-	return usages->steps != NULL;
-}
-
-DW_PRODUCT(step_usages, struct usages, usages_compute, NULL);
-
-const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error)
-{
-	const struct usages *usages = dw_product_get(model, &dw_product_step_usages, 0, NULL, error);
-
-	return usages ? usages->steps : NULL;
 }

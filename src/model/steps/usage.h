@@ -1,6 +1,7 @@
 /*
  * What a thread with steps used, by the kernel's account: CPU time, time without a CPU, context
- * switches, page faults, and the processor's counters with --counters. And what the processors of the whole machine did in that time.
+ * switches, page faults, and the processor's counters with --counters. And what the processors of the whole machine did
+ * in that time.
  *
  * The recorder reads these at the begin and the end of steps, at most every 10 ms (USAGE entries in
  * doc/reference/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
@@ -11,25 +12,25 @@
 #include "model/core/model.h"
 
 struct dw_usage_of {
-	double known;          /* part of the time that readings cover, 0 to 1; the rest of this is of
-	                        * that part only */
-	bool delay_known;      /* the kernel counts the time without a CPU */
-	size_t reading;        /* index of the source's usage that covers most of it; short steps share one */
-	double wall_ns;        /* of the covered time */
-	double cpu_ns;         /* the thread ran */
-	double delay_ns;       /* the thread was ready to run and had no CPU */
-	double system_ns;      /* of cpu_ns, in the kernel; 0: not known */
-	double process_cpu_ns; /* all threads of the process ran; may exceed wall_ns */
+	double known;              /* part of the time that readings cover, 0 to 1; the rest of this is of
+	                            * that part only */
+	bool delay_known;          /* the kernel counts the time without a CPU */
+	size_t reading;            /* index of the source's usage that covers most of it; short steps share one */
+	double wall_ns;            /* of the covered time */
+	double cpu_ns;             /* the thread ran */
+	double delay_ns;           /* the thread was ready to run and had no CPU */
+	double system_ns;          /* of cpu_ns, in the kernel; 0: not known */
+	double process_cpu_ns;     /* all threads of the process ran; may exceed wall_ns */
 	double waits, preemptions; /* voluntary and involuntary context switches of the thread */
 	double minor_faults, major_faults;
-	double counted_ns;     /* the part of wall_ns in which the processor's counters were read */
+	double counted_ns;                         /* the part of wall_ns in which the processor's counters were read */
 	double cycles, instructions, cache_misses; /* of the thread in user space, in that part */
 };
 
 /* What a thread used from start_ticks to end_ticks of its file's clock. `thread` is an index into
  * the source's threads. `known` is 0 if nothing was read. */
-struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
-                                    uint64_t start_ticks, uint64_t end_ticks);
+struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread, uint64_t start_ticks,
+                                    uint64_t end_ticks);
 
 /* What the machine's processors did from start_ns to end_ns of the run's time line. */
 struct dw_machine_of {
@@ -56,6 +57,3 @@ double dw_machine_per_cpu(const struct dw_machine_of *machine);
 double dw_process_cpu_ns(const struct dw_source *source, uint32_t process);
 /* How many CPUs the program might use; 0: not known. */
 long dw_machine_cpus(const struct dw_source *source);
-
-/* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
-const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);

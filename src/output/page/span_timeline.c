@@ -9,21 +9,21 @@
 
 #include "base/error.h"
 #include "base/free.h"
-#include "facts/work.h"
+#include "model/steps/roles.h"
 #include "page/span_inside.h"
 
-#define MOST_NAME_BYTES 300u   /* longer names are cut */
+#define MOST_NAME_BYTES 300u /* longer names are cut */
 #define FIRST_PIXELS 2000u
-#define FINER 32u              /* resolution of the second level, if a run is not small */
-#define ITEM_BYTES 16u         /* about, as JSON */
-#define SAMPLE_BYTES 40u       /* of a counter, about, as JSON */
+#define FINER 32u        /* resolution of the second level, if a run is not small */
+#define ITEM_BYTES 16u   /* about, as JSON */
+#define SAMPLE_BYTES 40u /* of a counter, about, as JSON */
 #define STEP_SPANS 3u
 
 struct timeline_file {
 	struct dw_page_spans *spans;
 	struct dw_writer_out *out;
-	uint32_t *names;    /* by name: its number in the file plus 1; 0: not used yet */
-	uint32_t *order;    /* by number: the name */
+	uint32_t *names; /* by name: its number in the file plus 1; 0: not used yet */
+	uint32_t *order; /* by number: the name */
 	uint32_t count;
 };
 
@@ -66,7 +66,7 @@ static size_t timeline_choose_steps(const struct dw_page_spans *spans, const str
 	if (count && sorted && lengths && roles) {
 		for (size_t i = 0; i < count; i++)
 			lengths[i] = (double)(row->items[i].end_ns - row->items[i].start_ns);
-		dw_facts_find_roles(lengths, count, true, roles, lengths + count);
+		dw_steps_find_roles(lengths, count, true, roles, lengths + count);
 		for (size_t i = count; i-- > 0;) {
 			first = roles[i] & DW_ROLE_STEADY ? i : first;
 			if (!(roles[i] & DW_ROLE_WARM_UP))
@@ -104,8 +104,8 @@ static void timeline_number_names(struct timeline_file *file, const struct dw_sp
 }
 
 /* Writes a span with at most `most_items`, at a resolution for which these suffice. */
-static int timeline_put_span(struct timeline_file *file, const struct dw_page_window *asked,
-                             uint64_t resolution_ns, const char *what, bool *any, struct dwell_error *error)
+static int timeline_put_span(struct timeline_file *file, const struct dw_page_window *asked, uint64_t resolution_ns,
+                             const char *what, bool *any, struct dwell_error *error)
 {
 	struct dw_page_spans *spans = file->spans;
 	struct dw_page_window window = dw_span_cut(spans, asked);
@@ -136,8 +136,7 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 
 static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, struct dwell_error *error)
 {
-	static const char *const what[STEP_SPANS] = { "slowest step", "median step",
-		                                          "first steady step" };
+	static const char *const what[STEP_SPANS] = { "slowest step", "median step", "first steady step" };
 	uint64_t end_ns = dw_page_spans_end_ns(file->spans);
 	size_t most = most_bytes / ITEM_BYTES;
 	struct dw_page_window window = { .end_ns = end_ns, .pixels = FIRST_PIXELS, .most_items = most / 5 };
@@ -148,14 +147,17 @@ static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, str
 	/* A small run is stored whole. */
 	window.most_items = most * 2 / 5;
 	if (!result)
-		result = timeline_put_span(file, &window, dw_span_items(file->spans, file->spans->tracks) >
-		                           most * 4 ? end_ns / FIRST_PIXELS / FINER : 0, "run, finer", &any, error);
+		result = timeline_put_span(
+			file, &window,
+			dw_span_items(file->spans, file->spans->tracks) > most * 4 ? end_ns / FIRST_PIXELS / FINER : 0,
+			"run, finer", &any, error);
 	if (timeline_choose_steps(file->spans, steps))
 		for (size_t i = 0; i < STEP_SPANS && !result; i++) {
 			if ((i > 0 && steps[i] == steps[0]) || (i > 1 && steps[i] == steps[1]))
 				continue;
-			window = (struct dw_page_window){ .begin_ns = steps[i]->start_ns,
-				.end_ns = steps[i]->end_ns, .pixels = 1, .most_items = most * 2 / 15 };
+			window = (struct dw_page_window){
+				.begin_ns = steps[i]->start_ns, .end_ns = steps[i]->end_ns, .pixels = 1, .most_items = most * 2 / 15
+			};
 			if (window.end_ns > window.begin_ns)
 				result = timeline_put_span(file, &window, 0, what[i], &any, error);
 		}
@@ -164,9 +166,8 @@ static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, str
 
 /* ---- tracks and names ----------------------------------------------------------------------------- */
 
-static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t track,
-                                 const char *kind, const char *name, uint32_t process,
-                                 struct dw_writer_out *out, bool *any)
+static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t track, const char *kind, const char *name,
+                                 uint32_t process, struct dw_writer_out *out, bool *any)
 {
 	const struct dw_source_process *of = &spans->source->processes[process];
 	char group[160];
@@ -181,15 +182,15 @@ static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t tra
 	*any = true;
 }
 
-static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind,
-                               const char *name, uint32_t process, struct dw_writer_out *out, bool *any)
+static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind, const char *name,
+                               uint32_t process, struct dw_writer_out *out, bool *any)
 {
 	timeline_begin_track(spans, track, kind, name, process, out, any);
 	dw_out_text(out, "}");
 }
 
-static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process,
-                                 struct dw_writer_out *out, bool *any)
+static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
+                                 bool *any)
 {
 	static const char *const kinds[] = { "steps", "thread", "handlers" };
 	char name[256];
@@ -212,8 +213,8 @@ static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t pro
 		}
 }
 
-static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t process,
-                                struct dw_writer_out *out, bool *any)
+static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
+                                bool *any)
 {
 	for (uint32_t i = 0; i < spans->source->queue_count; i++) {
 		const struct dw_source_queue *queue = &spans->source->queues[i];
@@ -226,14 +227,14 @@ static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t proc
 		if (queue->number == DW_QUEUE_NONE)
 			snprintf(name, sizeof name, "GPU %u, no stream", device->number);
 		else
-			snprintf(name, sizeof name, "GPU %u stream %llu%s%.100s", device->number,
-			         (unsigned long long)queue->number, queue->name ? " " : "", queue->name ? queue->name : "");
+			snprintf(name, sizeof name, "GPU %u stream %llu%s%.100s", device->number, (unsigned long long)queue->number,
+			         queue->name ? " " : "", queue->name ? queue->name : "");
 		timeline_put_track(spans, track, "device", name, process, out, any);
 	}
 }
 
-static void timeline_put_async(const struct dw_page_spans *spans, uint32_t process,
-                               struct dw_writer_out *out, bool *any)
+static void timeline_put_async(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
+                               bool *any)
 {
 	uint32_t track = dw_span_async_track(spans, process);
 	char name[120] = "asynchronous ranges";
@@ -246,8 +247,8 @@ static void timeline_put_async(const struct dw_page_spans *spans, uint32_t proce
 	timeline_put_track(spans, track, "async", name, process, out, any);
 }
 
-static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t process,
-                                  struct dw_writer_out *out, bool *any)
+static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
+                                  bool *any)
 {
 	char name[256];
 
@@ -266,15 +267,14 @@ static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t pr
 }
 
 /* The counters of the whole run, for a file. */
-static int timeline_put_values(struct dw_page_spans *spans, size_t most_bytes,
-                               struct dw_writer_out *out, struct dwell_error *error)
+static int timeline_put_values(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,
+                               struct dwell_error *error)
 {
 	struct dw_page_window window = { .end_ns = dw_page_spans_end_ns(spans), .pixels = 1 };
 	size_t most = most_bytes / 10 / SAMPLE_BYTES / (spans->counter_count + 1);
 
 	dw_out_text(out, ",\n");
-	return dw_span_put_counters(spans, &window, window.end_ns / (most < FIRST_PIXELS ? most + 1
-	                            : FIRST_PIXELS), out)
+	return dw_span_put_counters(spans, &window, window.end_ns / (most < FIRST_PIXELS ? most + 1 : FIRST_PIXELS), out)
 	           ? 0
 	           : dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
 }
@@ -350,8 +350,10 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
                      struct dwell_error *error)
 {
 	size_t names = dw_span_name_count(spans);
-	struct timeline_file file = { .spans = spans, .out = out,
-		.names = calloc(names + 1, sizeof *file.names), .order = calloc(names + 1, sizeof *file.order) };
+	struct timeline_file file = { .spans = spans,
+		                          .out = out,
+		                          .names = calloc(names + 1, sizeof *file.names),
+		                          .order = calloc(names + 1, sizeof *file.order) };
 	bool any = false;
 	int result = 0;
 

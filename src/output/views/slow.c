@@ -1,7 +1,7 @@
 /* Why a step took longer than others: a range that took longer, or no CPU for its thread. */
 #include "views/common.h"
 
-#include "model/steps/usage.h"
+#include "model/steps/step_usages.h"
 
 #define SLOW_RATIO 1.5
 #define LEAST_PART 0.5 /* of what a step takes beyond the median, without a CPU */
@@ -24,8 +24,9 @@ void dw_view_slow_begin(struct dw_view_slow *slow, struct dw_model *model, const
 {
 	size_t count = 0;
 
-	*slow = (struct dw_view_slow){ .steps = steps, .symbols = dw_model_symbols(model, NULL),
-		.usages = dw_model_step_usages(model, NULL) };
+	*slow = (struct dw_view_slow){ .steps = steps,
+		                           .symbols = dw_model_symbols(model, NULL),
+		                           .usages = dw_model_step_usages(model, NULL) };
 	for (size_t i = 0; i < steps->count; i++)
 		if (!slow_is_slow(slow, &steps->steps[i])) {
 			slow->usual_delay_ns += slow_delay(slow, &steps->steps[i]);

@@ -116,17 +116,17 @@ TEST(a_rare_slow_step_is_an_outlier_and_a_recurring_one_counts)
 
 	for (size_t i = 0; i < 60; i++)
 		values[i] = i % 8 == 7 ? 50 : 10;
-	dw_facts_find_roles(values, 60, true, roles, space);
+	dw_steps_find_roles(values, 60, true, roles, space);
 	CHECK_EQ(roles[7], DW_ROLE_OUTLIER | DW_ROLE_STEADY);
 	CHECK_EQ(roles[8], DW_ROLE_STEADY);
 	for (size_t i = 0; i < 60; i++)
 		values[i] = i % 3 == 2 ? 50 : 10; /* two usual lengths */
-	dw_facts_find_roles(values, 60, true, roles, space);
+	dw_steps_find_roles(values, 60, true, roles, space);
 	for (size_t i = 2; i < 60; i++)
 		CHECK_EQ(roles[i], DW_ROLE_STEADY);
 	for (size_t i = 0; i < 60; i++)
 		values[i] = i < 30 ? 10 : 20; /* slower from the middle on: no warm-up, no outliers */
-	dw_facts_find_roles(values, 60, true, roles, space);
+	dw_steps_find_roles(values, 60, true, roles, space);
 	for (size_t i = 0; i < 60; i++)
 		CHECK_EQ(roles[i], DW_ROLE_STEADY);
 }
@@ -136,16 +136,16 @@ TEST(few_steps_are_all_steady_or_warm_up)
 	double space[3], one[1] = { 5 }, two[2] = { 50, 5 }, three[3] = { 50, 5, 5 };
 	uint8_t roles[3];
 
-	dw_facts_find_roles(one, 1, true, roles, space);
+	dw_steps_find_roles(one, 1, true, roles, space);
 	CHECK_EQ(roles[0], DW_ROLE_STEADY);
-	dw_facts_find_roles(two, 2, true, roles, space);
+	dw_steps_find_roles(two, 2, true, roles, space);
 	CHECK_EQ(roles[0], DW_ROLE_STEADY);
-	dw_facts_find_roles(three, 3, true, roles, space);
+	dw_steps_find_roles(three, 3, true, roles, space);
 	CHECK_EQ(roles[0], DW_ROLE_WARM_UP);
 	CHECK_EQ(roles[2], DW_ROLE_STEADY);
-	dw_facts_find_roles(three, 3, false, roles, space);
+	dw_steps_find_roles(three, 3, false, roles, space);
 	CHECK_EQ(roles[1], DW_ROLE_STEADY);
-	dw_facts_find_roles(NULL, 0, true, roles, space);
+	dw_steps_find_roles(NULL, 0, true, roles, space);
 }
 
 /* Idle time is each step's own: a process that was busy before the loop changes nothing. */
@@ -315,8 +315,12 @@ TEST(an_operator_that_few_models_need_counts_from_a_quarter_of_a_step_on)
 /* The types are those of the last step in which the probe read them. */
 TEST(operators_in_64_bits)
 {
-	static const struct { const char *types; double part; } cases[] = {
-		{ "none", 0 }, { "aten::mm=100", 0.5 }, { "aten::addmm=100", 0 }, { "aten::add=3 aten::mm=50", 0.25 }, { "aten::mm=x", 0 },
+	static const struct {
+		const char *types;
+		double part;
+	} cases[] = {
+		{ "none", 0 },       { "aten::mm=100", 0.5 }, { "aten::addmm=100", 0 }, { "aten::add=3 aten::mm=50", 0.25 },
+		{ "aten::mm=x", 0 },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -367,9 +371,12 @@ static double layout_of(const char *name, enum dw_code_loop does)
 
 TEST(operators_of_frameworks_that_change_a_layout)
 {
-	static const struct { const char *name; bool moves; } names[] = {
-		{ "Transpose", true }, { "reorder", true }, { "aten::transpose", false }, { "conv_transpose", false }, { "conv_nhwc", false },
-		{ "nchw_to_nhwc", false }, { "reorder_weights", false }, { "matmul_transposed", false },
+	static const struct {
+		const char *name;
+		bool moves;
+	} names[] = {
+		{ "Transpose", true },  { "reorder", true },       { "aten::transpose", false }, { "conv_transpose", false },
+		{ "conv_nhwc", false }, { "nchw_to_nhwc", false }, { "reorder_weights", false }, { "matmul_transposed", false },
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -418,8 +425,7 @@ TEST(counters_of_the_processor)
 		begin_trace(0);
 		for (uint64_t i = 0; i < 30; i++) {
 			uint64_t at = 100 + i * 50;
-			struct dw_entry_usage *entry =
-			    dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
+			struct dw_entry_usage *entry = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
 
 			entry->cycles = 150000000;
 			entry->instructions = 300000000;
@@ -596,8 +602,8 @@ TEST(memory_that_grows)
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it, in the steps or between them. `some`: only each fifth step
- * of rank 1 is recorded in full. */
+/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it, in the steps or between them. `some`: only each
+ * fifth step of rank 1 is recorded in full. */
 static const struct dw_facts *facts_of_ranks(bool between, bool some)
 {
 	struct dw_encode_process second;
@@ -614,8 +620,7 @@ static const struct dw_facts *facts_of_ranks(bool between, bool some)
 	uint32_t op[2] = { made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm"),
 		               dw_encode_op(&second, DWELL_CATEGORY_OPERATOR, "aten::mm", NULL, 0, NULL, 0) };
 	uint32_t wait[2] = { made_op(&made, DWELL_CATEGORY_COMMUNICATION, "Work.wait"),
-		                 dw_encode_op(&second, DWELL_CATEGORY_COMMUNICATION, "Work.wait", NULL, 0,
-		                              NULL, 0) };
+		                 dw_encode_op(&second, DWELL_CATEGORY_COMMUNICATION, "Work.wait", NULL, 0, NULL, 0) };
 
 	for (uint64_t i = 0; i < 20; i++) {
 		uint64_t at = 100 + i * 50;

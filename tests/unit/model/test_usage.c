@@ -1,23 +1,21 @@
 /* What threads with steps used: readings shared by short steps, gaps, damaged readings. */
 #include "made.h"
 
-#include "model/steps/usage.h"
+#include "model/steps/step_usages.h"
 
 static struct made made;
 static const uint64_t ms = 1000000;
 
 static void step(uint64_t number, uint64_t from_ms, uint64_t to_ms)
 {
-	dw_encode_step(&made.process, made.thread, number, from_ms * ms, to_ms * ms, ms,
-	               DW_STEP_RECORDED);
+	dw_encode_step(&made.process, made.thread, number, from_ms * ms, to_ms * ms, ms, DW_STEP_RECORDED);
 }
 
 /* A reading of which half is time on a CPU and a tenth is time without one. */
 static void reading(uint64_t from_ms, uint64_t to_ms)
 {
 	uint64_t length = to_ms > from_ms ? to_ms - from_ms : 0;
-	struct dw_entry_usage *entry =
-	    dw_encode_usage(&made.process, made.thread, from_ms * ms, to_ms * ms);
+	struct dw_entry_usage *entry = dw_encode_usage(&made.process, made.thread, from_ms * ms, to_ms * ms);
 
 	entry->cpu_ns = length * ms / 2;
 	entry->delay_ns = length * ms / 10;
@@ -64,7 +62,7 @@ TEST(counters_of_a_part_of_the_readings)
 	made_init(&made);
 	for (uint64_t i = 0; i < 2; i++) {
 		struct dw_entry_usage *entry =
-		    dw_encode_usage(&made.process, made.thread, (100 + 10 * i) * ms, (110 + 10 * i) * ms);
+			dw_encode_usage(&made.process, made.thread, (100 + 10 * i) * ms, (110 + 10 * i) * ms);
 
 		entry->cycles = 3000;
 		entry->instructions = 6000;
@@ -128,8 +126,7 @@ TEST(other_programs_are_what_the_program_did_not_use)
 
 	made_init(&made);
 	for (uint64_t i = 0; i < 4; i++) {
-		struct dw_entry_machine *entry = dw_encode_machine(&made.process, (100 + 10 * i) * ms,
-		                                                   (110 + 10 * i) * ms);
+		struct dw_entry_machine *entry = dw_encode_machine(&made.process, (100 + 10 * i) * ms, (110 + 10 * i) * ms);
 
 		entry->busy_ns = 16 * ms;
 		entry->own_ns = i < 2 ? 4 * ms : 20 * ms;

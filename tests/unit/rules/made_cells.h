@@ -11,15 +11,25 @@
 struct made_cell {
 	enum dw_account_state state;
 	enum dw_activity activity;
-	double part;             /* of the loop */
-	const char *range;       /* of the program, at "loop.c:17"; NULL: in none */
-	const char *function;    /* of the program, at "engine.c:41"; NULL: not known */
-	enum dw_share share;     /* if it is in no range; 0: OTHER */
+	double part;          /* of the loop */
+	const char *range;    /* of the program, at "loop.c:17"; NULL: in none */
+	const char *function; /* of the program, at "engine.c:41"; NULL: not known */
+	enum dw_share share;  /* if it is in no range; 0: OTHER */
 };
 
 /* CELL(WAITS, LOCK, 0.3, .range = "metrics") */
-#define CELL(state_, activity_, ...) { .state = DW_ACCOUNT_##state_, .activity = DW_ACTIVITY_##activity_, .part = __VA_ARGS__ }
-#define MADE_CELLS(...) (const struct made_cell[]){ __VA_ARGS__, { .part = 0 } }
+#define CELL(state_, activity_, ...) \
+	{ \
+		.state = DW_ACCOUNT_##state_, .activity = DW_ACTIVITY_##activity_, .part = __VA_ARGS__ \
+	}
+#define MADE_CELLS(...) \
+	(const struct made_cell[]) \
+	{ \
+		__VA_ARGS__, \
+		{ \
+			.part = 0 \
+		} \
+	}
 
 struct made_account {
 	struct dw_account of;
@@ -56,17 +66,33 @@ static inline void made_add_cell(struct made_account *account, const struct made
 
 	if (number > MADE_MOST)
 		abort();
-	*to = (struct dw_account_cell){ .where = DW_SAMPLE_IN_STEP, .share = cell->range ? DW_SHARE_NAMED : cell->share ? cell->share : DW_SHARE_OTHER,
-		                            .named = cell->range ? made_symbol(account, cell->range) : DW_NO_INDEX, .activity = cell->activity,
-		                            .state = cell->state, .ns = cell->part * wall_ns, .basis = { 1000, 1000, 1000 } };
+	*to = (struct dw_account_cell){ .where = DW_SAMPLE_IN_STEP,
+		                            .share = cell->range   ? DW_SHARE_NAMED
+		                                     : cell->share ? cell->share
+		                                                   : DW_SHARE_OTHER,
+		                            .named = cell->range ? made_symbol(account, cell->range) : DW_NO_INDEX,
+		                            .activity = cell->activity,
+		                            .state = cell->state,
+		                            .ns = cell->part * wall_ns,
+		                            .basis = { 1000, 1000, 1000 } };
 	account->of.state_ns[cell->state] += to->ns;
 	if (!cell->function)
 		return;
 	account->functions[number] = (struct dw_source_function){ cell->function, "/srv/engine.c", 41 };
-	account->places[number] =
-		(struct dw_account_place){ .function = &account->functions[number], .line = 41, .ns = to->ns, .self_ns = to->ns };
+	account->places[number] = (struct dw_account_place){
+		.function = &account->functions[number], .line = 41, .ns = to->ns, .self_ns = to->ns
+	};
 	to->places = &account->places[number];
 	to->place_count = 1;
+}
+
+/* To be called anew when cells have changed. */
+static inline void made_slice(struct made_account *account)
+{
+	static struct dw_arena arena;
+
+	if (!dw_account_slice_cells(&account->of, &arena))
+		abort();
 }
 
 /* The account of a loop with these cells, which end with a part of 0. Many samples divide each state. */
@@ -75,7 +101,9 @@ static inline void made_account_of(struct made_account *account, struct dw_facts
 	double wall_ns = facts->at[DW_FACT_LOOP_WALL].value;
 	struct made_cell rest = CELL(RUNS, DEVICE, 1, .share = DW_SHARE_FORWARD);
 
-	account->of = (struct dw_account){ .known = true, .waits_known = true, .wall_ns = wall_ns, .cells = account->cells, .symbols = account->symbols };
+	account->of = (struct dw_account){
+		.known = true, .waits_known = true, .wall_ns = wall_ns, .cells = account->cells, .symbols = account->symbols
+	};
 	for (; cells->part > 0; cells++) {
 		made_add_cell(account, cells, wall_ns);
 		rest.part -= cells->part;
@@ -85,12 +113,20 @@ static inline void made_account_of(struct made_account *account, struct dw_facts
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		account->of.basis[state] = (struct dw_account_basis){ 100000, 100000, 100000 };
 	account->of.own_ns = wall_ns - account->of.state_ns[DW_ACCOUNT_NO_CPU];
+	made_slice(account);
 	facts->account = &account->of;
 }
 
 /* Makes a range the largest that the program named, with this part of a step. */
-static inline void made_largest_range(struct made_account *account, struct dw_facts *facts, const char *name, double part)
+static inline void made_largest_range(struct made_account *account, struct dw_facts *facts, const char *name,
+                                      double part)
 {
-	facts->at[DW_FACT_STEP_NAMED_LARGEST] = (struct dw_fact){ .measured = true, .value = part, .low = part, .high = part, .samples = 60,
-		                                                      .symbol = made_symbol(account, name), .name = name, .where = "loop.c:17" };
+	facts->at[DW_FACT_STEP_NAMED_LARGEST] = (struct dw_fact){ .measured = true,
+		                                                      .value = part,
+		                                                      .low = part,
+		                                                      .high = part,
+		                                                      .samples = 60,
+		                                                      .symbol = made_symbol(account, name),
+		                                                      .name = name,
+		                                                      .where = "loop.c:17" };
 }

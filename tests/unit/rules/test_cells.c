@@ -6,7 +6,8 @@ static void make(struct made *at, double part, enum dw_account_state state, enum
 {
 	made_begin(at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
 	at->facts.iterations = marked ? DW_ITERATIONS_MARKED : DW_ITERATIONS_RUN;
-	made_cells(at, (const struct made_cell[]){ { .state = state, .activity = activity, .part = part, .function = "ask" }, CELL(RUNS, OWN, 0) });
+	made_cells(at, (const struct made_cell[]){
+					   { .state = state, .activity = activity, .part = part, .function = "ask" }, CELL(RUNS, OWN, 0) });
 }
 
 static const struct dw_rule *rule_of_cells(size_t number)
@@ -88,7 +89,8 @@ TEST(each_rule_says_its_share_and_place)
 	for (size_t i = 0; rule_of_cells(i); i++)
 		for (unsigned state = 0; state <= DW_ACCOUNT_WAITS; state++)
 			for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++)
-				for (unsigned marked = 0; selects(rule_of_cells(i), state, activity) && marked < 1u + !rule_of_cells(i)->unmarked; marked++)
+				for (unsigned marked = 0;
+				     selects(rule_of_cells(i), state, activity) && marked < 1u + !rule_of_cells(i)->unmarked; marked++)
 					check_rule(rule_of_cells(i), state, activity, marked);
 }
 
@@ -118,7 +120,8 @@ TEST(marked_steps_of_which_no_rule_says_anything_are_code)
 	made_set(&at, DW_FACT_TRACE_DEVICE_UNSEEN, 1);
 	made_judge(&at);
 	REQUIRE(at.verdicts.fired);
-	CHECK_STR(at.verdicts.at[0].statement, "The program's own code takes 90% of the loop, 100% of it in ask (engine.c:41).");
+	CHECK_STR(at.verdicts.at[0].statement,
+	          "The program's own code takes 90% of the loop, 100% of it in ask (engine.c:41).");
 	made_end(&at);
 }
 
@@ -163,11 +166,14 @@ TEST(few_samples_say_nothing_surely)
 	struct made at;
 
 	make(&at, 0.1, DW_ACCOUNT_RUNS, DW_ACTIVITY_COPIES, true);
+	at.account.cells[1].share = at.account.cells[0].share; /* records do not tell them apart */
 	for (unsigned few = 0; few < 2; few++) {
-		unsigned count = few ? 10 : 100;
+		unsigned count = few ? 10 : 100, own = count / 10;
 
 		at.account.of.basis[DW_ACCOUNT_RUNS] = (struct dw_account_basis){ count, count, count };
-		at.account.cells[0].basis = (struct dw_account_basis){ count / 10, count / 10, count / 10 };
+		at.account.cells[0].basis = (struct dw_account_basis){ own, own, own };
+		at.account.cells[1].basis = (struct dw_account_basis){ count - own, count - own, count - own };
+		made_slice(&at.account);
 		made_judge(&at);
 		CHECK_EQ(made_find(&at, "copies")->state, few ? DW_RULE_QUIET : DW_RULE_FIRED);
 		made_end(&at);
@@ -245,8 +251,8 @@ TEST(a_device_that_computes_hides_what_the_host_does)
 /* Records say what the time is for: data is no wait for a lock, whatever the thread does until it comes. */
 TEST(what_records_explain_is_no_rules_of_activities)
 {
-	static const enum dw_share explained[] = { DW_SHARE_COLLECTOR, DW_SHARE_DATA, DW_SHARE_COMMUNICATION, DW_SHARE_DEVICE, DW_SHARE_CHECKPOINT,
-		DW_SHARE_EVALUATION };
+	static const enum dw_share explained[] = { DW_SHARE_COLLECTOR, DW_SHARE_DATA,       DW_SHARE_COMMUNICATION,
+		                                       DW_SHARE_DEVICE,    DW_SHARE_CHECKPOINT, DW_SHARE_EVALUATION };
 
 	for (size_t i = 0; i < sizeof explained / sizeof *explained; i++) {
 		struct made at;
@@ -273,25 +279,31 @@ static void check_statement(const struct made_cell *cells, const char *id, const
 
 TEST(a_sentence_has_the_function_and_the_range)
 {
-	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server", .function = "fetch")), "waiting-answer",
-	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41), in the range ask server at "
-	                "loop.c:17.");
-	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server")), "waiting-answer",
-	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in the range ask server at loop.c:17.");
-	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .function = "fetch")), "waiting-answer",
-	                "Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41).");
-	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3)), "waiting-answer", "Waiting for sockets or other descriptors takes 30% of the loop.");
+	check_statement(
+		MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server", .function = "fetch")), "waiting-answer",
+		"Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41), in the range ask server at "
+		"loop.c:17.");
+	check_statement(
+		MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .range = "ask server")), "waiting-answer",
+		"Waiting for sockets or other descriptors takes 30% of the loop, most of it in the range ask server at loop.c:17.");
+	check_statement(
+		MADE_CELLS(CELL(WAITS, SOCKET, 0.3, .function = "fetch")), "waiting-answer",
+		"Waiting for sockets or other descriptors takes 30% of the loop, most of it in fetch (engine.c:41).");
+	check_statement(MADE_CELLS(CELL(WAITS, SOCKET, 0.3)), "waiting-answer",
+	                "Waiting for sockets or other descriptors takes 30% of the loop.");
 }
 
 /* A place with less than half of the time is not most of it. */
 TEST(a_sentence_has_only_places_with_most_of_the_time)
 {
 	check_statement(MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
-	                           CELL(RUNS, COPIES, 0.11, .range = "unpack", .function = "unpack_row"), CELL(RUNS, CLEARS, 0.12)),
+	                           CELL(RUNS, COPIES, 0.11, .range = "unpack", .function = "unpack_row"),
+	                           CELL(RUNS, CLEARS, 0.12)),
 	                "copies", "Copying and clearing memory takes 33% of the loop.");
-	check_statement(MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
-	                           CELL(RUNS, CLEARS, 0.11, .range = "pack", .function = "reset_row"), CELL(RUNS, CLEARS, 0.12)),
-	                "copies", "Copying and clearing memory takes 33% of the loop, most of it in the range pack at loop.c:17.");
+	check_statement(
+		MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
+	               CELL(RUNS, CLEARS, 0.11, .range = "pack", .function = "reset_row"), CELL(RUNS, CLEARS, 0.12)),
+		"copies", "Copying and clearing memory takes 33% of the loop, most of it in the range pack at loop.c:17.");
 }
 
 TEST(a_range_without_a_line_is_named)
@@ -302,7 +314,8 @@ TEST(a_range_without_a_line_is_named)
 	made_cells(&at, MADE_CELLS(CELL(WAITS, SLEEP, 0.3, .range = "pause")));
 	at.account.symbols[0].file = NULL;
 	made_judge(&at);
-	CHECK_STR(made_find(&at, "sleeping")->statement, "The program sleeps for 30% of the loop, most of it in the range pause.");
+	CHECK_STR(made_find(&at, "sleeping")->statement,
+	          "The program sleeps for 30% of the loop, most of it in the range pause.");
 	made_end(&at);
 }
 
