@@ -287,9 +287,14 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
 	}
 	judge_convert(at, verdict);
+	if (verdict->state == DW_RULE_FIRED && !verdict->firm && verdict->has_cells && !dw_case_has_place(at))
+		verdict->state = DW_RULE_QUIET;
 	if (verdict->state == DW_RULE_FIRED)
 		judge_gain(at, verdict);
 	judge_take_rows(at, verdict);
+	/* The rows that the sentence is about may be less than what the rule decides by. */
+	if (verdict->state == DW_RULE_FIRED && verdict->rows.count && rule->kind <= DW_RULE_WORK && verdict->share.value < DW_RULE_DEADBAND)
+		verdict->state = DW_RULE_QUIET;
 }
 
 /* ---- all rules ------------------------------------------------------------------------------- */

@@ -550,7 +550,7 @@ TEST(a_wait_for_a_cpu_is_not_idle_time)
 	judge(&at);
 	CHECK_STR(first(&at), "compute");
 	done(&at);
-	set_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.36)));
+	set_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.36, .function = "ask")));
 	judge(&at);
 	CHECK_STR(first(&at), "idle");
 	done(&at);
