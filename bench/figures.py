@@ -463,15 +463,15 @@ part("demo", "`make demo`", ["git clone -q . {folder}/demo && cd {folder}/demo &
                              "print(f\"make demo: {time.time() - began:.0f} s\")'"],
      ["src/**", "tools/make/demo"], ["make demo: {seconds} s"], [("in a fresh clone, its packages installed", "{seconds} s")], heads=("", "measured"))
 
-# ---- README -----------------------------------------------------------------------------
+# ---- the report and README -----------------------------------------------------------------------------
 
-part("report", "The report of README", ["{build}/dwell run -o {folder}/report.dwell -- {build}/examples/resnet18/resnet18 >/dev/null 2>&1",
+part("report", "The report as text", ["{build}/dwell run -o {folder}/report.dwell -- {build}/examples/resnet18/resnet18 >/dev/null 2>&1",
                                         "{build}/dwell report --limit 4 {folder}/report.dwell"],
      ["src/**/views/**", "src/**/rules/**", "src/**/facts/**"], None, [])
 
 
 def report():
-    """The lines of README with a report and what it is of."""
+    """The lines with a report and what it is of."""
     result = kept("report")
     return [f"For a ResNet-18 in C on oneDNN (1,498 handwritten digits; {result['machine']}; {result['date']}):", "```",
             *result["figures"]["text"], "```"]

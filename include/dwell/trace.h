@@ -184,7 +184,7 @@ struct dwell_export_options {
 	const char *metric; /* what a picture or a stack counts; NULL means time */
 	const char *title;  /* of a picture; NULL means the program's name */
 	const char *named;  /* only events of this name: * is any text, ? any character; NULL means all.
-	                     * For the formats chrome, perfetto and xplane. Steps stay. */
+	                     * For the formats chrome, perfetto, speedscope and xplane. Steps stay. */
 	const char *min_duration; /* only ranges of at least this time, as "10us"; NULL means all */
 };
 

@@ -35,6 +35,7 @@ typedef int audit_hook(const char *event, void *arguments, void *data);
 static char probe_path[4096];
 static char lacks[300]; /* why Python is not profiled; "": it is, or there is none */
 static bool attached; /* the probe has been loaded, or cannot be */
+static void (*uncaught)(void *arguments); /* of the probe: uncaught.c */
 static bool watching; /* for a PyTorch that the program loads */
 
 /* Sets probe_path. False: the path is too long or cannot be found. */
@@ -84,6 +85,8 @@ static void attach(void)
 	probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
 	if (probe)
 		*(void **)&begin = dlsym(probe, "dwp_python_attach");
+	if (probe)
+		*(void **)&uncaught = dlsym(probe, "dwp_python_uncaught");
 	if (begin)
 		begin();
 	else
@@ -142,6 +145,8 @@ static void attach_free_hook(void)
  * -m or a prompt, and calls the hook with its lock held. */
 static int attach_on_audit(const char *event, void *arguments, void *data)
 {
+	if (uncaught && strcmp(event, "sys.excepthook") == 0)
+		uncaught(arguments);
 	if (strncmp(event, "cpython.", 8) != 0)
 		return 0;
 	if (!attached && strncmp(event + 8, "run_", 4) == 0)

@@ -13,6 +13,7 @@
  *   stacks     the Python functions that called an operator (--stacks)
  *   places     the line of the program that called an operator
  *   code_loops the loops of a function
+ *   uncaught   the exception that ends the program
  *   step_on    finds what the user says makes a step (--step-on)
  *
  * One build works with every CPython from 3.9 on: it uses the limited API and a few functions that

@@ -167,11 +167,11 @@ class Filters(unittest.TestCase):
                 self.assertGreaterEqual(sizes[0], sizes[3])
 
     def test_exports_without_filters(self):
-        for form in ("folded", "speedscope", "pprof", "flamegraph", "icicle", "memory", "pstats", "sqlite"):
+        for form in ("folded", "pprof", "flamegraph", "icicle", "memory", "pstats", "sqlite"):
             for option, value in (("--name", "x"), ("--min-duration", "1ms")):
                 done = attempt("export", "-f", form, "-o", os.path.join(self.temporary.name, "x"), option, value, self.traces["train"])
                 self.assertEqual(2, done.returncode, (form, option, done.stderr))
-                self.assertIn(f"{form} has no {option}; these formats have it: chrome, perfetto, xplane", done.stderr)
+                self.assertIn(f"{form} has no {option}; these formats have it: chrome, perfetto, speedscope, xplane", done.stderr)
         done = attempt("export", "-f", "chrome", "--min-duration", "5", self.traces["train"])
         self.assertEqual(2, done.returncode)
         self.assertIn("give a time with its unit", done.stderr)

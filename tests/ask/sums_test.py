@@ -19,7 +19,21 @@ TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/vie
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/output/views/views.def")
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
+# Shares that no column is a part of a whole of: errors and ends of intervals, changes, verdicts (their cells are in the summary), parts of
+# a row's own time, sums of two columns, what all of a run cost.
+NO_SUM = {("account", "error"), ("overview", "error"), ("overview", "self_error"), ("hot", "self_error"), ("waits", "self_error"),
+          ("verdict", "share"), ("verdict", "low"), ("verdict", "high"), ("overview", "cost_share"), ("overview", "verdict_share"),
+          ("dataloader", "share"), ("device", "share"), ("flops", "of_peak"), ("flows", "other_thread"), ("layers", "share"),
+          ("memory", "unused"), ("sequence", "share"), ("sequence", "drift"), ("steps", "cpu_share"), ("stragglers", "excess"),
+          ("stragglers", "last"), ("streams", "busy_share"), ("threads", "busy_share"), ("tree", "share")}
+# Two views with the same thing: view, part, columns that name it, its share.
+SAME = ((("overview", "account", ("does",), "share"), ("account", "account", ("does",), "share")),
+        (("overview", "hot", ("name", "place"), "self_share"), ("hot", None, ("short_name", "place"), "self_share")),
+        (("overview", "hot", ("name", "place"), "total_share"), ("hot", None, ("short_name", "place"), "total_share")),
+        (("overview", "operators", ("name",), "share"), ("operators", None, ("name",), "loop_share")),
+        (("overview", "kernels", ("name",), "share"), ("kernels", "names", ("name",), "share")))
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+APART = {"not recorded", "recorded without operators", "records are missing", "summarised steps"}  # the phases are of the other steps
 FOLDED = 0.005  # the account in an overview sums up smaller rows
 # What no row of a table is about: a length beyond the usual one, a group of operators, time that ranks wait for each other, bytes,
 # the time between steps whatever it has, all that is work, what recording takes.
@@ -37,7 +51,8 @@ def tables_of(dwell, trace, view="overview"):
         return {}
     views = json.loads(done.stdout)["views"]
     return {view.get("part"): [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
-            for view in views} | {"notes": [note for view in views for note in view["notes"]]}
+            for view in views} | {
+                "notes": [note for view in views for note in view["notes"]], "totals": views[0]["totals"]}
 
 
 def wrong_parts(summary, overview):
@@ -83,19 +98,20 @@ def wrong_ends(overview, heads):
 
 
 def wrong_phases(summary, phases):
-    """The phases have exact times of the recorded steps, and waits of Python are its own. Between steps lies more of a part."""
-    steps, parts = summary["steps"], {part["name"]: part["ns"] for part in summary["parts"] if not part["own"]}
-    if not phases or not steps or steps["loops"] > 1 or parts.get("has no CPU"):
+    """A phase has the time and the share of the part of this name, and all of them with start-up and end are the run."""
+    steps = summary["steps"]
+    if not phases or not steps:
         return
-    rows = phases[None]
-    parts["python"] = parts.get("python", 0) + parts.pop("idle", 0)
-    outside = {row["phase"] for row in rows if row["where"] == "outside"}
-    scaled = any(row["phase"] in ("recorded without operators", "not recorded", "records are missing") for row in rows)
-    for row in rows:
-        name = row["phase"]
-        if row["where"] == "steps" and name in parts and name not in outside and not scaled and \
-                abs(row["per_step_ns"] - parts[name]) > 1 and steps["ended"] == steps["count"]:
-            yield f"{name} takes {row['per_step_ns']} ns a step in the phases and {parts[name]} in the overview"
+    rows, names = phases[None], {row["phase"] for row in phases[None]}
+    if names & APART or steps["ended"] < steps["count"] or steps["summarised"]:
+        return  # the phases are of recorded steps
+    if "total_ns" in phases["totals"] and abs(sum(row["total_ns"] for row in rows) - phases["totals"]["total_ns"]) > len(rows):
+        yield "phases do not sum to the run"
+    for part in summary["parts"]:
+        of_name = [row for row in rows if row["phase"] == part["name"]]
+        each, share = sum(row["per_step_ns"] or 0 for row in of_name), sum(row["loop_share"] or 0 for row in of_name)
+        if abs(each - part["ns"]) > 1 or abs(share - (part["share"] or 0)) > CLOSE + 1e-3 / max(1, steps["mean_ns"] / 1e3):
+            yield f"{part['name']} takes {each} ns a step in the phases ({share}) and {part['ns']} in the overview ({part['share']})"
 
 
 def wrong_operators(overview, operators):
@@ -147,8 +163,8 @@ def wrong_verdicts(summary, overview):
         yield f"all of this may save {summary['combined_gain_ns']} of {loop_ns} ns"
 
 
-def wrong_top(summary, dwell, trace):
-    """dwell top has the report's measure of a step."""
+def wrong_top(summary, operators, dwell, trace):
+    """dwell top has the report's measure of a step, parts and operators."""
     steps = summary["steps"]
     if not steps or steps["loops"] > 1 or steps["ended"] < steps["count"] or steps["summarised"]:
         return
@@ -158,16 +174,82 @@ def wrong_top(summary, dwell, trace):
         ns = float(said[2 * i + 1]) * NS[said[2 * i + 2]]
         if abs(ns - steps[key]) > 0.01 * steps[key]:
             yield f"{key} is {ns} in dwell top and {steps[key]} in the summary"
+    shares, lines = {part["name"]: part["share"] for part in summary["parts"]}, done.stdout.splitlines()
+    for name, percent in re.findall(r"(\S+(?: \S+)*) (\d+)%  ", lines[4] + "  " if said and len(lines) > 4 else ""):
+        if abs((shares.get(name) or 0) - int(percent) / 100) > 0.0051:
+            yield f"{name} is {percent}% in dwell top and {shares.get(name)} in the summary"
+    at = [line.index("of the loop") + len("of the loop") for line in lines if "of the loop" in line]
+    for row in operators:
+        for line in [line for line in lines if at and line.startswith(row["name"] + "  ")]:
+            if f"{100 * (row['share'] or 0):.1f}%" != line[:at[0]].split()[-1]:
+                yield f"{row['name']} is {line[:at[0]].split()[-1]} in dwell top and {row['share']} in the overview"
 
 
-def wrong_names(dwell, trace):
-    """A table has a name for each column."""
-    for name in re.findall(r"^VIEW\((\w+)", open(VIEWS, encoding="utf-8").read(), re.M) if "device" in os.path.basename(trace) else []:
-        done = subprocess.run([dwell, "report", "--view", name, "--format", "json", trace], capture_output=True, text=True, check=False)
-        for view in json.loads(done.stdout)["views"] if done.returncode == 0 else []:
-            names = [column["name"] for column in view["columns"]]
-            for column in {column for column in names if names.count(column) > 1}:
-                yield f"view {name} has two columns {column}"
+def all_views(dwell, trace):
+    """All tables of all views."""
+    found = []
+    for name in re.findall(r"^VIEW\((\w+)", open(VIEWS, encoding="utf-8").read(), re.M):
+        done = subprocess.run([dwell, "report", "--view", name, "--format", "json", "--limit", "all", trace], capture_output=True, text=True,
+                              check=False)
+        found += json.loads(done.stdout)["views"] if done.returncode == 0 else []
+    return found
+
+
+def wrong_columns(table):
+    """A table has a name for each column, and a share is the cell that it sums, of one whole."""
+    names, where = [column["name"] for column in table["columns"]], f"view {table['view']}, {table.get('part')}"
+    for column in {column for column in names if names.count(column) > 1}:
+        yield f"{where} has two columns {column}"
+    for i, column in enumerate(table["columns"]):
+        if column["unit"] == "ratio" and "sums" not in column and (table["view"], column["name"]) not in NO_SUM:
+            yield f"{where}: what is {column['name']} the sum of?"
+        for row in table["rows"] if "sums" in column else []:
+            part, share = row[names.index(column["sums"])], row[i]
+            if share is not None and part is not None and abs(part - share * (column["whole"] or 0)) > 1 + CLOSE * (column["whole"] or 0):
+                yield f"{where}: {row[0]} has {share}, and {part} of {column['whole']}"
+
+
+def shares_of(tables, view, part, key, share):
+    """By the cells of the columns `key`: those of `share`."""
+    found = {}
+    for table in tables:
+        names = [column["name"] for column in table["columns"]]
+        if table["view"] == view and table.get("part") == part and share in names:
+            for row in table["rows"]:
+                found[tuple(row[names.index(name)] for name in key)] = row[names.index(share)]
+    return found
+
+
+def wrong_screens(tables, summary):
+    """What two screens say of one thing is one number, and their shares are of one whole."""
+    for (view, part, key, share), (other_view, other_part, other_key, other_share) in SAME:
+        ours, others = shares_of(tables, view, part, key, share), shares_of(tables, other_view, other_part, other_key, other_share)
+        for name in ours.keys() & others.keys():
+            if ours[name] is not None and others[name] is not None and abs(ours[name] - others[name]) > CLOSE:
+                yield f"{name} is {ours[name]} in {view} and {others[name]} in {other_view}"
+    shown = {(verdict["rule"],): verdict["share"] for verdict in summary["verdicts"]}
+    for rule, share in shares_of(tables, "verdict", None, ("rule",), "share").items():
+        if rule in shown and share is not None and abs(share - shown[rule]) > CLOSE:
+            yield f"the verdict {rule} is {share} in the view and {shown[rule]} in the summary"
+    steps = summary["steps"]
+    for table in tables:
+        for column in table["columns"]:
+            if column["label"] == "of the loop" and column.get("whole") and steps and summary["loop_ns"] and \
+                    column["whole"] > summary["loop_ns"] * (1 + 1e-6) + 1:
+                yield f"{table['view']}: {column['name']} is of {column['whole']}, and an iteration has {summary['loop_ns']}"
+
+
+def wrong_markdown(dwell, trace, summary):
+    """The summary for people has the parts, operators and sentences of the one for programs."""
+    text = subprocess.run([dwell, "report", "--summary", "--format", "md", trace], capture_output=True, text=True, check=True).stdout
+    plain = text.replace("\\", "")
+    for part in summary["parts"]:
+        if part["share"] and part["share"] >= 0.0005 and f"| {part['name']} |" in plain and \
+                not re.search(re.escape(f"| {part['name']} |") + rf"[^|]*\| {100 * part['share']:.1f}% \|", plain):
+            yield f"the Markdown summary has another share of {part['name']} than {part['share']}"
+    for verdict in summary["verdicts"]:
+        if verdict["statement"] not in plain:
+            yield f"the Markdown summary has not: {verdict['statement']}"
 
 
 def wrong_cost(summary, overview):
@@ -203,7 +285,9 @@ def main():
                 continue  # made in another way
             done = subprocess.run([dwell, "report", "--summary", "--format", "json", trace], capture_output=True, text=True, check=True)
             summary = json.loads(done.stdout)
-            alone = list(wrong_names(dwell, trace)) + list(wrong_top(summary, dwell, trace))
+            views = all_views(dwell, trace)
+            alone = [text for table in views for text in wrong_columns(table)] + list(wrong_screens(views, summary)) + \
+                list(wrong_top(summary, tables_of(dwell, trace).get("operators", []), dwell, trace)) + list(wrong_markdown(dwell, trace, summary))
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
         ends += "ends" in overview

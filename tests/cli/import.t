@@ -34,12 +34,35 @@ $ dwell import run.dwell -o again.dwell
 [1]
 
 $ echo '{"name": "package"}' > package.json && dwell import package.json -o x.dwell
-2> dwell: package.json is JSON without "traceEvents": it is no trace of Kineto or Chrome
+2> dwell: package.json is JSON without "traceEvents" or "rocprofiler-sdk-tool": it is no trace of Kineto, Chrome or rocprofv3
 [1]
 
 $ echo 'hello' > text && dwell import text -o x.dwell
-2> dwell: text has no form that dwell imports (dwell import --help names them)
+2> dwell: text has no form that dwell imports: it looks like text (man dwell-import names those)
 [1]
+
+# What no importer reads is named, with what to do.
+$ dwell export --format perfetto run.dwell -o run.pftrace && dwell report run.pftrace
+2> dwell: run.pftrace is not a dwell trace: it is a trace of Perfetto: traceconv json (perfetto.dev) makes Chrome JSON of it, which dwell reads. If dwell exported it, name the trace itself
+[1]
+
+$ dwell import run.pftrace -o x.dwell
+2> dwell: run.pftrace has no form that dwell imports: it is a trace of Perfetto: traceconv json (perfetto.dev) makes Chrome JSON of it, which dwell reads. If dwell exported it, name the trace itself (man dwell-import names those)
+[1]
+
+$ dwell export --format pprof run.dwell -o run.pprof && dwell report run.pprof
+2> dwell: run.pprof is not a dwell trace: it is a profile of pprof, which has sums without times: pprof shows it. If dwell exported it, name the trace itself
+[1]
+
+$ dwell export --format speedscope run.dwell -o run.speedscope.json && dwell report run.speedscope.json
+2> dwell: run.speedscope.json is JSON without "traceEvents" or "rocprofiler-sdk-tool": it is a profile of speedscope, which shows it. If dwell exported it, name the trace itself
+[1]
+
+$ printf 'PERFILE2 and more' > perf.data && dwell report perf.data
+2> dwell: perf.data is not a dwell trace: it is data of perf, which dwell does not read: perf report shows it; dwell run --sample 100 records call stacks
+[1]
+
+$ rm run.pftrace run.pprof run.speedscope.json perf.data
 
 $ dwell import rank0.json text -o x.dwell
 2> dwell: text is no Chrome trace: only these can be imported together

@@ -17,3 +17,13 @@ $ head -c 12 whole.json.gz > head.json.gz; dwell report head.json.gz
 $ { head -c 40 whole.json.gz; printf 'XXXXXXXX'; tail -c +49 whole.json.gz; } > bad.json.gz; dwell report --view kernels bad.json.gz
 2> dwell: bad.json.gz is not a dwell trace: it looks like gzip: no trace can be read in it. Copy it again, or gunzip it first
 [1]
+
+# What is in a compressed file is named.
+
+$ echo hello | gzip -n > text.gz; dwell report text.gz
+2> dwell: text.gz is not a dwell trace: it is compressed with gzip; unpacked, it looks like text
+[1]
+
+$ dwell export --format pprof whole.json -o whole.pprof.gz; dwell report whole.pprof.gz
+2> dwell: whole.pprof.gz is not a dwell trace: it is compressed with gzip; unpacked, it is a profile of pprof, which has sums without times: pprof shows it. If dwell exported it, name the trace itself
+[1]

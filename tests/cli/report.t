@@ -121,8 +121,8 @@ $ dwell report nosteps.dwell --view operators
 [1]
 
 $ dwell report -o out.csv -f csv -v phases train.dwell && head -2 out.csv
-phase,where,total_ns,per_step_ns,share
-forward,steps,320900000,8022500,0.314762138
+phase,where,total_ns,per_step_ns,share,loop_share
+forward,steps,320900000,8022500,0.314762138,0.337292411
 
 $ dwell report -o missing/out.csv train.dwell
 2> dwell: cannot write missing/out.csv: No such file or directory

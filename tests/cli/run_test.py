@@ -283,9 +283,47 @@ def failing():
     check("works.py: its report begins with its end", "The program ended with exit status 3, " in done[0] and done[1].startswith("Until then: ") and "in work (" in done[1], done)
 
 
+# A program that fails, and the exception that the two lines and the report state; None: they state none.
+UNCAUGHT = (
+    ("raise ValueError('shapes differ:\\nexpected (3, 4), got (4, 3)\\n')", "ValueError: expected (3, 4), got (4, 3)"),
+    ("class Own(RuntimeError): pass\ntry: 1 / 0\nexcept ZeroDivisionError as why: raise Own('no batch') from why", "Own: no batch"),
+    ("{}['weights']", "KeyError: 'weights'"),
+    ("open('/none')", "FileNotFoundError: [Errno 2] No such file or directory: '/none'"),
+    ("class Loud(Exception):\n    def __str__(self): print('asked'); return 'loud'\nraise Loud(3)", "Loud: 3"),
+    ("class Thing:\n    def __str__(self): print('asked'); return 'thing'\nraise RuntimeError(Thing())", "RuntimeError"),
+    ("raise ValueError('\\u00e4' * 300)", "ValueError: " + "\u00e4" * 100),
+    ("raise ExceptionGroup('some', [ValueError('one')])" if sys.version_info >= (3, 11) else "raise OSError", ""),
+    ("assert False", "AssertionError"),
+    ("import sys\nsys.exit('nothing to do')", None),
+    ("try: 1 / 0\nexcept ZeroDivisionError: pass\nimport sys\nsys.exit(2)", None),
+    ("import sys, weakref\nclass Own(Exception): pass\nsys.excepthook = lambda kind, value, trace: (value.__traceback__, print('own hook'))\n"
+     "error = Own('kept?')\nweakref.finalize(error, print, 'freed')\nraise error", "Own: kept?"),
+)
+
+
+def uncaught():
+    """The exception that ended a program is in the two lines and the report, and the program does what it does without dwell."""
+    for i, (script, wanted) in enumerate(UNCAUGHT):
+        write(f"uncaught{i}.py", script + "\n")
+        plain = subprocess.run([sys.executable, f"uncaught{i}.py"], capture_output=True, text=True, check=False)
+        done = command(f"uncaught{i}.py")
+        own = [line for line in done.stderr.splitlines() if f"uncaught{i}.py failed" in line]
+        if i == 0 and not os.path.exists("uncaught0.dwell") or "not recorded: python" in done.stderr:
+            counts["skipped"] += 1
+            print("skip uncaught: this build records no Python")
+            return
+        said = own[0].partition(", by the exception ")[2] if own else "no such line"
+        check(f"{script!r}: {said!r}", said.startswith(wanted) and len(said) < 300 if wanted is not None else said == "", done.stderr)
+        check(f"{script!r}: ends as without dwell", (done.returncode, done.stdout) == (plain.returncode, plain.stdout) and
+              plain.stderr in done.stderr, (plain, done))
+        head = command("report", f"uncaught{i}.dwell").stdout.splitlines()[0]
+        check(f"{script!r}: its report says so", head.startswith("The program ended with exit status ") and
+              (said + "." in head if said else "exception" not in head), head)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, waits, short, crowds, apart, in_memory, searched, scripts, failing):
+    for part in (serving, sizes, others_files, outliving, counters, waits, short, crowds, apart, in_memory, searched, scripts, failing, uncaught):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

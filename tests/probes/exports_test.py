@@ -425,15 +425,23 @@ def read_speedscope(path, truth, name, schema):
             check(True, "")
         except jsonschema.ValidationError as error:
             check(False, f"{name} speedscope: {error.message[:300]}")
-    weights = [sum(profile["weights"]) for profile in document["profiles"]]
-    near(sum(weights), truth.busy_ns, truth, f"{name} speedscope: time")
-    same([profile["endValue"] for profile in document["profiles"]], weights,
-         f"{name} speedscope: ends")
-    frames = len(document["shared"]["frames"])
-    check(all(0 <= frame < frames for profile in document["profiles"] for sample in profile["samples"]
-              for frame in sample), f"{name} speedscope: frames")
-    check(all(len(profile["samples"]) == len(profile["weights"]) for profile in document["profiles"]),
-          f"{name} speedscope: a weight a sample")
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    busy, opened = 0, collections.Counter()
+    for profile in document["profiles"]:
+        same(profile["type"], "evented", f"{name} speedscope: by time")
+        stack, last = [], 0
+        for event in profile["events"]:
+            check(last <= event["at"] <= profile["endValue"], f"{name} speedscope: {event} is in order of time")
+            busy += event["at"] - last if stack else 0
+            last = event["at"]
+            if event["type"] == "O":
+                stack.append(event["frame"])
+                opened[frames[event["frame"]]] += 1
+            else:
+                check(stack and stack.pop() == event["frame"], f"{name} speedscope: {event} ends the innermost")
+        same(stack, [], f"{name} speedscope: all frames end")
+    near(busy, truth.busy_ns, truth, f"{name} speedscope: time")
+    check(all(opened[call] >= count for call, count in truth.calls.items()), f"{name} speedscope: calls")
 
 
 # ---- all of them ------------------------------------------------------------------------

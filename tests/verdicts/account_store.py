@@ -54,6 +54,10 @@ def file_of(number):
     return f"set-{number:02}.gz"
 
 
+def is_of_set(name):
+    return name.startswith("set-") and name.endswith(".gz")
+
+
 def read_file(path):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return file.read()
@@ -61,7 +65,7 @@ def read_file(path):
 
 def read(folder=FOLDER):
     """All accounts of the store, by script and run."""
-    files = sorted(name for name in os.listdir(folder) if name.endswith(".gz"))
+    files = sorted(filter(is_of_set, os.listdir(folder)))
     found = [account for name in files for account in parse(read_file(os.path.join(folder, name)))]
     return {account.key: account for account in found}
 
@@ -71,9 +75,8 @@ def write(accounts, folder=FOLDER):
     sets = {}
     for key in sorted(accounts):
         sets.setdefault(file_of(accounts[key].set), []).append(accounts[key].lines())
-    for name in set(os.listdir(folder)) - set(sets):
-        if name.startswith("set-"):
-            os.remove(os.path.join(folder, name))
+    for name in set(filter(is_of_set, os.listdir(folder))) - set(sets):
+        os.remove(os.path.join(folder, name))
     for name, texts in sets.items():
         path, text = os.path.join(folder, name), "".join(texts)
         if os.path.exists(path) and read_file(path) == text:

@@ -48,7 +48,7 @@ static bool look_is_library(const struct dw_source_frame *frame)
 }
 
 #define OF_PYTHON (DW_ACTIVITY_SET(INTERPRETER) | DW_ACTIVITY_SET(PACKAGE))
-#define WEAK (OF_PYTHON | DW_ACTIVITY_SET(UNKNOWN) | DW_ACTIVITY_SET(OWN))
+#define WEAK (OF_PYTHON | DW_ACTIVITY_SET(UNKNOWN) | DW_ACTIVITY_SET(OWN) | DW_ACTIVITY_SET(COUNTS)) /* the last reference frees */
 
 /* Which of two activities names the time: the outer one, unless it only runs Python or what the inner one names. */
 static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity outer, bool waits)

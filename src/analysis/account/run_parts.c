@@ -33,6 +33,8 @@ static const struct {
 	{ BUSY, DOES(PACKAGE), "Python of libraries" },
 	{ BUSY, DOES(QUERIES), "database queries" },
 	{ BUSY, DOES(THROWS), "exceptions" },
+	{ BUSY, DOES(COUNTS), "reference counts" },
+	{ BUSY, DOES(OBJECTS), "Python's objects in arrays" },
 	{ BUSY, DOES(CHECKS), "checks for debugging" },
 	{ BUSY, DOES(COLLECTOR), "garbage collection" },
 	{ BUSY, DOES(OWN), "its own code" },

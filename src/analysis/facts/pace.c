@@ -23,6 +23,7 @@ struct pace {
 	uint32_t symbol;   /* the same of one range under the program's own names; DW_NO_INDEX: none */
 	double others_ns;  /* this mean */
 	double own;        /* what the part changes by beyond the others' pace, of the whole change */
+	bool alone;        /* nearly all of a step is this part: the others have no pace */
 };
 
 static double pace_range_ns(const struct dw_step *step, uint32_t symbol)
@@ -104,6 +105,7 @@ static struct pace pace_choose(struct dw_facts_work *work)
 		if (rate > DW_PACE_MOST || rate < 1 / DW_PACE_MOST)
 			continue; /* the others do not change alike because of a clock: one of them is the part */
 		if (residue < least_ns) {
+			pace.alone = all_before - before[p] < DW_PACE_LEAST * all_before;
 			least_ns = residue;
 			own_ns = fabs(after[p] - before[p] * rate);
 			part = p;
@@ -250,6 +252,13 @@ static bool pace_team_is_disturbed(const struct dw_facts_work *work)
 	return others->measured && others->value >= DW_FACTS_OTHERS && team_ns >= DW_FACTS_TEAM * wall_ns;
 }
 
+/* Whether functions say more: no part or range has a pace of its own; or the only part is longer from one step on, which it
+ * also is if the steps have more of the same to do. Work that grows from step to step changes alike, too, and is a cause. */
+static bool pace_is_of_functions(const struct pace *pace, const struct dw_pace_fit *fit, double own, double others_own)
+{
+	return own < MOST_OWN || (pace->alone && fit->change != 0 && others_own < MOST_OWN);
+}
+
 static void pace_put(const struct pace *pace)
 {
 	struct dw_facts_work *work = pace->work;
@@ -258,11 +267,14 @@ static void pace_put(const struct pace *pace)
 	struct dw_fact *fact;
 
 	if (fit.trend != 0 || fit.change != 0) {
-		double own = fmax(pace->own, pace_of_work(work, fit.at, fit.change != 0 ? fit.change : fit.trend / 2));
+		double work_own = pace_of_work(work, fit.at, fit.change != 0 ? fit.change : fit.trend / 2), own = fmax(pace->own, work_own);
 
 		range = pace_of_ranges(work, fit.at);
-		if (fmax(own, range.own) < MOST_OWN)
-			own = fmax(own, dw_facts_pace_of_functions(work, &range.function));
+		if (pace_is_of_functions(pace, &fit, fmax(own, range.own), fmax(work_own, range.own))) {
+			double functions = dw_facts_pace_of_functions(work, &range.function);
+
+			own = own < MOST_OWN || isnan(functions) ? fmax(own, functions) : fmax(work_own, functions);
+		}
 		if (own < MOST_OWN)
 			range.function = NULL;
 		dw_fact_set(work, DW_FACT_DRIFT_OWN, pace_team_is_disturbed(work) ? 0 : fmax(own, range.own), work->steady_count);

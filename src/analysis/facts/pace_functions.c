@@ -3,8 +3,8 @@
  * could have a pace of their own.
  *
  * The CPU time of each function in a step of the first half of the loop is compared with that in the second half. The
- * clock of the processor changes all functions alike; what one changes beyond the pace of all others is its own.
- * Only if one thread works.
+ * clock of the processor changes all functions alike, and so does more of the same work; what one changes beyond the pace
+ * of all others is its own. Only if one thread works.
  */
 #include <math.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static double functions_self(const struct half *half, const char *name)
 	return 0;
 }
 
-/* The largest change of one function, as a part of the whole change. */
+/* The largest change of one function, as a part of the whole change. NAN: nearly all is one function, whose pace is that of all. */
 static double functions_own(const struct half *first, const struct half *second, const char **name)
 {
 	const struct dw_hot *rows = (double)second->hot.weight * first->steps > (double)first->hot.weight * second->steps
@@ -59,7 +59,9 @@ static double functions_own(const struct half *first, const struct half *second,
 		double here = functions_self(first, rows->rows[i].name), then = functions_self(second, rows->rows[i].name);
 		double others = before - here, own = then - here * (others > 0 ? (after - then) / others : 1);
 
-		if (others < DW_PACE_LEAST * before || (own > 0) != (after > before))
+		if (others < DW_PACE_LEAST * before)
+			return NAN;
+		if ((own > 0) != (after > before))
 			continue;
 		own = fabs(own) / fmax(fabs(own), fabs(after - before));
 		if (own > most) {
@@ -74,10 +76,10 @@ double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name)
 {
 	uint64_t start = work->loop->start_ns, end = work->loop->end_ns, middle = start + (end - start) / 2;
 	struct half first = { .steps = 0 }, second = { .steps = 0 };
-	double own = 0;
+	double own = NAN;
 
 	if (work->python || !dw_source_has_samples(work->source) || !(work->loop_ns > 0) || !dw_facts_one_thread_works(work))
-		return 0;
+		return NAN;
 	if (functions_of(work, start, middle, &first) && functions_of(work, middle, end, &second))
 		own = functions_own(&first, &second, name);
 	if (own > 0)

@@ -109,8 +109,8 @@ void dw_facts_of_flops(struct dw_facts_work *work);
 void dw_facts_of_functions(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
-/* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the
- * second one, as a part of the whole change, and its name. 0: not known. */
+/* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the second
+ * one, as a part of the whole change, and its name. NAN: not known, or nearly all is one function. */
 double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name);
 
 /* Last, because it adds lines to the facts of others. */

@@ -81,6 +81,12 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view waits",
 	},
 	{
+		RULE("hand-over", CAUSE, "Do locks and calls that wake threads take CPU time?", RUNS(DW_ACTIVITIES_OF_THREADS)),
+		.statement = "To lock, unlock and wake other threads {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "hand over many pieces of work at once, and wake a thread only if one waits" },
+		.look = "dwell report --view hot",
+	},
+	{
 		RULE("waiting-thread", CAUSE, "Does the thread wait for threads that have more work, or wait?",
 		     WAITS(DOES(THREAD) | DOES(BARRIER))),
 		.applies = cells_have_cpus,
@@ -155,14 +161,14 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("text", CAUSE, "Does making or reading text take time?", RUNS(DOES(TEXT) | DOES(LOGS))),
 		.no_gain = true,
 		.statement = "Making and reading text {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "do it less often, or store the data in binary form" },
+		.remedy = { [DW_WORDS_ANY] = "do it less often, keep the length of text that grows, or store the data in binary form" },
 		.look = "dwell report --view hot",
 	},
 	{
 		RULE("look-ups", CAUSE, "Do look-ups in tables and trees take time?", RUNS(DOES(LOOK_UP))),
 		.no_gain = true,
 		.statement = "Look-ups in hash tables and trees {take} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "number the keys once, and use the number as an index of an array" },
+		.remedy = { [DW_WORDS_ANY] = "a hash function that spreads the keys, or a number for each key, as index of an array" },
 		.look = "dwell report --view hot",
 	},
 	{
@@ -182,6 +188,18 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("exceptions", CAUSE, "Do exceptions take time?", RUNS(DOES(THROWS))),
 		.statement = "Throwing and catching exceptions {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "return what is expected as a value, as std::from_chars() does" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("reference-counts", CAUSE, "Do counts of references take time?", RUNS(DOES(COUNTS))),
+		.statement = "Counting references to shared objects {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr counts" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("objects", CAUSE, "Does arithmetic on Python's objects in arrays take time?", RUNS(DOES(OBJECTS))),
+		.statement = "Arithmetic on Python's objects in arrays (dtype=object) {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "array.astype(float), or a type of numbers where the array is made" },
 		.look = "dwell report --view hot",
 	},
 	{

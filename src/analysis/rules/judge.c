@@ -281,7 +281,6 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	if (judge_fires(at, verdict)) {
 		verdict->state = DW_RULE_FIRED;
 		verdict->form = rule->is_form && rule->is_form(at);
-		verdict->before_form = rule->before_form && rule->before_form(at);
 		verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
 		verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
 		                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
@@ -302,8 +301,8 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 		return 0;
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
 		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
-	/* How much of it can go is not known. */
-	return verdict->rule->kind == DW_RULE_WORK || verdict->has_cells ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
+	/* Of work, and of what has no known bound, half may go. */
+	return verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns) ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
@@ -377,8 +376,6 @@ static double judge_kind(const struct dw_verdict *verdict)
 		return DW_RULE_CAUSE + 0.5;
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return verdict->form ? DW_RULE_WORK : DW_RULE_CAUSE;
-	if (verdict->before_form)
-		return DW_RULE_WORK - 0.5;
 	if (verdict->rule->kind == DW_RULE_ANSWER && verdict->rule->part == DW_RULE_PART_DEVICE)
 		return DW_RULE_CHANCE - 0.5;
 	if (verdict->rule->kind == DW_RULE_CHANCE &&

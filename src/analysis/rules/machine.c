@@ -133,9 +133,8 @@ const struct dw_rule dw_rules_machine[] = {
 		.reason = "Operators take at least half of a step, and may use four threads or more and keep "
 		          "less than 40% of them busy; or one operator takes 40% "
 		          "of a step, and the program has fewer threads than there are CPUs, or its operators may use fewer, "
-		          "and other programs do not use these CPUs. Then it precedes what only names the operator.",
+		          "and other programs do not use these CPUs. How much it saves is not known: it comes after all causes.",
 		.applies = machine_threads_do_not_fit,
-		.before_form = machine_cpus_rest,
 		.no_gain = true,
 		.statement = "Operators have {cpu.operator_threads} thread{cpu.operator_threads:s} and keep "
 		             "{cpu.busy} of {cpu.cpus} CPUs busy.",

@@ -29,7 +29,7 @@
 
 enum dw_rule_kind {
 	DW_RULE_RISK,          /* can end the run: before all causes */
-	DW_RULE_CAUSE,         /* takes time: ranked by the time */
+	DW_RULE_CAUSE,         /* takes time: ranked by the time that can go; by half of its time if that is not known */
 	DW_RULE_WORK,          /* time of useful work: ranked by half of it, because no work goes away
 	                        * entirely */
 	DW_RULE_CHANCE,        /* a possible improvement; takes no measured time */
@@ -130,8 +130,6 @@ struct dw_rule {
 	void (*rows)(const struct dw_rule_case *, struct dw_rule_rows *);
 	/* Whether WORK is the usual form of such programs: then it is ranked after all causes. */
 	bool (*is_form)(const struct dw_rule_case *);
-	/* Whether a CHANCE says how to change that form: then it is ranked before it. */
-	bool (*before_form)(const struct dw_rule_case *);
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
 	/* The time of another cause that follows from this one, in ns per step: it is ranked with it. */
@@ -168,7 +166,6 @@ struct dw_verdict {
 	enum dw_rule_whole whole;
 	bool firm;
 	bool form;             /* see is_form */
-	bool before_form;      /* see before_form of the rule */
 	bool large;            /* information about so much of the loop that it comes before the answer */
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;

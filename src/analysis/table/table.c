@@ -455,3 +455,25 @@ void dw_table_limit(struct dwell_table *table, size_t rows)
 	table->rows_cut += table->row_count - rows;
 	table->row_count = rows;
 }
+
+static double table_value(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_INT ? (double)cell->integer : cell->type == DW_CELL_REAL ? cell->real : NAN;
+}
+
+double dw_table_whole(const struct dwell_table *table, const struct dw_column *column)
+{
+	int of = column->sums ? dw_table_column(table, column->sums) : -1;
+	double most = 0, whole = NAN;
+
+	for (size_t row = 0; of >= 0 && row < table->row_count; row++) {
+		double share = table_value(dw_table_at(table, row) + (column - table->columns));
+		double part = table_value(dw_table_at(table, row) + of);
+
+		if (share > most && part > 0) { /* of the largest row, because shares of small ones are rounded */
+			most = share;
+			whole = part / share;
+		}
+	}
+	return whole;
+}

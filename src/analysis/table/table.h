@@ -76,6 +76,7 @@ struct dw_column {
 	struct dw_member member;                      /* the cell is a member of the row, */
 	struct dw_cell (*cell)(const void *row);      /* or what this makes of the row */
 	enum dw_total total;
+	const char *sums;       /* of a share: the column whose cells it is a part of the whole of; NULL: of no column */
 	const char *total_text; /* "all operators" */
 };
 
@@ -209,6 +210,9 @@ void dw_table_gap(struct dwell_table *table, const char *format, ...) __attribut
 
 /* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);
+
+/* What the shares of this column are of, in the unit of the column that it sums. NaN: no row has a share. */
+double dw_table_whole(const struct dwell_table *table, const struct dw_column *column);
 
 /* By the column with this name, which the table must have. */
 void dw_table_sort_by(struct dwell_table *table, const char *name);

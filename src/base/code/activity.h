@@ -37,8 +37,10 @@
 	X(LOOK_UP, "look-up")                     /* in a hash table or a tree */                                 \
 	X(INTERPRETER, "interpreter")             /* of Python, with Python's own modules */                      \
 	X(PACKAGE, "Python of libraries")         /* runs Python code of a library, or carries its calls out */   \
+	X(OBJECTS, "Python's objects in arrays")  /* computes with each element by a call of the interpreter */   \
 	X(COLLECTOR, "collector") X(LOGS, "logs")                                                                 \
 	X(QUERIES, "database query") X(THROWS, "exception")                                                       \
+	X(COUNTS, "reference counts")             /* of pointers that share an object */                          \
 	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
 	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \

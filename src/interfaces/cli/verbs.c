@@ -141,9 +141,9 @@ static const struct dw_option export_options[] = {
 	          "standard output); with xplane FILE may be a folder, which is used as TensorBoard's log directory" },
 	SCOPE("export only"),
 	{ DW_OPTION_NAME, "name", .argument = "PATTERN", .help = "export only events of this name, as 'aten::conv*': * is "
-	          "any text, ? any character; steps stay (chrome, perfetto, xplane)" },
+	          "any text, ? any character; steps stay (chrome, perfetto, speedscope, xplane)" },
 	{ DW_OPTION_MIN_DURATION, "min-duration", .argument = "TIME",
-	  .help = "export only ranges of at least this time, as 10us or 1.5ms (chrome, perfetto, xplane)" },
+	  .help = "export only ranges of at least this time, as 10us or 1.5ms (chrome, perfetto, speedscope, xplane)" },
 	{ DW_OPTION_METRIC, "metric", .argument = "METRIC",
 	  .help = "what to count in pictures and stacks: time (the default), samples (CPU time of "
 	          "functions), waits (their time of waiting), self_cpu; in pictures of layers: layers, memory, backward" },

@@ -53,6 +53,7 @@ static int import_translate(const struct dw_import_file *files, size_t count, in
 	struct dw_import_result result;
 	struct dwell_error error = { 0, "" };
 	struct dw_arena arena = { .blocks = NULL };
+	char what[DW_FORM_TEXT];
 	int code;
 
 	dw_say_progress(files->path);
@@ -61,7 +62,8 @@ static int import_translate(const struct dw_import_file *files, size_t count, in
 	if (code) {
 		code = dw_say_error(&error, code);
 	} else if (!result.image) {
-		dw_say("%s has no form that dwell imports (dwell import --help names them)", files->path);
+		dw_form_guess(files, what);
+		dw_say("%s has no form that dwell imports%s%s (man dwell-import names those)", files->path, *what ? ": " : "", what);
 		code = DW_EXIT_BAD_INPUT;
 	} else {
 		if (result.note)

@@ -246,29 +246,31 @@ static bool run_has_failed(int status)
 	return status && status != RUN_TIMED_OUT && status != 128 + SIGINT && status != 128 + SIGTERM;
 }
 
-/* What the program mainly did, as far as the trace says it; or "". */
-static void run_until_end(const char *path, char *text, size_t size)
+/* What the program mainly did, and which exception ended it, as far as the trace says it; or "". */
+static void run_until_end(const char *path, char *text, size_t size, char *uncaught, size_t uncaught_size)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 
-	text[0] = '\0';
+	text[0] = uncaught[0] = '\0';
 	if (dwell_trace_open(&trace, &path, 1, NULL, &error))
 		return;
 	dw_view_until_end(dw_trace_model(trace), text, size);
+	snprintf(uncaught, uncaught_size, "%s", dw_view_uncaught(dw_model_source(dw_trace_model(trace))));
 	dwell_trace_close(trace);
 }
 
 /* In place of a report below the program's own message. */
 static void run_say_failed(const char *name, int status, const char *trace)
 {
-	char quoted[DW_QUOTED_BYTES], did[1200];
+	char quoted[DW_QUOTED_BYTES], did[1200], uncaught[300];
 
+	run_until_end(trace, did, sizeof did, uncaught, sizeof uncaught);
 	if (WIFSIGNALED(status))
 		dw_say("%s was ended by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		dw_say("%s failed: exit status %d", name, WEXITSTATUS(status));
-	run_until_end(trace, did, sizeof did);
+		dw_say("%s failed: exit status %d%s%s", name, WEXITSTATUS(status), *uncaught ? ", by the exception " : "",
+		       uncaught);
 	dw_say("%s%s: dwell report %s", *did ? "until then: " : "what it did until then", did, dw_quote(trace, quoted));
 }
 

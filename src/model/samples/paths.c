@@ -100,24 +100,29 @@ DW_PRODUCT(wait_paths, struct dw_paths, paths_compute_waits, paths_free);
 DW_PRODUCT_GETTER(sample_paths, struct dw_paths)
 DW_PRODUCT_GETTER(wait_paths, struct dw_paths)
 
+int dw_model_check_drawn(const struct dw_model *model, const char *metric, struct dwell_error *error)
+{
+	bool sampled = metric && (strcmp(metric, DW_METRIC_WAITS) == 0 || strcmp(metric, DW_METRIC_SAMPLES) == 0);
+
+	if (sampled && !dw_source_has_samples(model->source))
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample 100",
+		                    model->source->files[0].path);
+	if (metric && !sampled && strcmp(metric, "time") != 0)
+		return dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'; there are: time, samples, waits", metric);
+	return 0;
+}
+
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error)
 {
 	bool sampled = dw_source_has_samples(model->source);
 	const struct dw_paths *paths;
 
-	bool waits = metric && strcmp(metric, DW_METRIC_WAITS) == 0;
-
-	if (waits || (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0)) {
-		if (sampled)
-			return waits ? dw_model_wait_paths(model, error) : dw_model_sample_paths(model, error);
-		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample 100",
-		             model->source->files[0].path);
+	if (dw_model_check_drawn(model, metric, error))
 		return NULL;
-	}
-	if (metric && strcmp(metric, "time") != 0) {
-		dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'; there are: time, samples, waits", metric);
-		return NULL;
-	}
+	if (metric && strcmp(metric, DW_METRIC_WAITS) == 0)
+		return dw_model_wait_paths(model, error);
+	if (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0)
+		return dw_model_sample_paths(model, error);
 	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
 	return paths && !paths->count && sampled ? dw_model_sample_paths(model, error) : paths;
 }

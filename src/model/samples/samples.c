@@ -20,9 +20,6 @@
 #include "model/samples/inside.h"
 #include "model/steps/steps.h"
 
-#define SAMPLE_EXT ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
-#define WAIT_EXT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
-
 #define MOST_CHUNKS 64u /* of a stream of a thread of a team */
 
 struct table {
@@ -199,7 +196,7 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 	sample.frame = record->payload[2];
 	sample.stack = record->payload[3];
 	sample.weight = record->payload[4] ? record->payload[4] : 1;
-	if (record->id == WAIT_EXT) {
+	if (record->id == DW_IS_WAIT) {
 		const struct dw_source *source = samples->all->model->source;
 
 		sample.holder = samples_holder(source, source->threads[sample.thread].process, record->payload[5]);
@@ -376,8 +373,7 @@ DW_ORDER(samples_compare_rows, struct dw_sample_row,
          DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack) DW_UP(range) DW_UP(share) DW_UP(where) DW_UP(class)
              DW_UP(holder))
 
-/* The period of the process or, if it says none, of those that it was forked from. 0: not known. */
-static double samples_period(const struct dw_source *source, uint32_t process)
+double dw_samples_period(const struct dw_source *source, uint32_t process)
 {
 	double period = 0;
 
@@ -410,7 +406,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 	samples->count = from->count;
 	for (size_t i = 0; i < from->count; i++) {
 		struct dw_sample_row *row = &from->rows[i];
-		double period = samples_period(model->source, model->source->threads[row->thread].process);
+		double period = dw_samples_period(model->source, model->source->threads[row->thread].process);
 
 		row->cpu_ns = dw_whole((double)row->weight * period);
 		row->activity = samples_activity(model->source, row, waits);
@@ -440,7 +436,7 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 	good = count && (all.leaders || !team) && dw_sample_places_init(&all.places, model);
 	all.workers = calloc(count + 1, sizeof *all.workers);
 	good = good && all.workers && samples_walk_all(&all, count) &&
-	       samples_put(model, result, &all.workers[0].table, ext == WAIT_EXT);
+	       samples_put(model, result, &all.workers[0].table, ext == DW_IS_WAIT);
 	for (unsigned i = 0; all.workers && i < count; i++) {
 		free(all.workers[i].table.rows);
 		dw_map_reset(&all.workers[i].table.map);
@@ -453,17 +449,17 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 
 static bool samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, SAMPLE_EXT, false, result);
+	return samples_sum(model, DW_IS_SAMPLE, false, result);
 }
 
 static bool team_samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, SAMPLE_EXT, true, result);
+	return samples_sum(model, DW_IS_SAMPLE, true, result);
 }
 
 static bool wait_samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, WAIT_EXT, false, result);
+	return samples_sum(model, DW_IS_WAIT, false, result);
 }
 
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);

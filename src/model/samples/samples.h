@@ -27,6 +27,21 @@ const struct dw_samples *dw_model_team_samples(struct dw_model *model, struct dw
 const struct dw_samples *dw_model_wait_samples(struct dw_model *model, struct dwell_error *error);
 /* Whether a process was sampled, without a walk. */
 bool dw_source_has_samples(const struct dw_source *source);
+/* The period of the process or, if it says none, of those that it was forked from, in nanoseconds. 0: not known. */
+double dw_samples_period(const struct dw_source *source, uint32_t process);
+
+/* The id of an EXT record that is a sample, or a wait. */
+#define DW_IS_SAMPLE ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
+#define DW_IS_WAIT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
+
+/* A sample with its time. `frame` and `stack` are as in struct dw_sample_row. */
+struct dw_sample_time {
+	uint64_t ns;
+	uint32_t thread, frame, stack, weight;
+};
+/* All samples of the scope, or all waits, by thread and time. The caller frees *samples. Errors: DWELL_E_NOMEM. */
+int dw_model_samples_in_order(struct dw_model *model, bool waits, struct dw_sample_time **samples, size_t *count,
+                              struct dwell_error *error);
 
 /* All frames of a sample, innermost first. */
 struct dw_sample_stack {
@@ -83,6 +98,8 @@ const struct dw_paths *dw_model_wait_paths(struct dw_model *model, struct dwell_
 #define DW_METRIC_SAMPLES "samples"
 #define DW_METRIC_WAITS "waits" /* as samples, of time off the CPU */
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error);
+/* 0, or the error of a metric that does not exist, or needs samples that are not there. */
+int dw_model_check_drawn(const struct dw_model *model, const char *metric, struct dwell_error *error);
 
 #define DW_SAMPLES_NAMED 0.15 /* of a time: a function is named if it certainly has so much of it */
 

@@ -5,9 +5,9 @@
  *      "rows":[..],"totals":{..},"coverage":1,"losses":[..],"notes":[..]}]}
  *
  * What is not recorded apart from losses is in "gaps", texts, if there is something.
- * A table that is a part of an answer also has "part", one with sentences above it has "heads", and
- * one with omitted rows has "rows_cut". Each row is on a line of its own, so that diffs are
- * readable.
+ * A column of shares has "sums", the column whose cells are divided by "whole". A table that is a part of an answer
+ * also has "part", one with sentences above it has "heads", and one with omitted rows has "rows_cut". Each row is on a
+ * line of its own, so that diffs are readable.
  */
 #include "base/text.h"
 #include "render/json_writer.h"
@@ -56,6 +56,10 @@ static void json_put_columns(struct dw_json *json, const struct dwell_table *tab
 		dw_json_put_text(json, "label", column->label);
 		dw_json_put_text(json, "unit", units[column->unit]);
 		dw_json_put_text(json, "type", types[column->type]);
+		if (column->sums && dw_table_column(table, column->sums) >= 0) {
+			dw_json_put_text(json, "sums", column->sums);
+			dw_json_put_real(json, "whole", dw_table_whole(table, column));
+		}
 		dw_json_close(json, '}');
 	}
 	dw_json_close(json, ']');

@@ -20,7 +20,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct actions_row, name, "action", NONE, TEXT, .total_text = "all actions"),
 	DW_FIELD(struct actions_row, category, "kind", NONE, TEXT, .wide_only = true),
 	DW_VIEW_STAT_FIELDS(struct actions_row, stat),
-	DW_FIELD(struct actions_row, share, "of wall", RATIO, REAL, .bar = true),
+	DW_FIELD(struct actions_row, share, "of wall", RATIO, REAL, .bar = true, .sums = "self_ns"),
 	DW_VIEW_DEVICE_FIELDS(struct actions_row, device),
 };
 

@@ -43,7 +43,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct calls_row, shapes, "shapes", NONE, TEXT, .only = SHAPES),
 	DW_FIELD(struct calls_row, source, "called from", NONE, TEXT, .only = STACKS),
 	DW_VIEW_STAT_FIELDS(struct calls_row, stat),
-	DW_FIELD(struct calls_row, share, "of self time", RATIO, REAL, .bar = true),
+	DW_FIELD(struct calls_row, share, "of self time", RATIO, REAL, .bar = true, .sums = "self_ns"),
 	DW_FIELD(struct calls_row, self_bytes, "self memory", BYTES, INT, .only = MEMORY),
 	DW_FIELD(struct calls_row, total_bytes, "memory", BYTES, INT, .only = MEMORY),
 	DW_FIELD(struct calls_row, device_bytes, "self device memory", BYTES, INT, .only = DEVICE_MEMORY),

@@ -24,7 +24,7 @@ static const struct dw_column division_columns[] = {
 	DW_FIELD(struct device_division, device, "device", NONE, TEXT, .text_only = SEVERAL_DEVICES),
 	DW_FIELD(struct device_division, ns, "time", NS, INT),
 	DW_FIELD(struct device_division, step_ns, "a step", NS, REAL, .text_only = DW_HAS_STEPS, .one_unit = true),
-	DW_FIELD(struct device_division, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct device_division, share, "share", RATIO, REAL, .bar = true, .sums = "ns"),
 	DW_FIELD(struct device_division, host, "the host is mostly in", NONE, TEXT),
 };
 

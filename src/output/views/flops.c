@@ -28,7 +28,7 @@ static const struct dw_column counted_columns[] = {
 	DW_FIELD(struct flops_counted, calls, "calls", COUNT, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct flops_counted, flops, "FLOP", COUNT, INT, .data_only = true, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct flops_counted, gflop, "GFLOP", NONE, REAL, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct flops_counted, share, "of FLOPs", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct flops_counted, share, "of FLOPs", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "flops"),
 	DW_FIELD(struct flops_counted, total_ns, "time", NS, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct flops_counted, gflop_per_second, "GFLOP/s", NONE, REAL, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct flops_counted, of_peak, "of the peak", RATIO, REAL, .only = PEAK, .total = DW_TOTAL_OWN),
@@ -44,7 +44,7 @@ static const struct dw_column missed_columns[] = {
 	DW_FIELD(struct flops_missed, name, "not counted", NONE, TEXT),
 	DW_FIELD(struct flops_missed, calls, "calls", COUNT, INT),
 	DW_FIELD(struct flops_missed, self_ns, "self", NS, INT),
-	DW_FIELD(struct flops_missed, share, "of operators", RATIO, REAL, .bar = true),
+	DW_FIELD(struct flops_missed, share, "of operators", RATIO, REAL, .bar = true, .sums = "self_ns"),
 	DW_FIELD(struct flops_missed, why, "why", NONE, TEXT),
 };
 

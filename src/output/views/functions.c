@@ -24,7 +24,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct functions_cells, self_ns, "self", NS, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct functions_cells, total_ns, "total", NS, INT),
 	DW_FIELD(struct functions_cells, mean_ns, "total/call", NS, INT),
-	DW_FIELD(struct functions_cells, share, "of functions", RATIO, REAL, .bar = true),
+	DW_FIELD(struct functions_cells, share, "of functions", RATIO, REAL, .bar = true, .sums = "self_ns"),
 };
 
 static void functions_fill_row(struct dwell_table *table, const struct dw_symbol *symbol,

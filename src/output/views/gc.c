@@ -18,7 +18,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct gc_cells, name, "collection", NONE, TEXT, .total_text = "all"),
 	DW_FIELD(struct gc_cells, calls, "pauses", COUNT, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct gc_cells, total_ns, "total", NS, INT, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct gc_cells, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct gc_cells, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "total_ns"),
 	DW_FIELD(struct gc_cells, mean_ns, "mean", NS, INT),
 	DW_FIELD(struct gc_cells, p99_ns, "p99", NS, INT),
 	DW_FIELD(struct gc_cells, max_ns, "longest", NS, INT),

@@ -22,7 +22,7 @@ static const struct dw_column family_columns[] = {
 	DW_FIELD(struct kernels_family, family, "family", NONE, TEXT, .total_text = "all"),
 	DW_FIELD(struct kernels_family, calls, "events", COUNT, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct kernels_family, total_ns, "total", NS, INT, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct kernels_family, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct kernels_family, share, "share", RATIO, REAL, .bar = true, .sums = "total_ns"),
 };
 
 struct kernels_name {
@@ -37,7 +37,7 @@ static const struct dw_column name_columns[] = {
 	DW_FIELD(struct kernels_name, class, "class", NONE, TEXT, .data_only = true),
 	DW_FIELD(struct kernels_name, calls, "events", COUNT, INT),
 	DW_FIELD(struct kernels_name, total_ns, "total", NS, INT),
-	DW_FIELD(struct kernels_name, share, "share", RATIO, REAL),
+	DW_FIELD(struct kernels_name, share, "share", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct kernels_name, mean_ns, "mean", NS, REAL),
 	DW_FIELD(struct kernels_name, min_ns, "min", NS, INT, .wide_only = true),
 	DW_FIELD(struct kernels_name, max_ns, "max", NS, INT, .wide_only = true),
@@ -56,7 +56,7 @@ static const struct dw_column operator_columns[] = {
 	DW_FIELD(struct kernels_operator, calls, "calls", COUNT, INT),
 	DW_FIELD(struct kernels_operator, self_ns, "self", NS, INT),
 	DW_FIELD(struct kernels_operator, total_ns, "total", NS, INT),
-	DW_FIELD(struct kernels_operator, share, "share of all", RATIO, REAL, .bar = true),
+	DW_FIELD(struct kernels_operator, share, "share of all", RATIO, REAL, .bar = true, .sums = "total_ns"),
 };
 
 /* Sums of one name. */

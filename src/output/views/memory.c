@@ -59,7 +59,8 @@ static const struct dw_column category_columns[] = {
 	DW_FIELD(struct memory_category, device, "device", NONE, TEXT, .only = SEVERAL, .total_text = "all"),
 	DW_FIELD(struct memory_category, category, "category", NONE, TEXT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct memory_category, peak_bytes, "at the peak", BYTES, INT, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct memory_category, share, "of the peak", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct memory_category, share, "of the peak", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
+	         .sums = "peak_bytes"),
 	DW_FIELD(struct memory_category, live_bytes, "at the end", BYTES, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct memory_category, allocated_bytes, "allocated", BYTES, INT, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct memory_category, allocations, "allocations", COUNT, INT, .total = DW_TOTAL_OWN),
@@ -252,7 +253,7 @@ static const struct dw_column peak_columns[] = {
 	DW_FIELD(struct memory_held, device, "device", NONE, TEXT, .only = SEVERAL),
 	DW_FIELD(struct memory_held, holder, "allocated by", NONE, TEXT),
 	DW_FIELD(struct memory_held, peak_bytes, "at the peak", BYTES, INT),
-	DW_FIELD(struct memory_held, share, "of the peak", RATIO, REAL, .bar = true),
+	DW_FIELD(struct memory_held, share, "of the peak", RATIO, REAL, .bar = true, .sums = "peak_bytes"),
 };
 
 struct memory_allocated {

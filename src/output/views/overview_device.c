@@ -16,7 +16,7 @@ struct overview_device_part {
 static const struct dw_column part_columns[] = {
 	DW_FIELD(struct overview_device_part, name, "the device", NONE, TEXT),
 	DW_FIELD(struct overview_device_part, per_step_ns, "", NS, REAL, .one_unit = true),
-	DW_FIELD(struct overview_device_part, share, "of a steady step", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_device_part, share, "of a steady step", RATIO, REAL, .bar = true, .sums = "per_step_ns"),
 };
 
 /* The device's division of the same steps, if the work of a device was recorded. */
@@ -133,7 +133,7 @@ static const struct dw_column kernel_columns[] = {
 	DW_FIELD(struct overview_kernel, family, "family", NONE, TEXT),
 	DW_FIELD(struct overview_kernel, events, "events", COUNT, INT),
 	DW_FIELD(struct overview_kernel, total_ns, "total", NS, INT),
-	DW_FIELD(struct overview_kernel, share, "of all", RATIO, REAL),
+	DW_FIELD(struct overview_kernel, share, "of all", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct overview_kernel, mean_ns, "mean", NS, REAL),
 };
 

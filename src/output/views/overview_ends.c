@@ -54,6 +54,13 @@ static void ends_write_parts(char *to, size_t size, const struct dw_account *acc
 	}
 }
 
+const char *dw_view_uncaught(const struct dw_source *source)
+{
+	const char *text = dw_source_meta(source, DW_NO_INDEX, DW_KEY_PYTHON_UNCAUGHT);
+
+	return text ? text : "";
+}
+
 void dw_view_until_end(struct dw_model *model, char *to, size_t size)
 {
 	const struct dw_account *account = dw_account_of(model, NULL);
@@ -87,13 +94,14 @@ static bool ends_write_failure(char *to, size_t size, const struct dw_source *so
 
 void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview *overview)
 {
+	const char *uncaught = dw_view_uncaught(overview->source);
 	char failure[120], did[1200];
 
 	if (!ends_write_failure(failure, sizeof failure, overview->source))
 		return;
 	dw_view_until_end(overview->model, did, sizeof did);
-	dw_table_head(table, "The program ended %s, %s after its begin.", failure,
-	              dw_text_ns((double)overview->wall_ns, " ").at);
+	dw_table_head(table, "The program ended %s, %s after its begin%s%s.", failure,
+	              dw_text_ns((double)overview->wall_ns, " ").at, *uncaught ? ", by the exception " : "", uncaught);
 	if (*did)
 		dw_table_head(table, "Until then: %s.", did);
 }
@@ -129,7 +137,7 @@ static const struct dw_column ends_columns[] = {
 	DW_FIELD(struct ends_row, function, "largest part in", NONE, TEXT),
 	DW_FIELD(struct ends_row, line, "line", NONE, TEXT),
 	DW_FIELD(struct ends_row, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "ns"),
 	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT),
 	DW_FIELD(struct ends_row, phase, "phase", NONE, TEXT, .data_only = true),
 };

@@ -382,16 +382,18 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 /* ---- the table ------------------------------------------------------------------------------- */
 
 struct overview_function {
-	struct dw_cell name, place, self_share, self_error, total_share, samples;
+	struct dw_cell name, place, self_share, self_error, total_share, samples, self_ns, total_ns;
 };
 
 static const struct dw_column columns[] = {
 	DW_FIELD(struct overview_function, name, "functions by CPU time", NONE, TEXT),
 	DW_FIELD(struct overview_function, place, "line", NONE, TEXT),
-	DW_FIELD(struct overview_function, self_share, "self", RATIO, REAL, .bar = true),
+	DW_FIELD(struct overview_function, self_share, "self", RATIO, REAL, .bar = true, .sums = "self_ns"),
 	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL),
-	DW_FIELD(struct overview_function, total_share, "total", RATIO, REAL),
+	DW_FIELD(struct overview_function, total_share, "total", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct overview_function, samples, "samples", COUNT, INT),
+	DW_FIELD(struct overview_function, self_ns, "self", NS, INT, .data_only = true),
+	DW_FIELD(struct overview_function, total_ns, "total", NS, INT, .data_only = true),
 };
 
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error)
@@ -416,7 +418,9 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		DW_TABLE_PUT(table, 0, struct overview_function, .name = DW_STRING(dw_hot_name(from, name, sizeof name)),
 		             .place = DW_STRING(*place ? place : NULL), .self_share = DW_REAL(share),
 		             .self_error = DW_REAL(dw_samples_error(share, hot.weight, hot.squares)),
-		             .total_share = DW_PART(from->total, hot.weight), .samples = DW_INT(from->samples));
+		             .total_share = DW_PART(from->total, hot.weight), .samples = DW_INT(from->samples),
+		             .self_ns = hot.cpu_ns ? DW_INT(from->self_ns) : DW_EMPTY,
+		             .total_ns = hot.cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY);
 	}
 	if (table)
 		table->part = "hot";

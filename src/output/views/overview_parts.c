@@ -31,7 +31,8 @@ struct overview_part {
 static const struct dw_column breakdown_columns[] = {
 	DW_FIELD(struct overview_part, name, "a step", NONE, TEXT, .total_text = "all"),
 	DW_FIELD(struct overview_part, per_step_ns, "", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
+	         .sums = "per_step_ns"),
 };
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
@@ -88,7 +89,8 @@ struct overview_wall_part {
 static const struct dw_column wall_columns[] = {
 	DW_FIELD(struct overview_wall_part, name, "main thread", NONE, TEXT, .total_text = "all"),
 	DW_FIELD(struct overview_wall_part, total_ns, "", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct overview_wall_part, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct overview_wall_part, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
+	         .sums = "total_ns"),
 	DW_FIELD(struct overview_wall_part, calls, "calls", COUNT, INT),
 };
 
@@ -206,10 +208,10 @@ static const struct dw_column name_columns[] = {
 	DW_FIELD(struct overview_name, name, "operators by self time", NONE, TEXT),
 	DW_FIELD(struct overview_name, calls_per_step, "calls/step", COUNT, REAL, .only = DW_HAS_STEPS),
 	DW_FIELD(struct overview_name, self_per_step_ns, "self/step", NS, REAL, .only = DW_HAS_STEPS),
-	DW_FIELD(struct overview_name, share, "of the loop", RATIO, REAL, .only = DW_HAS_STEPS),
+	DW_FIELD(struct overview_name, share, "of the loop", RATIO, REAL, .only = DW_HAS_STEPS, .sums = "self_per_step_ns"),
 	DW_FIELD(struct overview_name, calls, "calls", COUNT, INT, .only = NO_STEPS),
 	DW_FIELD(struct overview_name, self_ns, "self", NS, INT, .only = NO_STEPS),
-	DW_FIELD(struct overview_name, share, "of wall", RATIO, REAL, .only = NO_STEPS),
+	DW_FIELD(struct overview_name, share, "of wall", RATIO, REAL, .only = NO_STEPS, .sums = "self_ns"),
 	DW_FIELD(struct overview_name, p99_ns, "p99", NS, INT),
 };
 

@@ -31,15 +31,16 @@ static bool stop_may_be(const struct dw_source *source)
 }
 
 /* A program with one loop. */
-static void stop_head_alone(struct dwell_table *table, const struct dw_summary_rank *rank)
+static void stop_head_alone(struct dwell_table *table, const struct dw_summary_rank *rank, const char *uncaught)
 {
 	const struct dw_summary_open *open = rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
 	double step_ns = rank->steps ? (double)rank->ns / (double)rank->steps : 0;
 	double silent_ns = rank->where_known ? (double)rank->silent_ns : 0;
 
 	if (rank->failed)
-		dw_table_head(table, "The program ended %s step %llu%s.", rank->last_open ? "within" : "after",
-		              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at);
+		dw_table_head(table, "The program ended %s step %llu%s%s%s.", rank->last_open ? "within" : "after",
+		              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at,
+		              *uncaught ? ", by the exception " : "", uncaught);
 	if (rank->well || !step_ns || silent_ns < fmax(LEAST_SILENT_NS, LEAST_SILENT_STEPS * step_ns))
 		return;
 	dw_table_head(table, "It stood still%s: nothing was recorded for the last %s, %s step %llu%s%.120s; a step takes %s.",
@@ -58,7 +59,7 @@ void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model)
 		return;
 	if (dw_summary_add_model(&summary, model, &error) && dw_summary_finish(&summary, &error)) {
 		if (summary.count == 1) {
-			stop_head_alone(table, &summary.ranks[0]);
+			stop_head_alone(table, &summary.ranks[0], dw_view_uncaught(dw_model_source(model)));
 		} else if (summary.count) {
 			if (dw_ranks_compare(&ranks, &summary, &error))
 				dw_ranks_put_hang(table, &ranks);

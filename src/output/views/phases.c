@@ -5,6 +5,7 @@
  * steps. Together they are the wall time of the threads with steps. Work of devices belongs to the
  * phase in which it was submitted.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,13 @@
 #include "model/device/sums.h"
 #include "views/columns.h"
 
+/* Places of rows, and the rows outside the loop. */
+static const char in_steps[] = "steps", outside_steps[] = "outside", before_loop[] = "start-up",
+				  after_loop[] = "after the last step";
+
 struct phases_row {
 	const char *phase, *where;
-	struct dw_cell total_ns, per_step_ns, share;
+	struct dw_cell total_ns, per_step_ns, share, loop_share;
 	struct dw_view_device device; /* of the calls that began in the phase */
 };
 
@@ -23,7 +28,8 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct phases_row, where, "where", NONE, TEXT),
 	DW_FIELD(struct phases_row, total_ns, "total", NS, INT, .one_unit = true, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct phases_row, per_step_ns, "per step", NS, REAL, .one_unit = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct phases_row, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
+	DW_FIELD(struct phases_row, share, "of wall", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "total_ns"),
+	DW_FIELD(struct phases_row, loop_share, "of the loop", RATIO, REAL, .sums = "per_step_ns"),
 	DW_VIEW_DEVICE_WORK_FIELDS(struct phases_row, device, .total = DW_TOTAL_SUM),
 };
 
@@ -199,12 +205,21 @@ static bool phases_find_device(struct dw_model *model, const struct dw_steps *st
 	return good;
 }
 
+static const char *phases_name(const struct dwell_table *table, size_t row)
+{
+	return dw_table_cell(table, row, "phase")->text;
+}
+
+static const char *phases_place(const struct dwell_table *table, size_t row)
+{
+	return dw_table_cell(table, row, "where")->text;
+}
+
 /* The row of this phase. If the host has no time in it, adds a row. */
 static size_t phases_find_row(struct dwell_table *table, const char *phase, const char *where)
 {
 	for (size_t i = 0; i < table->row_count; i++)
-		if (strcmp(dw_table_cell(table, i, "phase")->text, phase) == 0 &&
-		    strcmp(dw_table_cell(table, i, "where")->text, where) == 0)
+		if (strcmp(phases_name(table, i), phase) == 0 && strcmp(phases_place(table, i), where) == 0)
 			return i;
 	phases_fill_row(table, phase, where, 0, 0, 0);
 	return table->row_count - 1;
@@ -236,18 +251,19 @@ static void phases_put_devices(struct dwell_table *table, struct dw_model *model
 
 	dw_model_symbols(model, &count);
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
-		phases_put_device(table, dw_share_label(i), "steps", from->shares[i]);
-		phases_put_device(table, dw_share_label(i), "outside", from->outside[i]);
+		phases_put_device(table, dw_share_label(i), in_steps, from->shares[i]);
+		phases_put_device(table, i == DW_SHARE_OTHER ? DW_PART_BETWEEN_STEPS : dw_share_label(i), outside_steps,
+		                  from->outside[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = dw_model_symbol_row(model, i);
 
 		if (from->rows[row].events && dw_model_row_symbol(model, row) == i)
-			phases_put_device(table, symbols[i].name, "steps", from->rows[row]);
+			phases_put_device(table, symbols[i].name, in_steps, from->rows[row]);
 	}
-	phases_put_device(table, "not recorded", "steps", from->not_counted);
-	phases_put_device(table, "start-up", "outside", from->before);
-	phases_put_device(table, "after the last step", "outside", from->after);
+	phases_put_device(table, "not recorded", in_steps, from->not_counted);
+	phases_put_device(table, before_loop, outside_steps, from->before);
+	phases_put_device(table, after_loop, outside_steps, from->after);
 }
 
 /* ---- time of the host --------------------------------------------------------------------- */
@@ -274,9 +290,178 @@ static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps 
 	}
 	count = parts ? dw_view_parts(steps->parts, steps->part_count, share_ns, symbols, parts) : 0;
 	for (size_t i = 0; i < count; i++)
-		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
+		phases_fill_row(table, parts[i].name, in_steps, parts[i].ns, steps->recorded_count, steps->wall_ns);
 	free(parts);
 	return parts != NULL;
+}
+
+/* Whether the rows are of all steps, so that they and the parts of the loop are the same time. */
+static bool phases_has_all_steps(const struct dwell_table *table, const struct dw_steps *steps)
+{
+	static const char *const apart[] = { "not recorded", "recorded without operators", "records are missing",
+		                                 DW_STEPS_SUMMED };
+
+	for (size_t row = 0; row < table->row_count; row++)
+		for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+			if (strcmp(phases_name(table, row), apart[i]) == 0)
+				return false;
+	return steps->ended_count == steps->count && !steps->summed_count && steps->recorded_count;
+}
+
+static bool phases_is_loop(const struct dwell_table *table, size_t row)
+{
+	const char *name = phases_name(table, row);
+
+	return strcmp(name, before_loop) != 0 && strcmp(name, after_loop) != 0;
+}
+
+static size_t phases_find(const struct dwell_table *table, const char *name, const char *where)
+{
+	size_t row = 0;
+
+	while (row < table->row_count &&
+	       (strcmp(phases_name(table, row), name) != 0 || strcmp(phases_place(table, row), where) != 0))
+		row++;
+	return row;
+}
+
+/* What a row has; 0: there is none. */
+static double phases_ns(const struct dwell_table *table, const char *name, const char *where)
+{
+	size_t row = phases_find(table, name, where);
+
+	return row < table->row_count ? (double)dw_table_cell(table, row, "total_ns")->integer : 0;
+}
+
+/* Sets what a row has. If it has nothing, it is removed. */
+static void phases_set(struct dwell_table *table, const char *name, const char *where, double ns)
+{
+	size_t row = phases_find(table, name, where), size = table->column_count * sizeof *table->cells;
+
+	if (row == table->row_count)
+		return;
+	dw_table_cell(table, row, "total_ns")->integer = (int64_t)(ns + 0.5);
+	if (ns >= 0.5)
+		return;
+	memmove(dw_table_at(table, row), dw_table_at(table, row + 1), (table->row_count - row - 1) * size);
+	table->row_count--;
+}
+
+static double phases_part_ns(const struct dw_loop_parts *parts, const char *name)
+{
+	for (size_t i = 0; i < parts->part_count; i++)
+		if (strcmp(parts->parts[i].name, name) == 0)
+			return parts->parts[i].ns * (double)parts->steps;
+	return 0;
+}
+
+/* Makes the rows in steps no longer than the parts of the loop. Returns what they had more. */
+static double phases_shorten(struct dwell_table *table, const struct dw_loop_parts *parts)
+{
+	double left_ns = 0;
+
+	for (size_t row = table->row_count; row--;) {
+		const char *name = phases_name(table, row);
+		double ns = (double)dw_table_cell(table, row, "total_ns")->integer, most_ns = phases_part_ns(parts, name);
+
+		if (strcmp(phases_place(table, row), in_steps) != 0 || ns <= most_ns + 1)
+			continue;
+		left_ns += ns - most_ns;
+		phases_set(table, name, in_steps, most_ns);
+	}
+	return left_ns;
+}
+
+/* Adds a row behind those of the same place. */
+static void phases_add_row(struct dwell_table *table, const char *phase, const char *where, double ns,
+                           const struct dw_steps *steps)
+{
+	size_t size = table->column_count, at = 0;
+	struct dw_cell kept[32];
+
+	while (at < table->row_count && strcmp(where, in_steps) == 0 && strcmp(phases_place(table, at), in_steps) == 0)
+		at++;
+	at = strcmp(where, in_steps) == 0 ? at : table->row_count;
+	phases_fill_row(table, phase, where, (uint64_t)(ns + 0.5), steps->recorded_count, steps->wall_ns);
+	if (table->failed || size > sizeof kept / sizeof *kept)
+		return;
+	memcpy(kept, dw_table_at(table, table->row_count - 1), size * sizeof *kept);
+	memmove(dw_table_at(table, at + 1), dw_table_at(table, at), (table->row_count - 1 - at) * size * sizeof *kept);
+	memcpy(dw_table_at(table, at), kept, size * sizeof *kept);
+}
+
+/* The program's names between steps are parts, and here they are in the row of that time. What the rows in steps had
+ * too much is of parts without a row: waits, and time without a CPU. */
+static void phases_add_parts(struct dwell_table *table, const struct dw_loop_parts *parts, const struct dw_steps *steps,
+                             double left_ns)
+{
+	double between_ns = phases_ns(table, DW_PART_BETWEEN_STEPS, outside_steps);
+
+	for (size_t i = 0; i < parts->part_count; i++) {
+		const char *name = parts->parts[i].name;
+		double lacks_ns = parts->parts[i].ns * (double)parts->steps - phases_ns(table, name, in_steps) -
+		                  phases_ns(table, name, outside_steps);
+		bool between = parts->parts[i].own && lacks_ns <= between_ns + 1;
+
+		if (lacks_ns < 1 || (!between && lacks_ns > left_ns + (double)parts->steps))
+			continue;
+		phases_add_row(table, name, between || strcmp(name, DW_PART_BETWEEN_STEPS) == 0 ? outside_steps : in_steps,
+		               lacks_ns, steps);
+		left_ns -= between ? 0 : lacks_ns;
+		between_ns -= between ? lacks_ns : 0;
+	}
+	phases_set(table, DW_PART_BETWEEN_STEPS, outside_steps, fmax(0, between_ns));
+	if (left_ns >= (double)parts->steps)
+		phases_add_row(table,
+		               parts->no_cpu_ns > 0 ? dw_account_state_name(DW_ACCOUNT_NO_CPU) : dw_share_label(DW_SHARE_OTHER),
+		               in_steps, left_ns, steps);
+}
+
+/* Of what the totals are: `mean_ns` of an iteration; NaN: of the recorded steps. */
+struct phases_whole {
+	double mean_ns;
+	uint64_t wall_ns;
+};
+
+/* What the loop has of a row, for a step and of the loop. A row outside the steps can have more than that: an
+ * evaluation before the first step. */
+static void phases_put_part(struct dwell_table *table, size_t row, const struct dw_loop_parts *parts)
+{
+	const char *name = phases_name(table, row);
+	double ns = (double)dw_table_cell(table, row, "total_ns")->integer, count = (double)parts->steps;
+	double part_ns = phases_part_ns(parts, name);
+
+	if (strcmp(phases_place(table, row), in_steps) != 0)
+		ns = fmin(ns, fmax(0, part_ns - phases_ns(table, name, in_steps)));
+	if (!phases_is_loop(table, row) || !(ns > 0))
+		return;
+	*dw_table_cell(table, row, "per_step_ns") = DW_REAL(ns / count);
+	if (part_ns > 0)
+		*dw_table_cell(table, row, "loop_share") = DW_REAL(ns / ((parts->ns - parts->no_cpu_ns) * count));
+}
+
+/* The parts of the overview are without the time in which the thread had no CPU, know waits where a phase has "python",
+ * and the program's names between steps. The same names have the same times here, unless the rows are of other steps.
+ */
+static struct phases_whole phases_agree(struct dwell_table *table, const struct dw_loop_parts *parts,
+                                        const struct dw_steps *steps)
+{
+	double count = (double)parts->steps, lacks_ns = parts->ns * count;
+	struct phases_whole whole = { NAN, steps->wall_ns };
+
+	if (!phases_has_all_steps(table, steps) || !(parts->ns > parts->no_cpu_ns))
+		return whole;
+	whole.mean_ns = parts->ns;
+	for (size_t row = 0; row < table->row_count; row++)
+		lacks_ns -= phases_is_loop(table, row) ? (double)dw_table_cell(table, row, "total_ns")->integer : 0;
+	lacks_ns = lacks_ns >= count ? lacks_ns : 0; /* of a part of the run, there are no rows of the time between steps */
+	whole.wall_ns += (uint64_t)lacks_ns;
+	phases_add_parts(table, parts, steps, phases_shorten(table, parts) + lacks_ns);
+	for (size_t row = 0; row < table->row_count; row++) {
+		*dw_table_cell(table, row, "share") = DW_PART(dw_table_cell(table, row, "total_ns")->integer, whole.wall_ns);
+		phases_put_part(table, row, parts);
+	}
+	return whole;
 }
 
 static void phases_move(struct dw_device_amount *from, struct dw_device_amount *to)
@@ -286,10 +471,12 @@ static void phases_move(struct dw_device_amount *from, struct dw_device_amount *
 	*from = (struct dw_device_amount){ .ns = 0 };
 }
 
-static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps)
+static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps, struct phases_whole whole)
 {
-	DW_TABLE_PUT_TOTALS(table, struct phases_row, .total_ns = DW_INT(steps->wall_ns),
-	                    .per_step_ns = DW_PART(steps->recorded_ns, steps->recorded_count), .share = DW_REAL(1));
+	DW_TABLE_PUT_TOTALS(table, struct phases_row, .total_ns = DW_INT(whole.wall_ns),
+	                    .per_step_ns = isnan(whole.mean_ns) ? DW_PART(steps->recorded_ns, steps->recorded_count)
+	                                                        : DW_REAL(whole.mean_ns),
+	                    .share = DW_REAL(1));
 }
 
 static struct dwell_table *phases_view(struct dw_model *model, const struct dwell_view_options *options,
@@ -297,11 +484,13 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	bool device = dw_model_has_device(model);
+	const struct dw_loop_parts *parts = steps ? dw_facts_loop_parts(model, error) : NULL;
 	struct phases_device phases = { .rows = NULL };
 	struct dwell_table *table = NULL;
+	struct phases_whole whole;
 	bool python;
 
-	if (steps && (!device || phases_find_device(model, steps, &phases, error)))
+	if (parts && (!device || phases_find_device(model, steps, &phases, error)))
 		table = DW_VIEW_CHOOSE("phases", columns, device ? DW_HAS_DEVICE : 0, error);
 	if (!table) {
 		free(phases.rows);
@@ -311,20 +500,23 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL), python);
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
-		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps",
+		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", in_steps,
 		                steps->steps_ns - steps->recorded_ns, 0, steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
-		phases_fill_row(table, steps->besides[i].name,
-		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
+		phases_fill_row(table,
+		                strcmp(steps->besides[i].name, dw_share_label(DW_SHARE_OTHER)) == 0 ? DW_PART_BETWEEN_STEPS
+		                                                                                    : steps->besides[i].name,
+		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? in_steps : outside_steps,
 		                steps->besides[i].ns, 0, steps->wall_ns);
+	whole = phases_agree(table, parts, steps);
 	for (size_t i = 0; python && i < sizeof of_python / sizeof *of_python; i++)
 		phases_move(&phases.shares[of_python[i]], &phases.shares[DW_SHARE_PYTHON]);
 	if (device)
 		phases_put_devices(table, model, &phases);
 	free(phases.rows);
-	phases_put_total(table, steps);
+	phases_put_total(table, steps, whole);
 	if (python)
-		dw_table_note(table, "python: the interpreter and waits, where no operator ran.");
+		dw_table_note(table, "python: the interpreter, where no operator ran.");
 	if (steps->thread_count > steps->process_count)
 		dw_table_note(table, "Sums over %zu threads with steps.", steps->thread_count);
 	else if (steps->thread_count > 1)

@@ -2,6 +2,7 @@
  * The importer of Chrome traces: structures and functions that its files share.
  *
  *   chrome_file.c         recognises a file, reads its members and its events, makes the image
+ *   chrome_window.c  what of the file lies in memory
  *   chrome_event.c   one event: from text to struct chrome_event
  *   chrome_names.c   names, shapes and operators, each written once
  *   chrome_owners.c  processes and threads
@@ -9,6 +10,8 @@
  *   chrome_counters.c names of counters
  *   chrome_device.c  converts events of devices to records
  *   chrome_write.c   writes the sorted events of each thread as records
+ *   chrome_vendors.c makes such events of those of unitrace and rocprof
+ *   rocprof.h        makes such events of the records of rocprofv3's JSON
  *   rows.h           makes such events from the rows of a database (nsight.c, nvprof.c)
  *
  * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, the
@@ -91,6 +94,7 @@ enum chrome_category {
 	CHROME_IS_NODE, CHROME_IS_SESSION, /* of ONNX Runtime */
 	CHROME_IS_COMMUNICATION,
 	CHROME_IS_GRAPH, /* of databases alone */
+	CHROME_IS_LAUNCH_NUMBER, /* made by chrome_vendors.c: the number of what the innermost range launched */
 };
 
 struct chrome_event {
@@ -237,6 +241,26 @@ struct chrome_devices {
 	bool hip;
 };
 
+/* ---- profilers of other vendors ---------------------------------------------------------------- */
+
+#define CHROME_VENDOR_DEVICES 64u
+#define CHROME_VENDOR_QUEUES 256u
+
+struct chrome_vendor {
+	enum { CHROME_VENDOR_NONE, CHROME_VENDOR_UNITRACE, CHROME_VENDOR_ROCPROF } kind;
+	/* unitrace: which device a process is, and which queue a thread */
+	struct { uint64_t pid; uint32_t number; } devices[CHROME_VENDOR_DEVICES];
+	uint64_t queues[CHROME_VENDOR_QUEUES];
+	uint32_t device_count, queue_count;
+	uint64_t waits;            /* how many calls that wait got a number */
+	/* rocprof: the process, from microseconds to the exact times, the begin of the last arrow */
+	int64_t pid, offset_ns, flow_id, flow_ns;
+	struct chrome_id flow_tid;
+	/* of the current event: its shape and its name */
+	struct dw_launch_shape shape;
+	char text[64];
+};
+
 /* ---- all ------------------------------------------------------------------------------------ */
 
 /* A kind of fault in the file: how often it occurred, and where it occurred first. */
@@ -258,6 +282,7 @@ enum chrome_kind {
 	CHROME_ALLOC,       /* value: address, more: bytes */
 	CHROME_FREE,        /* value: address */
 	CHROME_FLOW_OUT, CHROME_FLOW_IN, CHROME_ASYNC_BEGIN, CHROME_ASYNC_END, /* value: handle */
+	CHROME_LAUNCHED,    /* value: the number by which an event of a device names the innermost range */
 };
 
 /* Limit of the start of an event (in the year 2043) and of the length of a range. */
@@ -294,6 +319,7 @@ struct chrome {
 	uint64_t start_ns;        /* of the earliest event, on the common time line */
 	uint64_t lost;            /* events that were left out, and the notes on them and on the rest; or NULL */
 	const char *lost_notes, *other_notes;
+	const char *writer;       /* of a file that is no plain Chrome trace; NULL: not known */
 	const char *table;        /* of a database, with the number of the current row; NULL: text */
 	uint64_t row;
 	/* ---- from here on: of one file ---- */
@@ -311,7 +337,11 @@ struct chrome {
 	/* counted for the note on the file */
 	uint64_t events, args_count;
 	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;
-	struct chrome_fault unknown_phase, threads_dropped, timeless, endless;
+	struct chrome_fault unknown_phase, threads_dropped, timeless, endless, nameless;
+	struct chrome_fault unread; /* records of kinds that a trace has no place for */
+	const char *unread_kinds;
+	const char *other_form;   /* what the file is if it has no events; NULL: not known */
+	struct chrome_vendor vendor;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
 	/* Of ONNX Runtime: its runs, its events, and those of them behind the last run that ended. */
 	uint64_t runs, runtime_events, nodes_after_run;
@@ -357,6 +387,18 @@ int chrome_import_rows(const struct dw_import_file *file, const struct chrome_ro
                        struct dw_arena *arena, struct dw_import_result *result,
                        struct dwell_error *error);
 
+/* chrome_window.c: what of the file lies in memory. chrome_peek() returns the next byte that is no white space; 0: the end.
+ * chrome_take() skips it if it is `c`. chrome_parse_value() reads more until the value at the start of the window is
+ * complete, and returns the place behind it; NULL: it is no value. chrome_consume() continues at a place in the window. */
+bool chrome_more(struct chrome *chrome);
+char chrome_peek(struct chrome *chrome);
+bool chrome_take(struct chrome *chrome, char c);
+const char *chrome_parse_value(struct chrome *chrome);
+static inline void chrome_consume(struct chrome *chrome, const char *at)
+{
+	chrome->input.at = at;
+}
+
 /* chrome_names.c. The functions for texts return the text's index + 1, or 0 if there is no text or
  * memory ran out. chrome_op_of() returns an OP id. */
 uint32_t chrome_text_of(struct chrome *chrome, const struct dw_json_string *string);
@@ -388,6 +430,10 @@ void chrome_owners_finish(struct chrome *chrome);
 /* Removes the threads and labels of a file that has been read. */
 void chrome_owners_end_file(struct chrome *chrome);
 void chrome_owners_reset(struct chrome *chrome);
+
+/* chrome_vendors.c: finds out who wrote the file, by a process's name, and makes an event of such a file one as of Kineto.
+ * False: the event is left out, because another one stands for it. */
+bool chrome_translate(struct chrome *chrome, struct chrome_event *event);
 
 /* chrome_event.c: the event's start, at least 0. */
 uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);

@@ -167,6 +167,9 @@ static const char *event_read_time(struct dw_json *json, const char *at, struct 
 		*has = value.kind == CHROME_NUMBER && dw_json_fixed(&value.number, 3, ns);
 		event->wrong_type |= !*has;
 	}
+	/* rocprof's times are texts, which count as none elsewhere. */
+	if (at && value.kind == CHROME_TEXT && dw_json_read_number(json, value.text.at, &value.number))
+		dw_json_fixed(&value.number, 3, ns);
 	return at;
 }
 

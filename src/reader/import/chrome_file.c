@@ -16,49 +16,12 @@
 
 #include "base/error.h"
 #include "format/keys.h"
+#include "import/rocprof.h"
 
 #define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
 #define ONNX_MOST_EVENTS 1000000u /* that ONNX Runtime's profiler stores unless it is told otherwise */
 #define LARGE_BYTES ((size_t)64 << 20) /* images of larger files are made in a temporary file */
-
-/* ---- the window -------------------------------------------------------------------------------- */
-
-/* Continues at `at`, which lies in the window. */
-static void chrome_consume(struct chrome *chrome, const char *at)
-{
-	chrome->input.at = at;
-}
-
-static bool chrome_more(struct chrome *chrome)
-{
-	bool more = dw_input_more(&chrome->input);
-
-	chrome->json.end = chrome->input.end;
-	chrome->json.last = chrome->input.last;
-	return more;
-}
-
-/* The next byte that is no white space; 0: the end. */
-static char chrome_peek(struct chrome *chrome)
-{
-	for (;;) {
-		chrome_consume(chrome, dw_json_space(chrome->input.at));
-		if (chrome->input.at < chrome->input.end)
-			return *chrome->input.at;
-		if (!chrome_more(chrome))
-			return '\0';
-	}
-}
-
-/* Skips the next byte that is no white space if it is `c`. */
-static bool chrome_take(struct chrome *chrome, char c)
-{
-	if (chrome_peek(chrome) != c || !c)
-		return false;
-	chrome_consume(chrome, chrome->input.at + 1);
-	return true;
-}
 
 /* ---- events -------------------------------------------------------------------------------------- */
 
@@ -133,7 +96,8 @@ static bool chrome_read_one(struct chrome *chrome, struct chrome_event *event)
 			chrome_count(chrome, &chrome->repaired);
 	}
 	if (end) {
-		chrome_take_event(chrome, event);
+		if ((!chrome->vendor.kind && event->phase != 'M') || chrome_translate(chrome, event))
+			chrome_take_event(chrome, event);
 		chrome_consume(chrome, end);
 		return true;
 	}
@@ -172,17 +136,6 @@ static bool chrome_read_events(struct chrome *chrome)
 }
 
 /* ---- members that describe the file ---------------------------------------------------------------- */
-
-/* Reads more until the value at the start of the window is complete. NULL: it is no value. */
-static const char *chrome_parse_value(struct chrome *chrome)
-{
-	const char *end;
-
-	while (!(end = dw_json_skip(&chrome->json, chrome->input.at)) &&
-	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
-		;
-	return end;
-}
 
 static bool chrome_find_integer(const char *at, const char *end, const char *key, int64_t *value)
 {
@@ -224,6 +177,10 @@ static void chrome_take_member(struct chrome *chrome, const struct dw_json_strin
 
 	if (DW_JSON_IS(key, "baseTimeNanoseconds") && dw_json_read_number(&json, at, &number))
 		dw_json_i64(&number, &chrome->base_ns);
+	if (DW_JSON_IS(key, "$schema") && memmem(at, (size_t)(end - at), "speedscope", 10))
+		chrome->other_form = "a profile of speedscope, which shows it. If dwell exported it, name the trace itself";
+	if (DW_JSON_IS(key, "nodes") && memmem(at, (size_t)(end - at), "\"callFrame\"", 11))
+		chrome->other_form = "a profile of V8 (.cpuprofile), which speedscope and Chrome show";
 	if (DW_JSON_IS(key, "distributedInfo")) {
 		chrome_find_integer(at, end, "\"rank\"", &chrome->rank);
 		chrome_find_integer(at, end, "\"world_size\"", &chrome->world_size);
@@ -257,6 +214,8 @@ static bool chrome_read_member(struct chrome *chrome)
 		return false;
 	if (strcmp(name, "traceEvents") == 0 && chrome_take(chrome, '['))
 		return chrome_read_events(chrome);
+	if (strcmp(name, ROCPROF_MEMBER) == 0 && chrome_take(chrome, '['))
+		return rocprof_read(chrome);
 	chrome_peek(chrome);
 	end = chrome_parse_value(chrome);
 	if (!end)
@@ -313,14 +272,28 @@ static void chrome_add_note(struct chrome *chrome, const char **all, const char 
 		                       name ? chrome->file->path : "", name ? ": " : "", note);
 }
 
-static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
+/* Where reading ended in the middle of the file, because it is no JSON there; NULL: the file ends too early. */
+static const char *chrome_broken_at(struct chrome *chrome)
 {
-	struct dw_import_result notes = { .note = NULL }, *result = &notes, lost = { .note = NULL };
+	if (!chrome->truncated || chrome->input.cut || chrome->input.bomb || !chrome_peek(chrome))
+		return NULL;
+	if (chrome_parse_value(chrome))
+		return chrome->input.at;
+	return chrome->json.bad_at < chrome->input.end ? chrome->json.bad_at : NULL;
+}
+
+/* What is wrong with the file as a whole. */
+static void chrome_note_end(struct chrome *chrome, struct dw_import_result *result)
+{
+	const char *broken = chrome->table ? NULL : chrome_broken_at(chrome);
 	uint64_t line = 0, column = 0;
 
 	if (!chrome->table)
-		dw_input_place(&chrome->input, chrome->input.at, &line, &column);
-	if (chrome->truncated || chrome->input.cut || chrome->input.bomb)
+		dw_input_place(&chrome->input, broken ? broken : chrome->input.at, &line, &column);
+	if (broken)
+		result->note = dw_arena_printf(chrome->arena, "the file is no valid JSON at line %" PRIu64 ", column %" PRIu64
+		                               "; what lies before is here", line, column);
+	else if (chrome->truncated || chrome->input.cut || chrome->input.bomb)
 		result->note = dw_arena_printf(chrome->arena, "the %s at line %" PRIu64 ", column %" PRIu64
 		                               "; what lies before is here",
 		                               chrome->input.bomb ? "compressed file becomes larger than a trace can be"
@@ -333,6 +306,13 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 		result->note = dw_arena_printf(chrome->arena, "the profile was cut at %" PRIu64 " events, the most "
 		                               "that ONNX Runtime was to store: later runs are missing, and the "
 		                               "last one may be incomplete", chrome->runtime_events);
+}
+
+static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
+{
+	struct dw_import_result notes = { .note = NULL }, *result = &notes, lost = { .note = NULL };
+
+	chrome_note_end(chrome, result);
 	chrome_note(chrome, &lost, &chrome->damaged, "events are no valid JSON and are left out");
 	chrome_note(chrome, &lost, &chrome->timeless, "events have no time, or one that is no number, and are left out");
 	chrome_note(chrome, &lost, &chrome->unknown_phase,
@@ -340,9 +320,14 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	chrome_note(chrome, &lost, &chrome->threads_dropped,
 	            "events are left out, of more threads than a "
 	            "file of this size has");
+	if (chrome->unread.count)
+		dw_import_note(&lost, chrome->arena, chrome->unread.count,
+		               dw_arena_printf(chrome->arena, "records of kinds that dwell does not read (%s) are left out",
+		                               chrome->unread_kinds ? chrome->unread_kinds : "?"));
 	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
 	            "UTF-8, and were repaired");
 	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type");
+	chrome_note(chrome, result, &chrome->nameless, "events have a name that is not in the file");
 	chrome_note(chrome, result, &chrome->endless, "events have no duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->negative, "events have a negative duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->before_zero, "events begin before time 0, and are moved there");
@@ -359,7 +344,8 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	dw_import_note(result, chrome->arena, chrome->args_dropped, "events have arguments beyond those "
 	               "that are kept");
 	chrome->lost +=
-		chrome->damaged.count + chrome->timeless.count + chrome->unknown_phase.count + chrome->threads_dropped.count;
+		chrome->damaged.count + chrome->timeless.count + chrome->unknown_phase.count + chrome->threads_dropped.count +
+		chrome->unread.count;
 	chrome_add_note(chrome, &chrome->lost_notes, lost.note, true);
 	chrome_add_note(chrome, &chrome->other_notes, notes.note, true);
 	chrome_add_note(chrome, &all->note, lost.note, true);
@@ -517,8 +503,8 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 		chrome_read_file(chrome);
 	if (!chrome->has_events && !chrome->failed)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is JSON without \"traceEvents\": it is no trace of Kineto or Chrome",
-		                    file->path);
+		                    "%s is JSON without \"traceEvents\" or \"" ROCPROF_MEMBER "\": it is %s", file->path,
+		                    chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome or rocprofv3");
 	if (!chrome->failed)
 		chrome_finish_file(chrome);
 	code = chrome_check(chrome, error);
@@ -602,7 +588,7 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 			                    "imported together", files[i].path);
 	}
 	if (code == 0 && taken)
-		code = chrome_finish(chrome, "Chrome trace", result, error);
+		code = chrome_finish(chrome, chrome->writer ? chrome->writer : "Chrome trace", result, error);
 	result->in_file = result->image && image_fd >= 0;
 	chrome_destroy(chrome);
 	return code;

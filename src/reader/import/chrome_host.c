@@ -355,6 +355,12 @@ static void host_put_flow(struct chrome *chrome, const struct chrome_event *even
 {
 	if (event->category == CHROME_IS_LAUNCH_FLOW || event->category == CHROME_IS_BACKWARD_FLOW)
 		return;
+	if (event->category == CHROME_IS_LAUNCH_NUMBER) {
+		struct dw_sort_event item = { .kind = CHROME_LAUNCHED, .value = chrome_unsigned(event, CHROME_CORRELATION, 0) };
+
+		host_add(chrome, event, &item);
+		return;
+	}
 	if (event->phase != 's')
 		host_put_handle(chrome, event, CHROME_FLOW_IN, DWELL_CATEGORY_FLOW);
 	if (event->phase != 'f')
@@ -411,6 +417,8 @@ void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
 {
 	bool timeless = !event->has_start && event->phase != 'M'; /* no time, no number, or one that is out of range */
 
+	if (!event->phase && timeless && !event->wrong_type && !event->name.length && !event->args.length)
+		return; /* an empty object, with which some lists begin so that each event has a comma before it */
 	chrome->events++;
 	if (timeless)
 		chrome_count(chrome, &chrome->timeless);

@@ -33,6 +33,15 @@ static void write_link(struct chrome *chrome, struct write_thread *to, uint64_t 
 	dw_encode_record(&to->stream, ns, DW_LINK, 0, link, 3);
 }
 
+/* The number by which events of devices name the innermost range. */
+static void write_number(struct write_thread *to, uint64_t ns, uint64_t number)
+{
+	if (number && number <= UINT32_MAX)
+		dw_encode_correlation(&to->stream, (uint32_t)number);
+	else if (number)
+		dw_encode_external(&to->stream, ns, number);
+}
+
 static void write_range(struct chrome *chrome, struct write_thread *to, uint64_t ns,
                         const struct dw_sort_event *event)
 {
@@ -47,10 +56,8 @@ static void write_range(struct chrome *chrome, struct write_thread *to, uint64_t
 	dw_encode_begin(&to->stream, ns, event->op);
 	if (event->kind == CHROME_RANGE && event->value)
 		write_link(chrome, to, ns, event);
-	if (event->kind == CHROME_CALL && event->value && event->value <= UINT32_MAX)
-		dw_encode_correlation(&to->stream, (uint32_t)event->value);
-	else if (event->kind == CHROME_CALL && event->value)
-		dw_encode_external(&to->stream, ns, event->value);
+	if (event->kind == CHROME_CALL)
+		write_number(to, ns, event->value);
 	if (event->more)
 		dw_encode_record(&to->stream, ns, DW_ARGS, (uint32_t)event->more, NULL, 0);
 	if (event->kind == CHROME_BEGIN)
@@ -83,6 +90,8 @@ static void write_event(struct chrome *chrome, struct write_thread *to,
 		write_range(chrome, to, ns, event);
 	else if (event->kind == CHROME_END)
 		chrome->unmatched_ends += !write_end(chrome, to, ns, event->extra);
+	else if (event->kind == CHROME_LAUNCHED)
+		write_number(to, ns, event->value);
 	else
 		write_u64s(to, ns, kinds[event->kind], event->op, values,
 		           event->kind == CHROME_MARK ? 0 : event->kind == CHROME_ALLOC ? 2 : 1);

@@ -38,6 +38,11 @@ bool dw_database_has_table(const struct dw_database *database, const char *table
 	return false;
 }
 
+bool dw_database_has_prefix(const struct dw_database *database, const char *prefix)
+{
+	return false;
+}
+
 void dw_rows_open(struct dw_rows *rows, struct dw_database *database, const char *table,
                   const char *const *columns, unsigned count, const char *where, int64_t value)
 {
@@ -157,6 +162,20 @@ bool dw_database_has_table(const struct dw_database *database, const char *table
 	                       "type = 'table' AND rootpage > 0", -1, &statement, NULL) != SQLITE_OK)
 		return false;
 	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	found = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return found;
+}
+
+bool dw_database_has_prefix(const struct dw_database *database, const char *prefix)
+{
+	sqlite3_stmt *statement = NULL;
+	bool found;
+
+	if (sqlite3_prepare_v2(database->handle, "SELECT 1 FROM sqlite_schema WHERE substr(name, 1, length(?1)) = ?1", -1,
+	                       &statement, NULL) != SQLITE_OK)
+		return false;
+	sqlite3_bind_text(statement, 1, prefix, -1, SQLITE_STATIC);
 	found = sqlite3_step(statement) == SQLITE_ROW;
 	sqlite3_finalize(statement);
 	return found;

@@ -41,6 +41,8 @@ void dw_database_use_strings(struct dw_database *database, const char *table, co
 /* Whether the table has the column, and stores its values. */
 bool dw_database_has(const struct dw_database *database, const char *table, const char *column);
 bool dw_database_has_table(const struct dw_database *database, const char *table);
+/* Whether the name of any table or view begins so. */
+bool dw_database_has_prefix(const struct dw_database *database, const char *prefix);
 
 /* Before the name of a column: its value is the id of a text, and the text is read instead. */
 #define DW_TEXT_OF "$"

@@ -3,6 +3,7 @@
  *
  *   import_any.c      finds the importer for a file, by its content
  *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
+ *   rocprof.c     JSON of rocprofv3 (rocprof.h)
  *   nsight.c      SQLite exports of Nsight Systems; rows.c makes events of their rows
  *   nvprof.c      SQLite files of nvprof
  *   database.c    reads tables of SQLite files
@@ -12,6 +13,7 @@
  *   sort.c        sorts events by thread and time in bounded memory
  *   ranges.c      writes the ends of a thread's ranges as records
  *   gunzip.c      decompresses a whole file
+ *   forms.c       says what a file is that no importer reads
  *
  * An importer translates a file into an image: the bytes of a trace file, mapped. The rest of dwell
  * does not know that the trace was imported. A file may have been made to harm its reader: an
@@ -54,6 +56,12 @@ int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
  */
 int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
+
+/* forms.c: what a file is that no importer reads, and what to do about it: a phrase without an end, or "". */
+#define DW_FORM_TEXT 320
+void dw_form_guess(const struct dw_import_file *file, char text[DW_FORM_TEXT]);
+/* Whether the bytes are the begin of a trace of Perfetto, which has the form of an XSpace, too. */
+bool dw_form_is_perfetto(const void *bytes, size_t size);
 
 /* Appends "COUNT WHAT" to the note, unless the count is 0. */
 static inline void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,

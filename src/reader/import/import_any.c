@@ -20,6 +20,13 @@ static int import_database(const struct dw_import_file *file, int image_fd, stru
 		code = dw_import_nsight(&database, file, image_fd, arena, result, error);
 	else if (dw_database_has_table(&database, "StringTable"))
 		code = dw_import_nvprof(&database, file, image_fd, arena, result, error);
+	else if (dw_database_has_table(&database, "async_ranges") && dw_database_has_table(&database, "device_events"))
+		code = dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is an SQLite file that dwell exported: name the trace itself, or ask it with sqlite3", file->path);
+	else if (dw_database_has_prefix(&database, "rocpd_"))
+		code = dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is a database of rocprofv3 (rocpd): record with rocprofv3 --output-format json, which dwell reads",
+		                    file->path);
 	else
 		code = dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is an SQLite file without the tables StringIds (Nsight Systems) or "

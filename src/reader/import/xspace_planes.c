@@ -347,6 +347,8 @@ static int xspace_read_bytes(const struct dw_import_file *file, struct dw_arena 
 	size_t bad_at = 0;
 	int code;
 
+	if (dw_form_is_perfetto(bytes, size))
+		return 0;
 	if (!xspace_has_form(bytes, size, &bad_at)) {
 		if (!xspace_ends_in(file->path, ".xplane.pb") && !xspace_ends_in(file->path, ".xplane.pb.gz"))
 			return 0;

@@ -21,36 +21,19 @@
 /* How often all processes of this machine may be searched for one of another pid namespace. */
 #define MOST_SCANS 64u
 
-static const char *file_guess_text(const unsigned char *data, size_t size)
-{
-	for (size_t i = 0; i < size && i < 64; i++)
-		if (data[i] == '{' || data[i] == '[')
-			return " it looks like JSON (a Chrome trace, perhaps)";
-		else if (data[i] != ' ' && data[i] != '\n' && data[i] != '\r' && data[i] != '\t')
-			break;
-	for (size_t i = 0; i < size && i < 64; i++)
-		if ((data[i] < 0x20 && data[i] != '\n' && data[i] != '\r' && data[i] != '\t') || data[i] >= 0x7f)
-			return "";
-	return " it looks like text";
-}
-
 /* Guesses what a file is that is not a trace. */
-static const char *file_guess(const char *bytes, size_t size)
+static void file_guess(const struct dw_read_file *file, char text[DW_FORM_TEXT])
 {
 	static const struct { const char *magic; size_t length; const char *text; } known[] = {
-		{ "\x1f\x8b", 2, " it looks like gzip: no trace can be read in it. Copy it again, or gunzip it first" },
-		{ "\x28\xb5\x2f\xfd", 4, " it looks like zstd: unzstd it first" },
-		{ "\x7f" "ELF", 4, " it looks like a program (ELF)" },
-		{ "PK\x03\x04", 4, " it looks like a zip archive" },
-		{ "SQLite format 3", 15, " it looks like an SQLite database" },
-		{ "\x89" "DWELL\n", 7, " it was a trace, but was copied in text mode: copy it in binary mode" },
-		{ "DWELL\r\n", 7, " it was a trace, but was copied in 7 bits: copy it in binary mode" },
+		{ "\x89" "DWELL\n", 7, "it was a trace, but was copied in text mode: copy it in binary mode" },
+		{ "DWELL\r\n", 7, "it was a trace, but was copied in 7 bits: copy it in binary mode" },
 	};
+	const struct dw_import_file foreign = { file->path, file->data, file->size_bytes };
 
+	dw_form_guess(&foreign, text);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (size >= known[i].length && memcmp(bytes, known[i].magic, known[i].length) == 0)
-			return known[i].text;
-	return file_guess_text((const unsigned char *)bytes, size);
+		if (file->size_bytes >= known[i].length && memcmp(file->data, known[i].magic, known[i].length) == 0)
+			snprintf(text, DW_FORM_TEXT, "%s", known[i].text);
 }
 
 static int map_file(struct dw_read_file *file, struct dwell_error *error)
@@ -88,14 +71,14 @@ static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 	if (file->size_bytes < 8 || memcmp(head->magic, DW_MAGIC, 8) != 0) {
 		/* The creator writes the magic last: zeros mean that the head was not completed. */
 		static const char zeros[8];
+		char what[DW_FORM_TEXT];
 
 		if (file->size_bytes >= DW_BLOCK_BYTES && memcmp(head->magic, zeros, 8) == 0)
 			return dw_error_set(error, DWELL_E_NOT_TRACE,
 			                    "%s is not a dwell trace: it starts with zeros (a trace whose "
 			                    "creation was interrupted looks like this)", file->path);
-		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path,
-		                    *file_guess(file->data, file->size_bytes) ? ":" : "",
-		                    file_guess(file->data, file->size_bytes));
+		file_guess(file, what);
+		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path, *what ? ": " : "", what);
 	}
 	if (file->size_bytes >= least && head->byte_order != DW_BYTE_ORDER)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,

@@ -73,6 +73,7 @@
 
 /* ---- metadata of Python's and PyTorch's probes ----------------------------------------------- */
 
+#define DW_KEY_PYTHON_UNCAUGHT "python.uncaught"   /* text: what ended the program, "ValueError: the message's last line" */
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */
 #define DW_KEY_TORCH_FRAMEWORK "torch.framework"   /* "lightning", "ignite": its loop calls the optimizer */

@@ -17,7 +17,7 @@ $ trace train && dwell report train.dwell --view actions --format json
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"self_ns","whole":1.0195e+09}],
  "rows":[
   ["decode","data",42,861000000,861000000,20500000,20500000,20500000,20500000,20500000,0.844531633],
   ["forward","phase",40,360900000,360900000,9022500,8000000,48000000,8000000,48000000,0.353997057],
@@ -47,7 +47,7 @@ $ trace nosteps && dwell report nosteps.dwell --view actions --format json
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"self_ns","whole":153510000}],
  "rows":[
   ["solve","zone",6,104000000,104000000,17333333,4000000,20000000,20000000,20000000,0.677480294],
   ["write","zone",1,60000000,60000000,60000000,60000000,60000000,60000000,60000000,0.390854016],
@@ -89,7 +89,7 @@ $ trace device_train && dwell report device_train.dwell --view actions --format 
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"self_ns","whole":1800000},
   {"name":"device_ns","label":"device","unit":"ns","type":"int"},
   {"name":"device_total_ns","label":"device total","unit":"ns","type":"int"},
   {"name":"device_events","label":"device events","unit":"count","type":"int"}],

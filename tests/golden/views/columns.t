@@ -81,6 +81,7 @@ phases
   total_ns                   total                  int, ns, one unit
   per_step_ns                per step               real, ns, one unit
   share                      of wall                real, ratio, bar
+  loop_share                 of the loop            real, ratio
   device_ns                  device                 int, ns
   device_events              device events          int, count, wide only
   totals: all
@@ -415,6 +416,8 @@ overview: hot
   self_error                 +-                     real, ratio
   total_share                total                  real, ratio
   samples                    samples                int, count
+  self_ns                    self                   int, ns, data only
+  total_ns                   total                  int, ns, data only
 overview: actions
   name                       named ranges by self time text
   calls_per_step             calls/step             real, count

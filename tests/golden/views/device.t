@@ -6,7 +6,7 @@ $ trace device && dwell report device.dwell --view device --format json
   {"name":"device","label":"device","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"int"},
   {"name":"step_ns","label":"a step","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":310000},
   {"name":"host","label":"the host is mostly in","unit":"","type":"text"}],
  "rows":[
   ["compute","NVIDIA A100 0",106000,53000,0.341935484,null],

@@ -6,7 +6,7 @@ $ trace flops && dwell report flops.dwell --view flops --format json
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"flops","label":"FLOP","unit":"count","type":"int"},
   {"name":"gflop","label":"GFLOP","unit":"","type":"real"},
-  {"name":"share","label":"of FLOPs","unit":"ratio","type":"real"},
+  {"name":"share","label":"of FLOPs","unit":"ratio","type":"real","sums":"flops","whole":24059596},
   {"name":"total_ns","label":"time","unit":"ns","type":"int"},
   {"name":"gflop_per_second","label":"GFLOP/s","unit":"","type":"real"},
   {"name":"of_peak","label":"of the peak","unit":"ratio","type":"real"}],
@@ -25,7 +25,7 @@ $ trace flops && dwell report flops.dwell --view flops --format json
   {"name":"name","label":"not counted","unit":"","type":"text"},
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
-  {"name":"share","label":"of operators","unit":"ratio","type":"real"},
+  {"name":"share","label":"of operators","unit":"ratio","type":"real","sums":"self_ns","whole":17000000},
   {"name":"why","label":"why","unit":"","type":"text"}],
  "rows":[
   ["MyFunction",2,2000000,0.117647059,"no formula"],

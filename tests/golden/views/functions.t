@@ -14,7 +14,7 @@ $ dwell report lightning.dwell --view functions --action outer --format json
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
   {"name":"mean_ns","label":"total/call","unit":"ns","type":"int"},
-  {"name":"share","label":"of functions","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of functions","unit":"ratio","type":"real","sums":"self_ns","whole":28000000}],
  "rows":[
   ["work","net.c",6,1,1,21000000,28000000,28000000,0.75],
   ["fib","fib.c",2,4,2,7000000,7000000,3500000,0.25]],

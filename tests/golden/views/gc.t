@@ -5,7 +5,7 @@ $ trace loader && dwell report loader.dwell --view gc --format json
   {"name":"name","label":"collection","unit":"","type":"text"},
   {"name":"calls","label":"pauses","unit":"count","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":308000000},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"max_ns","label":"longest","unit":"ns","type":"int"},

@@ -5,7 +5,7 @@ $ trace device && dwell report device.dwell --view kernels --format json
   {"name":"family","label":"family","unit":"","type":"text"},
   {"name":"calls","label":"events","unit":"count","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"}],
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"total_ns","whole":200000}],
  "rows":[
   ["matmul",3,90000,0.45],
   ["communication",1,80000,0.4],
@@ -24,7 +24,7 @@ $ trace device && dwell report device.dwell --view kernels --format json
   {"name":"class","label":"class","unit":"","type":"text"},
   {"name":"calls","label":"events","unit":"count","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"total_ns","whole":200000},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"real"},
   {"name":"min_ns","label":"min","unit":"ns","type":"int"},
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
@@ -49,7 +49,7 @@ $ trace device && dwell report device.dwell --view kernels --format json
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"share of all","unit":"ratio","type":"real"}],
+  {"name":"share","label":"share of all","unit":"ratio","type":"real","sums":"total_ns","whole":200000}],
  "rows":[
   ["autograd::engine::evaluate_function",1,130000,130000,0.65],
   ["aten::mm",1,30000,30000,0.15],

@@ -4,7 +4,7 @@ $ trace memory && dwell report memory.dwell --view memory --format json
  "columns":[
   {"name":"category","label":"category","unit":"","type":"text"},
   {"name":"peak_bytes","label":"at the peak","unit":"bytes","type":"int"},
-  {"name":"share","label":"of the peak","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the peak","unit":"ratio","type":"real","sums":"peak_bytes","whole":1507328},
   {"name":"live_bytes","label":"at the end","unit":"bytes","type":"int"},
   {"name":"allocated_bytes","label":"allocated","unit":"bytes","type":"int"},
   {"name":"allocations","label":"allocations","unit":"count","type":"int"},
@@ -26,7 +26,7 @@ $ trace memory && dwell report memory.dwell --view memory --format json
  "columns":[
   {"name":"holder","label":"allocated by","unit":"","type":"text"},
   {"name":"peak_bytes","label":"at the peak","unit":"bytes","type":"int"},
-  {"name":"share","label":"of the peak","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the peak","unit":"ratio","type":"real","sums":"peak_bytes","whole":1507328}],
  "rows":[
   ["build model",819200,0.543478261],
   ["(no operator)",409600,0.27173913],

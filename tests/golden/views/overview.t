@@ -28,7 +28,7 @@ $ trace train && dwell report train.dwell --view overview --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":23785000}],
  "rows":[
   ["forward",8022500,0.337292411],
   ["backward",8000000,0.336346437],
@@ -47,7 +47,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":23785000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["conv2d_backward",1,7000000,0.294303132,7000000],
@@ -192,7 +192,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":1.208e+09},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
@@ -207,21 +207,23 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
  "columns":[
   {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
   {"name":"place","label":"line","unit":"","type":"text"},
-  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real","sums":"self_ns","whole":1.772e+09},
   {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
-  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
-  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+  {"name":"total_share","label":"total","unit":"ratio","type":"real","sums":"total_ns","whole":1.772e+09},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"total_ns","label":"total","unit":"ns","type":"int"}],
  "rows":[
-  ["poll_queue","queue.c:15",0.451467269,0.0462487156,0.451467269,200],
-  ["gemm","matmul.c:88",0.406320542,0.0456557965,0.406320542,180],
-  ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60],
-  ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1],
-  ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1],
-  ["main","main.c:12",0,0.00609192891,0.544018059,241],
-  ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240],
-  ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200],
-  ["forward","net.c:40",0,0.00609192891,0.406320542,180],
-  ["backward","net.c:66",0,0.00609192891,0.135440181,60]],
+  ["poll_queue","queue.c:15",0.451467269,0.0462487156,0.451467269,200,800000000,800000000],
+  ["gemm","matmul.c:88",0.406320542,0.0456557965,0.406320542,180,720000000,720000000],
+  ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60,240000000,240000000],
+  ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1,8000000,8000000],
+  ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1,4000000,4000000],
+  ["main","main.c:12",0,0.00609192891,0.544018059,241,0,964000000],
+  ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240,0,960000000],
+  ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200,0,800000000],
+  ["forward","net.c:40",0,0.00609192891,0.406320542,180,0,720000000],
+  ["backward","net.c:66",0,0.00609192891,0.135440181,60,0,240000000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":["Lost: nothing.","More: dwell report --view verdict|account|hot|waits|tree|threads"]}
@@ -310,7 +312,7 @@ $ dwell report nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"main thread","unit":"","type":"text"},
   {"name":"total_ns","label":"","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":153510000},
   {"name":"calls","label":"calls","unit":"count","type":"int"}],
  "rows":[
   ["solve",104000000,0.677480294,6],
@@ -325,7 +327,7 @@ $ dwell report nosteps.dwell --format json
   {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
-  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real","sums":"self_ns","whole":205010000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["solve",6,104000000,0.507292327,20000000],
@@ -436,7 +438,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":18025000}],
  "rows":[
   ["data",9025000,0.500693481],
   ["forward",5000000,0.27739251],
@@ -451,7 +453,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":288400000},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
@@ -470,7 +472,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":18025000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["aten::linear",1,5000000,0.27739251,5000000]],
@@ -679,7 +681,7 @@ $ dwell report device_nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"main thread","unit":"","type":"text"},
   {"name":"total_ns","label":"","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"total_ns","whole":542000000},
   {"name":"calls","label":"calls","unit":"count","type":"int"}],
  "rows":[
   ["XlaCompile jit_step",401000000,0.739852399,1],
@@ -695,7 +697,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"function","label":"largest part in","unit":"","type":"text"},
   {"name":"line","label":"line","unit":"","type":"text"},
   {"name":"ns","label":"time","unit":"ns","type":"real"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","sums":"ns","whole":542000000},
   {"name":"error","label":"+-","unit":"ratio","type":"real"},
   {"name":"samples","label":"samples","unit":"count","type":"int"},
   {"name":"state","label":"state","unit":"","type":"text"},
@@ -712,7 +714,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"family","label":"family","unit":"","type":"text"},
   {"name":"events","label":"events","unit":"count","type":"int"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
-  {"name":"share","label":"of all","unit":"ratio","type":"real"},
+  {"name":"share","label":"of all","unit":"ratio","type":"real","sums":"total_ns","whole":8000000},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"real"}],
  "rows":[
   ["gemm_fusion_dot_general_11","matmul",1,8000000,1,8000000]],
@@ -723,12 +725,14 @@ $ dwell report device_nosteps.dwell --format json
  "columns":[
   {"name":"name","label":"functions by CPU time","unit":"","type":"text"},
   {"name":"place","label":"line","unit":"","type":"text"},
-  {"name":"self_share","label":"self","unit":"ratio","type":"real"},
+  {"name":"self_share","label":"self","unit":"ratio","type":"real","sums":"self_ns","whole":400000000},
   {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
-  {"name":"total_share","label":"total","unit":"ratio","type":"real"},
-  {"name":"samples","label":"samples","unit":"count","type":"int"}],
+  {"name":"total_share","label":"total","unit":"ratio","type":"real","sums":"total_ns","whole":400000000},
+  {"name":"samples","label":"samples","unit":"count","type":"int"},
+  {"name":"self_ns","label":"self","unit":"ns","type":"int"},
+  {"name":"total_ns","label":"total","unit":"ns","type":"int"}],
  "rows":[
-  ["cache_miss","pjit.py:263",1,0.0605775221,1,40]],
+  ["cache_miss","pjit.py:263",1,0.0605775221,1,40,400000000,400000000]],
  "totals":{},
  "coverage":1,"losses":[],
  "notes":[]},
@@ -737,7 +741,7 @@ $ dwell report device_nosteps.dwell --format json
   {"name":"name","label":"named ranges by self time","unit":"","type":"text"},
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
-  {"name":"share","label":"of wall","unit":"ratio","type":"real"},
+  {"name":"share","label":"of wall","unit":"ratio","type":"real","sums":"self_ns","whole":542000000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["XlaCompile jit_step",1,401000000,0.739852399,401000000],
@@ -852,7 +856,7 @@ $ dwell report figures_named.dwell --format json
  "columns":[
   {"name":"name","label":"a step","unit":"","type":"text"},
   {"name":"per_step_ns","label":"","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"per_step_ns","whole":10000000}],
  "rows":[
   ["tokenize",5000000,0.5],
   ["fwd",2000000,0.2],
@@ -868,7 +872,7 @@ $ dwell report figures_named.dwell --format json
   {"name":"name","label":"operators by self time","unit":"","type":"text"},
   {"name":"calls_per_step","label":"calls/step","unit":"count","type":"real"},
   {"name":"self_per_step_ns","label":"self/step","unit":"ns","type":"real"},
-  {"name":"share","label":"of the loop","unit":"ratio","type":"real"},
+  {"name":"share","label":"of the loop","unit":"ratio","type":"real","sums":"self_per_step_ns","whole":10000000},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"}],
  "rows":[
   ["conv",1.66666667,1666666.67,0.166666667,1000000]],

@@ -107,6 +107,8 @@ TEST(functions_of_the_c_library)
 	IS(LIBC, "__poll_chk", SOCKET);
 	IS(LIBC, "epoll_wait", SOCKET);
 	IS(LIBC, "___pthread_mutex_lock", LOCK);
+	IS(LIBC, "pthread_rwlock_unlock", LOCK);
+	IS(LIBC, "pthread_spin_lock", SPIN);
 	IS(LIBC, "pthread_barrier_wait", BARRIER);
 	IS(LIBC, "pthread_cond_timedwait", THREAD);
 	IS(LIBC, "pthread_timedjoin_np", THREAD);
@@ -167,6 +169,9 @@ TEST(libraries_have_roles)
 	}
 }
 
+#define IS_OF_HEADER(name, activity) \
+	CHECK_EQ(dw_activity_of_code(dw_library_of_function(dw_library_of(ENGINE), name, NULL), name, false), DW_ACTIVITY_##activity)
+
 TEST(functions_of_headers_that_the_compiler_brings)
 {
 	static const char hashtable[] = "/usr/include/c++/12/bits/hashtable_policy.h", algorithms[] = "/opt/gcc/include/c++/14/bits/stl_algobase.h";
@@ -182,6 +187,11 @@ TEST(functions_of_headers_that_the_compiler_brings)
 	CHECK_EQ(dw_activity_of_code(algorithm, "void std::vector<int>::_M_fill_insert<int>(int)", false), DW_ACTIVITY_CLEARS);
 	CHECK_EQ(dw_activity_of_code(algorithm, "std::vector<copy_t, put_t>::size() const", false), DW_ACTIVITY_UNKNOWN);
 	CHECK_EQ(dw_activity_of_code(instruction, "_mm256_add_ps", false), DW_ACTIVITY_UNKNOWN);
+	IS_OF_HEADER("std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()", COUNTS);
+	IS_OF_HEADER("__gthread_mutex_unlock", LOCK);
+	IS_OF_HEADER("std::condition_variable::wait(std::unique_lock<std::mutex>&)", UNKNOWN);
+	/* What a library counts it does for its work. */
+	IS("/py/torch/lib/libtorch_cpu.so", "std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()", UNKNOWN);
 	CHECK_EQ(dw_library_of_function(own, "fill_rows", "/srv/rows.cpp").role, DW_LIBRARY_OWN);
 	CHECK_EQ(dw_activity_of_code(own, "fill_rows", true), DW_ACTIVITY_OWN);
 }
@@ -194,6 +204,13 @@ TEST(functions_of_python)
 	IS(numpy, "_aligned_strided_to_contig_size8", ALGEBRA);
 	IS(numpy, "quicksort_float", ALGEBRA);
 	IS(numpy, "PyArray_NewFromDescr", PACKAGE);
+	IS(numpy, "OBJECT_greater", OBJECTS);
+	IS(numpy, "PyUFunc_OO_O", OBJECTS);
+	IS(numpy, "PyUFunc_d_d", PACKAGE);
+	IS(numpy, "clear_object_strided_loop", OBJECTS);
+	IS(numpy, "npy_ObjectClip", OBJECTS);
+	IS(numpy, "npy_discover_dtype_from_pyobject", PACKAGE);
+	IS("/usr/lib/libpython3.11.so.1.0", "_Py_Dealloc", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "_PyEval_EvalFrameDefault", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "gc_collect_main", COLLECTOR);
 	IS(DW_MODULE_CPYTHON, "posix.fsync", DISK);
@@ -222,7 +239,7 @@ TEST(operators_have_families)
 		{ "aten::rnn_relu", DW_OPERATOR_RECURRENT }, { "aten::rnn_relu_cell", DW_OPERATOR_PRODUCT },
 		{ "aten::linear", DW_OPERATOR_PRODUCT }, { "aten::upsample_bilinear2d", DW_OPERATOR_OTHER },
 		{ "aten::add_", DW_OPERATOR_ELEMENTWISE }, { "aten::gelu_backward", DW_OPERATOR_ELEMENTWISE },
-		{ "aten::relu_", DW_OPERATOR_ELEMENTWISE }, { "aten::sqrt", DW_OPERATOR_ELEMENTWISE },
+		{ "aten::relu_", DW_OPERATOR_ELEMENTWISE }, { "aten::silu", DW_OPERATOR_ELEMENTWISE }, { "aten::sqrt", DW_OPERATOR_ELEMENTWISE },
 		{ "aten::addcdiv_", DW_OPERATOR_ELEMENTWISE }, { "aten::native_dropout", DW_OPERATOR_ELEMENTWISE },
 		{ "aten::linalg_qr", DW_OPERATOR_DECOMPOSITION }, { "aten::linalg_lu_factor_ex", DW_OPERATOR_DECOMPOSITION },
 		{ "aten::linalg_inv_ex", DW_OPERATOR_DECOMPOSITION }, { "aten::logdet", DW_OPERATOR_DECOMPOSITION },

@@ -228,6 +228,49 @@ TEST(a_function_that_grows_has_a_pace_of_its_own)
 	made_close(&made);
 }
 
+/* 120 steps, twice as long from the 60th on: of `first` ms of "march" and `second` ms of "shade" before, and after. */
+static const struct dw_facts *facts_of_change(const uint64_t before[2], const uint64_t after[2])
+{
+	uint32_t march, shade;
+	uint64_t at = 100;
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	march = dw_encode_frame(&made.process, "march", "scene.c", 10);
+	shade = dw_encode_frame(&made.process, "shade", "scene.c", 20);
+	for (uint64_t i = 0; i < 120; i++) {
+		const uint64_t *times = i < 60 ? before : after;
+		uint64_t first = at;
+
+		for (uint64_t t = 0; t < times[0] + times[1]; t++, at++)
+			dw_encode_sample(&made.stream, at * ms + 1, t < times[0] ? march : shade, 0, 1);
+		dw_encode_step(&made.process, made.thread, i, first * ms, at * ms, (at - first) * ms, DW_STEP_RECORDED);
+	}
+	return facts_of();
+}
+
+/* What steps have more to do of takes longer in proportion, and is no pace of the program's. */
+TEST(more_of_the_same_work_is_told_from_a_function_that_takes_longer)
+{
+	const struct dw_facts *facts = facts_of_change((const uint64_t[]){ 6, 4 }, (const uint64_t[]){ 12, 8 });
+
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(fact(facts, DW_FACT_DRIFT_CHANGE)->value, 1, 0.01);
+	CHECK(fact(facts, DW_FACT_DRIFT_OWN)->value < 0.1);
+	made_close(&made);
+	facts = facts_of_change((const uint64_t[]){ 6, 4 }, (const uint64_t[]){ 16, 4 });
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(fact(facts, DW_FACT_DRIFT_CHANGE)->value, 1, 0.01);
+	CHECK(fact(facts, DW_FACT_DRIFT_OWN)->value > 0.9);
+	CHECK_STR(fact(facts, DW_FACT_DRIFT_CHANGE)->note, "march");
+	made_close(&made);
+	/* Of one function alone nobody can tell. */
+	facts = facts_of_change((const uint64_t[]){ 10, 0 }, (const uint64_t[]){ 20, 0 });
+	REQUIRE(facts != NULL);
+	CHECK(fact(facts, DW_FACT_DRIFT_OWN)->value > 0.9);
+	made_close(&made);
+}
+
 /* 40 steps of 50 ms: in the last 10 ms of each the thread asks for data, and waits. */
 static const struct dw_facts *facts_of_data(const char *wait)
 {

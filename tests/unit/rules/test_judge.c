@@ -103,6 +103,26 @@ TEST(cells_with_overlapping_intervals_are_both_named)
 	}
 }
 
+/* What may be saved of the first one is not known: half of it at most is assumed, whatever its share is of. */
+TEST(a_cause_without_a_bound_is_ranked_by_half_of_its_time)
+{
+	static const double waits[] = { 0.22, 0.18 };
+
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		struct judged at;
+
+		healthy(&at);
+		set(&at, DW_FACT_STEP_STEADY, 50);
+		set(&at, DW_FACT_DRIFT_CHANGE, 0.4);
+		set(&at, DW_FACT_DRIFT_CHANGE_STEP, 31);
+		set_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, waits[i])));
+		judge(&at);
+		CHECK(isnan(found(&at, "change-point")->gain_ns));
+		CHECK_STR(first(&at), i ? "change-point" : "waiting-lock");
+		done(&at);
+	}
+}
+
 TEST(shares_of_step_and_loop_are_ranked_by_time)
 {
 	struct judged at;

@@ -174,7 +174,8 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	CHECK_STR(made_find(&at, "thread-count")->statement, "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].rule->id, "thread-count");          /* before what only names the operator */
+	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator"); /* it has a place, and its gain has a bound */
+	CHECK_STR(at.verdicts.at[1].rule->id, "thread-count");
 	CHECK(made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* that sleep in a pool */
 	made_set(&at, DW_FACT_CPU_THREADS, 4);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_RUN_RANKS, 4));
