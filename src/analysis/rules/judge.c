@@ -399,7 +399,18 @@ static double judge_rank_ns(const struct dw_verdict *verdict)
 	return judge_weight_ns(verdict) + verdict->follows_ns;
 }
 
-/* What of a range's time other causes have is not the range's. */
+/* The cells that a cause claims. */
+static bool judge_claimed_cells(const struct dw_verdict *cause, struct dw_account_select *cells)
+{
+	if (cause->has_cells)
+		*cells = cause->cells;
+	else if (cause->rule->place)
+		*cells = *cause->rule->place;
+	return cause->rule->kind == DW_RULE_CAUSE && (cause->has_cells || cause->rule->place) && !cells->by_name &&
+	       !cells->classes;
+}
+
+/* What of a range's time, or of that of a class of iterations, other causes have is not its own. */
 static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
 	const struct dw_account *account = at->facts->account;
@@ -408,16 +419,22 @@ static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verd
 		struct dw_verdict *of = &verdicts->at[i];
 		double all_ns, claimed_ns = 0;
 
-		if (of->state != DW_RULE_FIRED || !of->cells.by_name)
+		if (!judge_is_cause(of) || !(of->cells.by_name || of->cells.classes))
 			continue;
 		all_ns = dw_account_sum(account, &of->cells).ns;
 		for (size_t k = 0; k < verdicts->count; k++) {
-			struct dw_account_select cells = verdicts->at[k].cells;
+			struct dw_account_select cells = { .explained = 0 };
 
-			if (verdicts->at[k].state != DW_RULE_FIRED || !verdicts->at[k].has_cells || cells.by_name)
+			if (verdicts->at[k].state != DW_RULE_FIRED || !judge_claimed_cells(&verdicts->at[k], &cells))
 				continue;
-			cells.by_name = true;
-			cells.named = of->cells.named;
+			if (of->cells.by_name) {
+				cells.by_name = true;
+				cells.named = of->cells.named;
+			}
+			if (!of->cells.explained)
+				cells.explained = 0;
+			cells.classes = of->cells.classes;
+			cells.beyond = of->cells.beyond;
 			claimed_ns += dw_account_sum(account, &cells).ns;
 		}
 		of->claimed = fmin(1, claimed_ns / fmax(1, all_ns));

@@ -202,8 +202,27 @@ static void sentence_put_packages(struct sentence *sentence)
 	}
 }
 
-/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)".
- * `form`: function, most, part or library; their first letters differ. */
+/* How many iterations the rule's cells are of: "3 steps" (number), "5%" (steps), and how long these took (time). */
+static void sentence_put_iterations(struct sentence *sentence, const char *form)
+{
+	const struct dw_account_select *cells = &sentence->at->verdict->cells;
+	const struct dw_account *account = sentence->at->facts->account;
+	size_t count = dw_account_iterations(account, cells->classes);
+	double ns = 0;
+	char text[40];
+
+	if (*form == 's') {
+		sentence_put_share(sentence, (double)count / (double)dw_account_iterations(account, ~0u));
+		return;
+	}
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+		ns += cells->classes >> class & 1 ? account->classes[class].ns : 0;
+	snprintf(text, sizeof text, "%zu step%s", count, dw_text_plural(count));
+	sentence_put_text(sentence, *form == 'n' ? text : dw_text_ns(ns, " ").at);
+}
+
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
+ * the part of the step. `form`: function, most, part or library; their first letters differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -220,7 +239,9 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
-		sentence->known = false;
+		sentence->known &= most && verdict->cells.beyond && sum.share < DW_SHARE_NAMED;
+		if (sentence->known)
+			sentence_put_text(sentence, dw_share_label(sum.share));
 		return;
 	}
 	if (*form == 'p') {
@@ -246,6 +267,8 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	if (strncmp(place, "cells:", 6) == 0) {
 		if (place[6] == 'i')
 			sentence_put_packages(sentence);
+		else if (strchr("nst", place[6]))
+			sentence_put_iterations(sentence, place + 6);
 		else
 			sentence_put_cells(sentence, place + 6);
 		return;

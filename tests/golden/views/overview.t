@@ -1228,8 +1228,11 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace agent && dwell report agent.dwell
 12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
+Slow steps, 17% of all, may take 13% of the loop beyond the usual time.
+  -> the view steps lists them with what took longer: at most 1.33 ms a step (dwell report --view steps)
 13% of the loop lies between the steps, in Python and waits 13%.
   -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
+All of this together: at most 2.67 ms of 10.0 ms a step.
 A step has 2 optimizer steps.
 Phases of the loop, each with the data and waits before the next: acting 20.0% (2 times), learning 80.0% (3 times).
 The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
@@ -1252,15 +1255,15 @@ More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
 $ trace no_cpu && dwell report no_cpu.dwell
 The steps' thread waited for a CPU for 15% of its time: other programs or threads had it. Times are not this thread's alone.
 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
-1 slow step takes 13% of the loop beyond the usual time, most of it in operators (mm).
-  -> the view steps lists them with what took longer: at most 1.76 ms a step (dwell report --view steps)
+Slow steps, 10% of all, may take 13% of the loop beyond the usual time, most of it in operators.
+  -> the view steps lists them with what took longer: at most 1.50 ms a step (dwell report --view steps)
 One operator, mm, may take 93% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 6.08 ms a step (dwell report --view operators)
-All of this together: at most 7.84 ms of 13.5 ms a step.
+All of this together: at most 7.58 ms of 13.5 ms a step.
 
   a step        ms  of the loop
-  operators   10.6        92.6%
-  other        0.9         7.4%
+  operators   10.7        92.7%
+  other        0.8         7.3%
   has no CPU   2.0
   all         13.5       100.0%
 
