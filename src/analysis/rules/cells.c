@@ -195,7 +195,8 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("reference-counts", CAUSE, "Do counts of references take time?", RUNS(DOES(COUNTS))),
 		.statement = "Counting references to shared objects {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr counts" },
+		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr "
+		                            "counts" },
 		.look = "dwell report --view hot",
 	},
 	{

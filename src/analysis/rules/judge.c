@@ -307,7 +307,9 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
 		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* Of work, and of what has no known bound, half may go. */
-	return verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns) ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
+	if (verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns))
+		return verdict->time_ns * (1 - verdict->claimed) / 2;
+	return verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
