@@ -83,7 +83,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("hand-over", CAUSE, "Do locks and calls that wake threads take CPU time?", RUNS(DW_ACTIVITIES_OF_THREADS)),
-		.statement = "To lock, unlock and wake other threads {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Locking, unlocking and waking other threads {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "hand over many pieces of work at once, and wake a thread only if one waits" },
 		.look = "dwell report --view hot",
 	},
@@ -138,8 +138,8 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("page-faults", CAUSE, "Does memory that is touched for the first time take time?", RUNS(DOES(FAULT) | DOES(RETURNS))),
 		.no_gain = true,
-		.statement = "To get memory from the system and to return it {takes} {share} {of}[, most of it in {cells:most}]"
-		             "[?cpu.faults_minor: : {cpu.faults_minor} page faults {each}].",
+		.statement = "Getting memory from the system and returning it {takes} {share} {of}[, most of it in {cells:most}]"
+		             "[?cpu.faults_minor: : {cpu.faults_minor:often} page fault{cpu.faults_minor:s} {each}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step",
 			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
@@ -149,7 +149,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
-		.statement = "To allocate and free memory {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Allocating and freeing memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes" },
 		.look = "dwell report --view hot",
 	},

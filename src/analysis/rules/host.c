@@ -108,7 +108,7 @@ const struct dw_rule dw_rules_host[] = {
 		.applies = host_synchronises,
 		.statement = "Calls that wait for a result {take} {share} {of}[, most of it in "
 		             "{operators.synchronising:name}]{operators.synchronising:where}: "
-		             "{operators.synchronising_count} calls {each}.",
+		             "{operators.synchronising_count:often} calls {each}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "read results on the host every n-th step",
 			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every n-th step",

@@ -192,6 +192,25 @@ TEST(shares_are_of_the_time_with_a_cpu)
 	made_end(&at);
 }
 
+/* A step has no part of a page fault. */
+TEST(what_less_than_each_step_has_is_counted_in_100_of_them)
+{
+	static const struct { double faults; const char *text; } cases[] = {
+		{ 0.648, ": 65 page faults in 100 steps." }, { 0.001, ": 1 page fault in 100 steps." }, { 0.997, ": 1 page fault a step." },
+		{ 166.3, ": 166 page faults a step." },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct made at;
+
+		make(&at, 0.3, DW_ACCOUNT_RUNS, DW_ACTIVITY_FAULT, true);
+		made_set(&at, DW_FACT_CPU_FAULTS_MINOR, cases[i].faults);
+		made_judge(&at);
+		check_says(made_find(&at, "page-faults")->rule, made_find(&at, "page-faults"), cases[i].text);
+		made_end(&at);
+	}
+}
+
 /* Few samples that lie in no one function may be anything's, unless they are most of the loop. */
 TEST(what_few_samples_show_is_said_with_its_place)
 {
