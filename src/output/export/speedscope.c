@@ -52,6 +52,12 @@ static void speedscope_separate(struct speedscope *speedscope, const char *separ
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
+/* Whether the ranges of a track are shown. Where they are the profiler's own, samples say what the thread did. */
+static bool speedscope_has_track(const struct speedscope *speedscope, uint32_t track)
+{
+	return speedscope->has_ranges[track / 2] || !dw_source_has_samples(speedscope->source);
+}
+
 static void speedscope_put_frame(struct speedscope *speedscope, const struct dw_symbol *symbols, uint32_t index)
 {
 	const struct dw_symbol *symbol = &symbols[index];
@@ -98,7 +104,8 @@ static void speedscope_put_frames(struct speedscope *speedscope)
 
 	dw_out_text(speedscope->out, "\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < speedscope->spans.count; i++)
-		speedscope_put_frame(speedscope, symbols, speedscope->spans.list[i].symbol);
+		if (speedscope_has_track(speedscope, speedscope->spans.list[i].track))
+			speedscope_put_frame(speedscope, symbols, speedscope->spans.list[i].symbol);
 	for (size_t i = 0; !paths && i < speedscope->sample_count; i++)
 		for (uint32_t k = 0, count = speedscope_find_path(speedscope, &speedscope->samples[i]); k < count; k++)
 			speedscope_put_frame(speedscope, symbols, speedscope->path[k]);
@@ -154,6 +161,8 @@ static bool speedscope_put_ranges(struct speedscope *speedscope)
 
 	for (size_t i = 0, count; good && i < spans->count; i += count) {
 		count = dw_spans_of_track(spans, i);
+		if (!speedscope_has_track(speedscope, spans->list[i].track))
+			continue;
 		speedscope_begin_profile(speedscope, "evented", spans->list[i].track, "", "nanoseconds",
 		                         speedscope->end_ns - speedscope->start_ns);
 		dw_out_text(speedscope->out, ",\n\"events\":[");
@@ -300,7 +309,8 @@ static int speedscope_collect_ranges(struct speedscope *speedscope, const struct
 	for (size_t i = 0; i < spans->count; i++) {
 		const struct dw_span *span = &spans->list[i];
 
-		speedscope->has_ranges[span->track / 2] = true;
+		if (spans->symbols[span->symbol].category != DWELL_CATEGORY_PROFILER)
+			speedscope->has_ranges[span->track / 2] = true;
 		speedscope->start_ns = span->start_ns < speedscope->start_ns ? span->start_ns : speedscope->start_ns;
 		speedscope->end_ns = span->end_ns > speedscope->end_ns ? span->end_ns : speedscope->end_ns;
 	}
