@@ -226,7 +226,7 @@ def names(folder):
     source = os.path.join(HERE, "sampler_named.cpp")
     for part in "one", "two":
         subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-DLIBRARY=" + part, source, "-o", os.path.join(folder, f"lib{part}.so")], check=True)
-    subprocess.run(["g++", "-O1", source, "-o", program, f"-L{folder}", "-lone", "-ltwo", f"-Wl,-rpath,{folder}", "-pthread"], check=True)
+    subprocess.run(["g++", "-O1", source, "-o", program, f"-L{folder}", "-lone", "-ltwo", "-Xlinker", f"-rpath={folder}", "-pthread"], check=True)
     run(trace, program, options=["--sample", "250"])
     hot = rows(trace, "hot", by=lambda row: row["short_name"])
     for part in "one", "two":

@@ -28,7 +28,7 @@ class Gather(unittest.TestCase):
         cls.tools = tempfile.TemporaryDirectory(prefix="dwell-gather-")
         cls.program = os.path.join(cls.tools.name, "program")
         subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
-                        os.path.join(SOURCES, "watch_program.c"), "-o", cls.program, "-L", BUILD, f"-Wl,-rpath,{BUILD}",
+                        os.path.join(SOURCES, "watch_program.c"), "-o", cls.program, "-L", BUILD, "-Xlinker", f"-rpath={BUILD}",
                         "-ldwell"], check=True)
 
     @classmethod

@@ -263,7 +263,7 @@ def main():
     for name in ("empty", "job", "rare", "two"):
         os.mkdir(name)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
-                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}",
+                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, "-Xlinker", f"-rpath={BUILD}",
                     "-ldwell"], check=True)
     test_refused()
     os.chdir("rare")

@@ -13,7 +13,8 @@
 
 #define LEAST 0.07 /* of the loop; less is within what varies from run to run */
 #define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By the " \
-               "low end of the interval it must be two fifths of that."
+               "low end of the interval it must be two fifths of that. A share that may be chance is only said with the function or range " \
+               "that has most of it, or if it is half of the time."
 
 #define NAMED_WAITS \
 	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \
@@ -111,6 +112,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("idle", CAUSE, "Does the thread wait for something that is not known?", WAITS(~NAMED_WAITS)),
+		.applies = dw_case_has_place,
 		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; for what was not seen.",
 		.look = "dwell report --view waits",
 	},
@@ -193,7 +195,8 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("reference-counts", CAUSE, "Do counts of references take time?", RUNS(DOES(COUNTS))),
 		.statement = "Counting references to shared objects {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr counts" },
+		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr "
+		                            "counts" },
 		.look = "dwell report --view hot",
 	},
 	{

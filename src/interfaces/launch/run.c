@@ -184,7 +184,7 @@ static void run_execute(const void *context)
 	dw_injected_set_cuda(start->executable, !request->no_cuda);
 	dw_preload(start->executable, &preload);
 	execvp(request->command[0], request->command);
-	int why = errno;
+	int why = dw_executable_why_not(request->command[0], errno);
 	bool is_here = why == ENOENT && !strchr(request->command[0], '/') && access(request->command[0], X_OK) == 0;
 	fprintf(stderr, "dwell: cannot run %s: %s%s%s\n", request->command[0], strerror(why),
 	        is_here ? "; this folder has one: ./" : "", is_here ? request->command[0] : "");
