@@ -14,6 +14,10 @@
  * depends on the run and on the step's number, so that all ranks of a job choose the same steps: otherwise they would
  * wait for each other.
  *
+ * Where several optimizers step, an iteration has several steps, and which is for the reader to say. So a choice holds until
+ * the optimizer has stepped after which a batch is asked for. Where there are no batches it holds until the one that was made
+ * last has stepped twice, so that a whole iteration is among these steps.
+ *
  * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
  * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
  */
@@ -28,6 +32,8 @@
 
 #define WHOLE_STEPS 8u
 #define LEAST_WHOLE 2u /* however much they cost */
+#define MOST_HELD 16u /* steps that one choice is for */
+#define LATELY 256u   /* updates */
 #define LAST 31u
 #define MEDIAN_EVERY 16u
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
@@ -40,6 +46,13 @@ static struct {
 	const char *thread; /* `here` of the thread that has steps */
 	bool forked, chosen, reduces;
 	uint64_t steps;     /* decided so far */
+	struct {
+		uint32_t optimizers;    /* bits of those that have stepped lately */
+		uint32_t updates;       /* of all of these */
+		uint32_t latest, last;  /* that has stepped; after which an iteration ends, as far as it is known */
+		bool batches;           /* that is known by batches */
+		uint32_t steps, ends, before; /* since the last choice; of these, ends of iterations; steps of the choice before */
+	} held;
 	double last_ns;     /* the last decision */
 	double usual_ns;              /* a usual step, with what comes after it */
 	double earned_ns, spent_ns;   /* what recording may have cost so far; what recorded steps did cost */
@@ -214,6 +227,35 @@ static void bound_add(double now, double cost)
 		bound_note_costs();
 }
 
+void dwp_bound_updated(uint32_t optimizer, bool batch)
+{
+	if (bound.held.updates++ % LATELY == 0) {
+		bound.held.optimizers = bound.held.last = 0;
+		bound.held.batches = batch = false;
+	}
+	if (batch)
+		bound.held.last = bound.held.latest;
+	else if (!bound.held.batches && optimizer > bound.held.last)
+		bound.held.last = optimizer;
+	bound.held.batches |= batch;
+	bound.held.optimizers |= 1u << optimizer;
+	bound.held.latest = optimizer;
+	bound.held.ends += optimizer == bound.held.last;
+}
+
+/* Whether the last choice holds for the next step, too. */
+static bool bound_holds(void)
+{
+	bool several = bound.held.optimizers & (bound.held.optimizers - 1);
+
+	bound.held.steps++;
+	if (several && bound.held.ends < (bound.held.batches ? 1 : 2) && bound.held.steps < MOST_HELD)
+		return true;
+	bound.held.before = bound.held.steps;
+	bound.held.ends = bound.held.steps = 0;
+	return false;
+}
+
 /* Whether the next step is recorded without operators. */
 static bool bound_reduces(void)
 {
@@ -221,8 +263,10 @@ static bool bound_reduces(void)
 
 	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
+	if (bound_holds())
+		return bound.reduces;
 	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps;
-	if (bound.spent_ns + cost > bound.earned_ns)
+	if (bound.spent_ns + cost * bound.held.before > bound.earned_ns)
 		return true;
 	if (bound.steps <= WHOLE_STEPS)
 		return false;
@@ -278,6 +322,7 @@ void dwp_bound_forked(void)
 	bound.thread = NULL;
 	bound.steps = 0;
 	bound.chosen = false;
+	memset(&bound.held, 0, sizeof bound.held);
 	bound.earned_ns = bound.spent_ns = 0;
 	bound.recorded = bound.reduced = (struct bound_kind){ .added = 0 };
 	dwp_held_forked();

@@ -43,6 +43,8 @@ void dwp_bound_count(uint64_t (*count)(void), double ns);
 void dwp_bound_spared(uint64_t (*count)(void), double ns);
 void dwp_bound_choose(void);
 void dwp_bound_begun(void);
+/* The step ends with an update of this optimizer, from 0; with `batch`, a batch was asked for since the step before. */
+void dwp_bound_updated(uint32_t optimizer, bool batch);
 /* In a child of fork; and in a process that makes batches for another one. */
 void dwp_bound_forked(void);
 void dwp_bound_worker(void);

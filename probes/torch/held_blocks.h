@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core.h"
-#include "steps_state.h"
+#include "steps.h"
 
 #define DWP_HELD_BLOCKS 32768u
 #define DWP_HELD_GROUP 64u /* places side by side */

@@ -1,9 +1,8 @@
 /*
  * Steps and phases, from the functions that every training loop calls.
  *
- * The functions of PyTorch that training loops call are hooked. Each hook reports an event to
- * the state machine of its thread (steps_state.h), does to the recorder's step what the machine
- * answers, and records the phase: forward, backward, optimizer or evaluation. Under the
+ * The functions of PyTorch that training loops call are hooked. Each hook reports an event (steps.h), does to the
+ * recorder's step what is answered, and records the phase: forward, backward, optimizer or evaluation. Under the
  * interpreter's lock, except where a thread ends.
  */
 #include "format/keys.h"
@@ -74,11 +73,10 @@ static void loop_note_operator(struct loop_thread *thread)
 /* Reports what loops.c found. Does not need the interpreter's lock. */
 static void loop_report_loop(struct loop_thread *thread, const struct loops_seen *seen)
 {
-	struct steps_input input = { .provisional = dwp_loops_may_widen() };
+	struct steps_input input = { .event = STEPS_LOOP_WIDENS };
 
 	loop_note_operator(thread);
 	if (seen->widens) {
-		input.event = STEPS_LOOP_WIDENS;
 		dwp_loop_report_of(thread, &input);
 		thread->kept = thread->loop_began;
 	}
@@ -317,10 +315,7 @@ static PyObject *references; /* a set */
 
 static PyObject *loop_optimizer_gone(PyObject *self, PyObject *reference)
 {
-	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE, .optimizer = PyLong_AsVoidPtr(self) };
-
-	dwp_loop_report_to_all(&input);
-	dwp_optimizer_gone(input.optimizer);
+	dwp_optimizer_gone(PyLong_AsVoidPtr(self));
 	PySet_Discard(references, reference);
 	PyErr_Clear();
 	Py_RETURN_NONE;
@@ -531,7 +526,6 @@ static void loop_after_init(struct dwp_call *call, PyObject *result)
 	if (!result || !call->self)
 		return;
 	named = loop_is_named(call->self);
-	dwp_optimizer_made(call->self);
 	loop_watch_optimizer(call->self);
 	loop_report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
 	dwp_blocks_of_groups(call->self);
@@ -566,7 +560,7 @@ static PyObject *loop_at_exit(PyObject *self, PyObject *arguments)
 {
 	if (dwp_loop_current)
 		loop_note_operator(dwp_loop_current);
-	loop_report(&(struct steps_input){ .event = STEPS_EXIT, .provisional = dwp_loops_may_widen() });
+	loop_report_event(STEPS_EXIT);
 	dwp_bound_end();
 	Py_RETURN_NONE;
 }
@@ -624,7 +618,6 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	transform_level = loop_find_transform_level(torch);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
-	dwell_meta(DW_KEY_TORCH_OPTIMIZERS, "numbered");
 	dwp_loop_rules.named = dwp_step_on_given();
 	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)

@@ -1,9 +1,8 @@
-/*
- * The threads whose steps are found, and what the answers of the state machine do to the recorder.
- */
+/* The threads whose steps are found; see loop_threads.h. */
 #include "loop_threads.h"
 #include "format/keys.h"
 #include "held_blocks.h"
+#include "optimizers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,10 +10,11 @@
 struct dwell_site dwp_phase_forward = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_forward_bare = { "forward", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_backward = { "backward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_optimizer = { "optimizer", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_zero_grad = { "optimizer", DW_DETAIL_CLEARS, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 struct dwell_site dwp_phase_evaluation = { "evaluation", NULL, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0 };
-struct dwell_site dwp_phase_evaluation_bare = { "evaluation", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0 };
+struct dwell_site dwp_phase_evaluation_bare = {
+	"evaluation", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0
+};
 struct dwell_site dwp_phase_tentative = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
 
 struct steps_rules dwp_loop_rules;
@@ -27,49 +27,45 @@ static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_key;
 static bool has_key;
 
-static bool noted_found, noted_marked;
-
-/* Stores what made a step of this process. */
-static void loop_note_step(const struct loop_thread *thread)
+static void loop_say(uint32_t what)
 {
-	bool marked = thread->steps.state == STEPS_IN_PROGRAM, *noted = marked ? &noted_marked : &noted_found;
-
-	if (*noted || (!marked && dwp_loop_rules.named))
-		return;
-	*noted = true;
-	dwell_meta(DW_KEY_TORCH_STEPS, marked ? "marked" : "found");
+	dwell_step_is(what);
+	if ((what & DWELL_STEP_KIND) == DWELL_STEP_UPDATE)
+		dwp_bound_updated(what / DWELL_STEP_OPTIMIZER(1) & 15, what & DWELL_STEP_BATCH);
 }
 
-/* Does what the state machine returned. The gate may change whenever a step begins or ends. */
-static void loop_act(struct loop_thread *thread, enum steps_action action)
+/* Does what is answered. The gate may change whenever a step begins or ends. */
+static void loop_act(struct loop_thread *thread, enum steps_action action, uint32_t what)
 {
 	switch (action) {
-	case STEPS_DO_NOTHING: break;
 	case STEPS_DO_KEEP:
 		dwp_bound_choose();
 		thread->kept = dwell_step_now();
 		break;
-	case STEPS_DO_FORGET: thread->kept = 0; break;
-	case STEPS_DO_NOTE: thread->noted = dwell_ticks(); break;
+	case STEPS_DO_FORGET:
+		thread->kept = 0;
+		break;
+	case STEPS_DO_NOTE:
+		thread->noted = dwell_ticks();
+		break;
 	case STEPS_DO_BEGIN:
 	case STEPS_DO_TRY:
-	case STEPS_DO_INFER:
 		dwp_bound_choose();
 		(action == STEPS_DO_BEGIN ? dwell_step_begin_at : dwell_step_begin_tentative)(thread->kept);
-		loop_note_step(thread);
 		dwp_bound_begun();
 		dwp_types_step();
 		thread->kept = 0;
 		break;
 	case STEPS_DO_END:
-		dwell_step_end();
-		dwp_bound_choose();
-		break;
 	case STEPS_DO_END_NOTED:
-		dwell_step_end_at(thread->noted);
+		if (what)
+			loop_say(what);
+		dwell_step_end_at(action == STEPS_DO_END ? 0 : thread->noted);
 		dwp_bound_choose();
 		break;
-	case STEPS_DO_CANCEL: dwell_step_cancel(); break;
+	case STEPS_DO_CANCEL:
+		dwell_step_cancel();
+		break;
 	}
 }
 
@@ -82,21 +78,27 @@ uint64_t dwp_loop_events(void)
 
 enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct steps_input *input)
 {
-	struct steps_answer answer = dwp_steps_event(&thread->steps, input);
-	bool withdraws = answer.withdrawal != STEPS_WITHDRAW_NONE;
+	struct steps_input numbered = *input;
+	struct steps_answer answer;
 
+	if (input->event == STEPS_OPTIMIZER_MADE)
+		dwp_optimizer_made(input->optimizer);
+	if (input->optimizer)
+		numbered.number = dwp_optimizer_number(input->optimizer);
+	answer = dwp_steps_event(&thread->steps, &numbered);
 	__atomic_store_n(&events, events + 1, __ATOMIC_RELAXED);
-	if (withdraws)
-		dwell_steps_withdraw(answer.withdrawal == STEPS_WITHDRAW_PHASES ? &dwp_phase_tentative : NULL,
-		                     &dwp_phase_evaluation);
-	for (unsigned i = 0; i < STEPS_ACTIONS; i++) {
-		bool begins = i + 1 < STEPS_ACTIONS && answer.actions[i + 1] == STEPS_DO_BEGIN;
+	if (answer.trains)
+		dwell_steps_withdraw(answer.forward ? NULL : &dwp_phase_tentative, &dwp_phase_evaluation);
+	for (uint32_t i = 0; i < answer.count; i++) {
+		bool begins = i + 1 < answer.count && answer.actions[i + 1] == STEPS_DO_BEGIN;
 
 		/* A step that begins ends the one before without time between them. */
-		if (!(answer.actions[i] == STEPS_DO_END && begins && !thread->kept))
-			loop_act(thread, answer.actions[i]);
+		if (answer.actions[i] == STEPS_DO_END && begins && !thread->kept && answer.what)
+			loop_say(answer.what);
+		else if (!(answer.actions[i] == STEPS_DO_END && begins && !thread->kept))
+			loop_act(thread, answer.actions[i], answer.what);
 	}
-	thread->gate_changed |= withdraws || answer.actions[0] != STEPS_DO_NOTHING;
+	thread->gate_changed |= answer.trains || answer.count;
 	return answer.phase;
 }
 
@@ -128,9 +130,8 @@ static void loop_forked(void)
 		all_threads = next;
 	}
 	all_threads = dwp_loop_current;
-	noted_found = noted_marked = false;
 	dwp_loop_rules.shared = false; /* this process may be the one that trains */
-	dwp_loop_rules.withdrawn = dwp_loop_rules.optimizers || dwp_loop_rules.trained;
+	dwp_loop_rules.shown = dwp_loop_rules.optimizers || dwp_loop_rules.trained || dwp_loop_rules.functional;
 	dwp_bound_forked();
 	dwp_types_forked();
 	if (!dwp_loop_current)
@@ -165,12 +166,4 @@ struct loop_thread *dwp_loop_thread(void)
 	dwp_loop_current = thread;
 	dwp_held_steps = &thread->steps;
 	return thread;
-}
-
-void dwp_loop_report_to_all(const struct steps_input *input)
-{
-	pthread_mutex_lock(&threads_lock);
-	for (struct loop_thread *thread = all_threads; thread; thread = thread->next)
-		dwp_steps_event(&thread->steps, input);
-	pthread_mutex_unlock(&threads_lock);
 }

@@ -1,6 +1,6 @@
 /*
- * The threads whose steps are found, and what the answers of the state machine (steps_state.h) do to the
- * recorder. Used by loop.c in Python and by native/loop.c in C++.
+ * The threads whose steps are found, and what the answers (steps.h) do to the recorder. Used by loop.c in Python and by
+ * native/loop.c in C++.
  *
  * Python calls these functions with the interpreter's lock, C++ with a lock of its own, except where a
  * thread ends.
@@ -9,7 +9,7 @@
 
 #include <dwell/probe.h>
 
-#include "steps_state.h"
+#include "steps.h"
 
 /* A thread that has done something that may concern steps. Allocated at its first event and
  * freed when it ends. */
@@ -17,9 +17,10 @@ struct loop_thread {
 	struct steps_state steps;
 	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
 	uint64_t loop_began;  /* when the followed loop began its first iteration */
-	unsigned *update;     /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
+	unsigned
+		*update; /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
 	struct dwell_site *updates; /* with `update`: the phase that begins then */
-	bool gate_changed;    /* by a report; the caller follows the gate and clears it */
+	bool gate_changed;          /* by a report; the caller follows the gate and clears it */
 	struct loop_thread *next;
 };
 
@@ -29,14 +30,12 @@ extern struct steps_rules dwp_loop_rules;
 extern void (*dwp_loop_forked)(void);
 
 /* Phases. Details say what no name does (format/keys.h). */
-extern struct dwell_site dwp_phase_forward, dwp_phase_forward_bare, dwp_phase_backward, dwp_phase_optimizer,
-    dwp_phase_zero_grad, dwp_phase_evaluation, dwp_phase_evaluation_bare;
-/* Named forward; becomes evaluation if the process turns out to train. */
+extern struct dwell_site dwp_phase_forward, dwp_phase_forward_bare, dwp_phase_backward, dwp_phase_zero_grad,
+	dwp_phase_evaluation, dwp_phase_evaluation_bare;
+/* Named forward; the reader makes evaluation of it if the process turns out to train. */
 extern struct dwell_site dwp_phase_tentative;
 
 /* The struct of the calling thread. NULL: out of memory; then its steps are not found. */
 struct loop_thread *dwp_loop_thread(void);
-/* Reports an event to the thread's machine and does what it answers. Returns the phase that begins. */
+/* Reports an event and does what is answered. Returns the phase that begins. */
 enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct steps_input *input);
-/* Reports an event to the machines of all threads. */
-void dwp_loop_report_to_all(const struct steps_input *input);

@@ -446,11 +446,6 @@ uint32_t dwp_loops_here(uint64_t *loops, uint32_t most)
 	return count < most ? count : most;
 }
 
-bool dwp_loops_may_widen(void)
-{
-	return nest.count && !nest.decided;
-}
-
 bool dwp_loops_has_any(void)
 {
 	return nest.count > 0;

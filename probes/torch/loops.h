@@ -41,8 +41,6 @@ struct loops_seen {
 
 /* `module` and `input` are of LOOPS_CALL; `input` may be NULL. */
 struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject *input);
-/* Whether the loop may still turn out to be a part of a step. */
-bool dwp_loops_may_widen(void);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
 void dwp_loops_forget(void);

@@ -7,17 +7,16 @@
 #include <string.h>
 
 #include "format/keys.h"
-#include "loop_threads.h"
 
 #define NUMBERS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
 
-static struct dwell_site sites[] = {
+static struct dwell_site sites[] = { { "optimizer", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 },
 #define X(number) { "optimizer", #number, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 },
-	NUMBERS(X)
+	                                 NUMBERS(X)
 #undef X
 };
 
-#define MOST (sizeof sites / sizeof *sites + 1)
+#define MOST (sizeof sites / sizeof *sites)
 
 static const void *living[MOST]; /* by number - 1 */
 static uint32_t stepped[MOST];   /* how often each of these has */
@@ -42,12 +41,17 @@ void dwp_optimizer_gone(const void *optimizer)
 			living[i] = NULL;
 }
 
+uint32_t dwp_optimizer_number(const void *optimizer)
+{
+	for (uint32_t i = 1; optimizer && i < MOST; i++)
+		if (living[i] == optimizer)
+			return i;
+	return 0;
+}
+
 struct dwell_site *dwp_optimizer_site(const void *optimizer)
 {
-	for (size_t i = 1; optimizer && i < MOST; i++)
-		if (living[i] == optimizer)
-			return &sites[i - 1];
-	return &dwp_phase_optimizer;
+	return &sites[dwp_optimizer_number(optimizer)];
 }
 
 /* ---- loops -------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
  *   parameters  a module's own parameters
  *   blocks      which allocations are parameters, which an optimizer's state
  *   loop        steps and phases, from what a training loop calls
- *   steps_state where steps begin and end, a state machine without Python
+ *   steps       the pieces of a training loop, without Python
  *   loops       the loop of the program whose iterations are steps
  *   collectives collectives of ranks, and waits for other ranks
  *   data        batches and samples, checkpoints

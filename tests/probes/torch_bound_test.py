@@ -54,6 +54,18 @@ for i in range({STEPS}):
     loss.backward()
     optimizer.step()
 """
+# Two optimizers, which step in turn: the reader decides that both are of one iteration.
+PAIR = f"""
+import torch
+torch.set_num_threads(1)
+nets = [torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2)) for _ in range(2)]
+optimizers = [torch.optim.SGD(net.parameters(), lr=1e-2) for net in nets]
+for i in range({STEPS}):
+    for net, optimizer in zip(nets[::ORDER], optimizers[::ORDER]):
+        optimizer.zero_grad()
+        net(torch.ones(8, 4)).square().mean().backward()
+        optimizer.step()
+"""
 # Each phase has many operators, and takes more than a millisecond; no Python lies between them.
 LONG = """
 import torch
@@ -173,6 +185,16 @@ def check_memory(dwell, folder):
     check("the same blocks are live", full["allocations"] - full["frees"] == few["allocations"] - few["frees"], (full, few))
 
 
+def check_pair(dwell, folder, order):
+    trace = record(dwell, folder, "pair", ["--cost", "1%"], PAIR.replace("ORDER", order))
+    reduced = reduced_steps(dwell, trace)
+    rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+    check("two optimizers that step in turn are one iteration", len(rows) == STEPS, len(rows))
+    whole = sorted(set(range(STEPS)) - reduced)
+    check("some of their iterations are recorded whole", len(whole) > WHOLE, whole)
+    check("and most are not", len(reduced) > STEPS / 3, len(reduced))
+
+
 def check_price(dwell, folder):
     """A short run with expensive steps pays no more than it may: of all processor time of its process."""
     trace = record(dwell, folder, "short", ["--cost", "1%"], LONG)
@@ -194,6 +216,8 @@ def main():
         check("expensive first steps are few", set(range(WHOLE)) <= few and len(few) < WHOLE + 5, sorted(few))
         check_price(dwell, folder)
         check_memory(dwell, folder)
+        for order in ("1", "-1"):
+            check_pair(dwell, folder, order)
         check_places(dwell, folder)
         stacks = record(dwell, folder, "stacks", ["--stacks"])
         check("stacks are recorded whole by default", not reduced_steps(dwell, stacks))

@@ -17,6 +17,7 @@
 
 #include "../loop_threads.h"
 #include "../held_blocks.h"
+#include "../optimizers.h"
 #include "format/keys.h"
 #include "native.h"
 
@@ -27,7 +28,7 @@ DWELL_SITE(wait_site, DWELL_CATEGORY_DATA, "DataLoader", "wait for its threads")
 DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch::load", NULL);
 
-/* Guards the state machines of all threads. */
+/* Guards the state of all threads, and the numbers of optimizers. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define MOST_LOADERS 8u
@@ -260,7 +261,7 @@ static void loop_before(struct native_seen *seen)
 	case NATIVE_STEP:
 		loop_close();
 		loop_report_event(STEPS_OPTIMIZER_BEGINS);
-		loop_begin_inside(seen, &dwp_phase_optimizer);
+		loop_begin_inside(seen, dwp_optimizer_site(seen->self));
 		break;
 	case NATIVE_ZERO_GRAD:
 		loop_close();

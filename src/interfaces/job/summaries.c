@@ -104,7 +104,7 @@ static void summaries_note_memory(struct dw_summary *summary, size_t first)
 
 /* Opens a trace for a summary: of a run that was summarised before, only the steps that are new. If there are
  * none, where the ranks are now is of interest still. */
-static int summaries_open(struct dwell_trace **trace, const char *path, const struct dw_summary *before, bool is_live,
+static int summaries_open(struct dwell_trace **trace, const char *path, const struct dw_summary *before,
                           struct dwell_error *error)
 {
 	struct dwell_scope later = {
@@ -116,13 +116,12 @@ static int summaries_open(struct dwell_trace **trace, const char *path, const st
 		if (dw_summary_next_step(&before->ranks[i]) < later.steps_from)
 			later.steps_from = dw_summary_next_step(&before->ranks[i]);
 	if (later.steps_from && later.steps_from != UINT64_MAX) {
-		code = dw_trace_open_as_recorded(trace, path, &later, error);
+		code = dwell_trace_open(trace, &path, 1, &later, error);
 		if (code != DWELL_E_NAME && code != DWELL_E_NO_DATA)
 			return code;
 		*error = (struct dwell_error){ 0, "" };
 	}
-	return before || is_live ? dw_trace_open_as_recorded(trace, path, NULL, error)
-	                         : dwell_trace_open(trace, &path, 1, NULL, error);
+	return dwell_trace_open(trace, &path, 1, NULL, error);
 }
 
 /* With `is_live` nothing is printed, because the caller looks at the trace again and again. */
@@ -135,7 +134,7 @@ static int summaries_add_trace(struct dw_summary *summary, const char *path, boo
 
 	if (!is_live)
 		dw_say_progress(path);
-	code = summaries_open(&trace, path, summary->before, is_live != NULL, &error);
+	code = summaries_open(&trace, path, summary->before, &error);
 	if (code) {
 		dw_say_progress(NULL);
 		return dw_say_error(&error, code);

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
-#include "model/steps/learned.h"
 #include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "views/views.h"
@@ -76,7 +75,7 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 }
 
 static int trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
-                      const struct dwell_scope *scope, bool as_recorded, struct dwell_error *error)
+                      const struct dwell_scope *scope, struct dwell_error *error)
 {
 	struct dwell_trace *trace = calloc(1, sizeof *trace);
 	struct dwell_scope given;
@@ -87,8 +86,6 @@ static int trace_open(struct dwell_trace **result, const char *const *paths, siz
 	trace_copy_options(&given, sizeof given, scope);
 	code = count == 1 && given.profile_id ? dw_source_open_profile(&trace->source, *paths, given.profile_id, error)
 	                                      : dw_source_open(&trace->source, paths, count, error);
-	if (!code && !as_recorded)
-		code = dw_learned_apply(trace->source, error);
 	if (!code)
 		code = trace_open_model(trace, &given, error);
 	if (code)
@@ -108,14 +105,7 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 		return dw_error_set(error, DWELL_E_ARGUMENT, "%s(): count is 0: give the path of a trace", __func__);
 	for (size_t i = 0; i < count; i++)
 		DW_TRACE_NEEDS(paths[i]);
-	return trace_open(result, paths, count, scope, false, error);
-}
-
-int dw_trace_open_as_recorded(struct dwell_trace **result, const char *path, const struct dwell_scope *scope,
-                              struct dwell_error *error)
-{
-	*result = NULL;
-	return trace_open(result, &path, 1, scope, true, error);
+	return trace_open(result, paths, count, scope, error);
 }
 
 int dwell_trace_open_result(struct dwell_trace **trace, const struct dwell_profile_result *result,

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "model/model.h"
-#include "model/steps/learned.h"
 #include "table/table.h"
 
 static int info_take_option(void *context, const struct dw_option *option, const char *value)
@@ -235,9 +234,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	code = dw_source_open(&source, &path, 1, &error);
 	if (code)
 		return dw_say_error(&error, code);
-	code = dw_learned_apply(source, &error);
-	if (!code)
-		code = dw_model_create(&model, source, &everything, &error);
+	code = dw_model_create(&model, source, &everything, &error);
 	if (code) {
 		dw_source_close(source);
 		return dw_say_error(&error, code);

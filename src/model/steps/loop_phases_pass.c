@@ -170,40 +170,6 @@ static struct dw_phase_run *phases_find_run(struct phases_state *state, bool lea
 	return run;
 }
 
-/* ---- updates ------------------------------------------------------------------------------------------ */
-
-/* An event of learning leads to the next update. */
-static void phases_lead(struct dw_phase_loop *loop, unsigned kind, uint64_t ticks)
-{
-	uint64_t data = loop->pending.start_ticks;
-
-	if (!loop->coming.start_ticks)
-		loop->coming.start_ticks = data ? data : ticks;
-	loop->gradients |= kind == DW_LOOP_BACKWARD;
-}
-
-/* A call without learning: what came before it leads to no update, unless it has computed gradients. */
-static void phases_lead_nowhere(struct dw_phase_loop *loop)
-{
-	if (!loop->gradients)
-		loop->coming.start_ticks = 0;
-}
-
-static void phases_end_update(struct phases_state *state, uint64_t ticks)
-{
-	struct dw_phase_loop *loop = state->loop;
-	uint64_t last = loop->update_count ? loop->updates[loop->update_count - 1].end_ticks : 0;
-
-	if (!loop->coming.start_ticks)
-		loop->coming.start_ticks = ticks;
-	if (loop->coming.start_ticks < last)
-		loop->coming.start_ticks = last;
-	loop->coming.end_ticks = ticks;
-	state->failed |= !DW_APPEND(&loop->updates, &loop->update_capacity, &loop->update_count, loop->coming);
-	memset(&loop->coming, 0, sizeof loop->coming);
-	loop->gradients = loop->in_backward = false;
-}
-
 /* ---- events ------------------------------------------------------------------------------------------- */
 
 /* Gives the time since the last event began or ended to the innermost one. */
@@ -261,7 +227,6 @@ static void phases_get_data(struct phases_state *state, const struct phases_fram
 	struct dw_phase_loop *loop = state->loop;
 	struct dw_phase_run *run = phases_last(&loop->runs);
 
-	loop->coming.batches += frame->row != ROW_LOADER;
 	if (phases_is_without_learning(state)) {
 		if (run)
 			run->batches += frame->row != ROW_LOADER;
@@ -302,10 +267,6 @@ static void phases_follow(struct phases_state *state, const struct phases_frame 
 	loop->learned += learns;
 	if (!learns && phases_is_learning(state))
 		return;
-	if (learns)
-		phases_lead(loop, kind, ticks);
-	else
-		phases_lead_nowhere(loop);
 	run = phases_find_run(state, learns, ticks, ns);
 	if (!run)
 		return;
@@ -464,29 +425,6 @@ DW_INLINE void phases_enter(void *context, void *place, uint64_t ticks, uint32_t
 		phases_enter_row(state, frame, ticks, id, row);
 }
 
-/* An optimizer's phase ends. PyTorch's own range around it ends later, and so does the backward whose hook it is in. */
-static void phases_end_optimizer(struct phases_state *state, const struct phases_frame *frame, uint64_t ticks)
-{
-	struct dw_phase_loop *loop = state->loop;
-
-	loop->updates_of[frame->optimizer]++;
-	loop->coming.optimizer = frame->optimizer;
-	if (state->open[DW_LOOP_BACKWARD])
-		loop->in_backward = true;
-	else if (!state->stepping)
-		phases_end_update(state, ticks);
-}
-
-static void phases_end_step(struct phases_state *state, uint64_t ticks)
-{
-	if (--state->stepping || state->open[DW_LOOP_UPDATE] || phases_is_without_learning(state))
-		return;
-	if (state->open[DW_LOOP_BACKWARD])
-		state->loop->in_backward = true;
-	else
-		phases_end_update(state, ticks);
-}
-
 /* The event at the frame ends. */
 static void phases_end_event(struct phases_state *state, struct phases_frame *frame, uint64_t ticks)
 {
@@ -496,9 +434,7 @@ static void phases_end_event(struct phases_state *state, struct phases_frame *fr
 	if (frame->event == DW_LOOP_UPDATE && !frame->updated && !frame->clears && !state->stepping)
 		phases_update(state, frame);
 	if (frame->event == DW_LOOP_UPDATE && !frame->clears)
-		phases_end_optimizer(state, frame, ticks);
-	else if (frame->event == DW_LOOP_BACKWARD && loop->in_backward)
-		phases_end_update(state, ticks);
+		loop->updates_of[frame->optimizer]++;
 	if (frame->event == DW_LOOP_DATA && loop->pending.start_ticks)
 		loop->pending.end_ticks = ticks;
 	else if (run && ticks > run->end_ticks)
@@ -513,7 +449,7 @@ static bool phases_is_event(const struct phases_frame *frame)
 static __attribute__((noinline)) void phases_leave_row(struct phases_state *state, struct phases_frame *frame, uint64_t ticks)
 {
 	if (frame->row == ROW_STEPS) {
-		phases_end_step(state, ticks);
+		state->stepping--;
 		return;
 	}
 	if (frame->row == ROW_CLEARS)

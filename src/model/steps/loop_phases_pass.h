@@ -20,13 +20,6 @@ struct dw_phase_runs {
 	size_t count, capacity;
 };
 
-/* An update with what led to it since the one before. Several optimizers that step within one backward are one. */
-struct dw_phase_update {
-	uint64_t start_ticks, end_ticks;
-	uint32_t batches;          /* requests for data */
-	uint32_t optimizer;        /* from 0 */
-};
-
 /* A loop while its stream is walked. */
 struct dw_phase_loop {
 	const struct dw_source_clock *clock;
@@ -37,12 +30,6 @@ struct dw_phase_loop {
 	uint64_t updates_of[DW_LOOP_OPTIMIZERS];
 	uint64_t epochs, learned;  /* learned: events of learning */
 	struct dw_phase_runs runs, checkpoints; /* malloc'ed */
-
-	struct dw_phase_update *updates; /* malloc'ed */
-	size_t update_count, update_capacity;
-	struct dw_phase_update coming; /* the next of them; start_ticks 0: nothing has led to it yet */
-	bool gradients;            /* of `coming`: a backward has run */
-	bool in_backward;          /* of `coming`: it is made, and ends with the backward */
 
 	size_t next;               /* the first step that does not end before the latest event began, with what follows it */
 	size_t seen;               /* steps before this one are in a run or have events */

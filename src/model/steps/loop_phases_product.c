@@ -3,7 +3,6 @@
  */
 #include "base/free.h"
 #include "base/order.h"
-#include "model/steps/learned.h"
 #include "model/steps/loop_phases_pass.h"
 #include "model/steps/steps_build.h"
 
@@ -265,7 +264,6 @@ static bool phases_make(struct dw_loop_phases *phases, struct dw_phase_loop *loo
 
 struct loop_phases {
 	struct dw_loop_phases *loops;
-	struct dw_learned learned; /* from the same walk */
 };
 
 static bool phases_compute(struct dw_model *model, const void *request, void *result)
@@ -279,33 +277,20 @@ static bool phases_compute(struct dw_model *model, const void *request, void *re
 		return false;
 	found->loops = dw_arena_alloc(&model->arena, (steps->thread_count + 1) * sizeof *found->loops);
 	loops = calloc(steps->thread_count + 1, sizeof *loops);
-	good = found->loops && loops && dw_phase_loops_walk(model, steps, loops) &&
-	       dw_learned_decide(model, steps, loops, &found->learned);
+	good = found->loops && loops && dw_phase_loops_walk(model, steps, loops);
 	for (size_t i = 0; good && i < steps->thread_count; i++)
 		good = phases_make(&found->loops[i], &loops[i], &steps->loops[i]);
 	for (size_t i = 0; loops && i < steps->thread_count; i++)
-		DW_FREE(loops[i].counts, loops[i].updates, loops[i].runs.list, loops[i].checkpoints.list);
+		DW_FREE(loops[i].counts, loops[i].runs.list, loops[i].checkpoints.list);
 	free(loops);
 	return good;
 }
 
 DW_PRODUCT(loop_phases, struct loop_phases, phases_compute, NULL);
 
-static const struct loop_phases *phases_get(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_loop_phases, 0, NULL, error);
-}
-
 const struct dw_loop_phases *dw_model_loop_phases(struct dw_model *model, struct dwell_error *error)
 {
-	const struct loop_phases *found = phases_get(model, error);
+	const struct loop_phases *found = dw_product_get(model, &dw_product_loop_phases, 0, NULL, error);
 
 	return found ? found->loops : NULL;
-}
-
-const struct dw_learned *dw_model_learned(struct dw_model *model, struct dwell_error *error)
-{
-	const struct loop_phases *found = phases_get(model, error);
-
-	return found ? &found->learned : NULL;
 }

@@ -1,6 +1,5 @@
 /* The trace that `dwell view` shows: opening it, reading on, and its newer state while a program writes it. */
 #include "base/system/clock.h"
-#include "model/steps/learned.h"
 #include "page/server_inside.h"
 
 #define SLICE_MS 15u      /* reading between two looks at the sockets */
@@ -27,8 +26,6 @@ int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_tra
 	if (stat(options->paths[0], &file) == 0)
 		trace->size_bytes = file.st_size;
 	result = dw_source_open(&trace->source, options->paths, options->path_count, error);
-	if (!result)
-		result = dw_learned_apply(trace->source, error);
 	if (!result)
 		result = dw_model_create(&trace->model, trace->source, NULL, error);
 	if (!result)

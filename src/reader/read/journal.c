@@ -315,7 +315,7 @@ static int journal_take_step(struct dw_read_file *file, const struct dw_entry *e
 	return JOURNAL_APPEND(file, steps, step,
 	    (struct dw_read_step){ .number = from->number, .thread = entry->id, .start_ticks = from->start_ticks,
 	        .end_ticks = from->end_ticks, .cpu_ns = from->end_ticks ? from->cpu_ns : 0,
-	        .recorded = entry->aux & DW_STEP_RECORDED, .tentative = entry->aux & DW_STEP_TENTATIVE,
+	        .what = entry->aux & DW_STEP_WHAT, .recorded = entry->aux & DW_STEP_RECORDED, .tentative = entry->aux & DW_STEP_TENTATIVE,
 	        .reduced = entry->aux & DW_STEP_REDUCED && !(entry->aux & DW_STEP_RECORDED) });
 }
 
@@ -539,7 +539,7 @@ int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct d
 {
 	journal_each_entry(file, arena, false, journal_count_ids);
 	if (journal_make_tables(file) || journal_each_entry(file, arena, true, journal_take_entry) ||
-	    journal_each_entry(file, arena, false, journal_take_name) || dw_read_withdraw(file))
+	    journal_each_entry(file, arena, false, journal_take_name) || dw_read_decide_iterations(file))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s", file->path);
 	return 0;
 }

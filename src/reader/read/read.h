@@ -7,6 +7,7 @@
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   times    STEP and PROFILE entries that a reader of one profile does not need
  *   withdraw steps that turned out to be none
+ *   iterations which of the steps that a probe found are an iteration
  *   clock    its ticks on the run's common time line
  *   index    ids looked up in a table
  *   gather   files of the same run in the same folder; whether a writer is alive
@@ -72,6 +73,7 @@ struct dw_read_thread {
 struct dw_read_step {
 	uint32_t thread;      /* THREAD id */
 	bool recorded, reduced, tentative;
+	uint32_t what;        /* DWELL_STEP_*; 0: it is an iteration as it is */
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };
 
@@ -274,6 +276,8 @@ static inline uint64_t dw_read_u64(double value)
 /* withdraw.c: leaves out tentative steps that were none, and names their phases as they are known
  * since. -1 if out of memory. */
 int dw_read_withdraw(struct dw_read_file *file);
+/* iterations.c: makes iterations of the steps that a probe found. -1 if out of memory. */
+int dw_read_decide_iterations(struct dw_read_file *file);
 
 /* source_files.c, processes.c, stacks.c, chunks.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
 int dw_read_fill_files(struct dw_reader *reader);

@@ -339,8 +339,6 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 /* The same for one trace, of which only this profile is asked for (dwell_profile_result.id): other profiles and steps
  * may be left out that ended before it began or began after it ended. */
 int dw_source_open_profile(struct dw_source **source, const char *path, uint32_t profile, struct dwell_error *error);
-/* Replaces the steps, before anything is computed of the source: copies these. -1: out of memory. */
-int dw_source_set_steps(struct dw_source *source, const struct dw_source_step *steps, size_t count);
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than
  * reading the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);

@@ -402,17 +402,3 @@ const char *dw_source_meta(const struct dw_source *source, uint32_t process, con
 			return source->metas[i].value;
 	return NULL;
 }
-
-int dw_source_set_steps(struct dw_source *source, const struct dw_source_step *steps, size_t count)
-{
-	struct dw_reader *reader = source->private_data;
-	struct dw_source_step *own = dw_read_take(reader, count, sizeof *own);
-
-	if (!own)
-		return -1;
-	memcpy(own, steps, count * sizeof *own);
-	DW_SORT(own, count, compare_steps);
-	source->steps = steps_order_by_process(reader, own, count, sizeof *own, offsetof(struct dw_source_step, thread));
-	source->step_count = count;
-	return source->steps ? 0 : -1;
-}

@@ -87,11 +87,8 @@
                                                     * the first name below */
 #define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
                                                     * evaluation of a trained model have the second */
-#define DW_KEY_TORCH_OPTIMIZERS "torch.optimizers" /* "numbered": phases have the details below */
 #define DW_KEY_TORCH_OPTIMIZER_LOOPS "torch.optimizer_loops" /* text: "1=3/5 2=3": the first optimizer steps in the loop 5 of the
                                                    * program, which is in its loop 3, and the second one in loop 3 */
-#define DW_KEY_TORCH_STEPS "torch.steps"           /* "found": the probe found steps by what the program does; "marked": the
-                                                    * program marked steps from then on */
 #define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: "aten::mm=90 aten::add=100": how much of the operators' work is
                                                     * in 64-bit floating point, in percent; or "none" */
 #define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */

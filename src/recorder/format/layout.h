@@ -522,9 +522,10 @@ struct dw_entry_step {
 /* DW_STEP_RECORDED is not set, and only operators and layers are missing: they are recorded in some steps, which
  * were chosen at random, to bound what recording costs */
 #define DW_STEP_REDUCED 8u
+#define DW_STEP_WHAT 0xfff00u /* DWELL_STEP_* of dwell/probe_abi.h; see read/iterations.c. 0: an iteration as it is */
 
 /*
- * id: PROCESS; aux: 0. The process's tentative steps that began before `ticks` were none, and its
+ * id: PROCESS; aux: 0. The process trains from `ticks` on. Its tentative steps that began before were none, and its
  * next step may have the number 0. What the ranges of `op` were is only known now: they are `as`.
  */
 struct dw_entry_withdrawal {
@@ -534,9 +535,9 @@ struct dw_entry_withdrawal {
 };
 
 /*
- * id: THREAD; aux: DW_STEP_TENTATIVE or 0. Consecutive steps of one thread that were summarised,
- * because the file's space for entries of single steps is full. The thread updates the entry in
- * place while it collects steps; `count` is written last.
+ * id: THREAD; aux: DW_STEP_TENTATIVE or 0. Consecutive steps of one thread that were summarised, because the file's space
+ * for entries of single steps is full. Updates of one iteration are one step. The thread updates the entry in place while it
+ * collects steps; `count` is written last.
  */
 #define DW_STEPS_BUCKETS 128u
 #define DW_STEPS_BUCKETS_PER_OCTAVE 4u

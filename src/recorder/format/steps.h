@@ -1,5 +1,5 @@
 /*
- * Durations of summarised steps: which bucket of a STEPS entry counts a duration.
+ * Durations of summarised steps: which bucket of a STEPS entry counts a duration. And what a probe found.
  *
  * Shared by the recorder, which fills the buckets, and by the reader. Four buckets an
  * octave, so a bucket's bounds are 19% apart. Without floating point, because the recorder
@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "dwell/probe.h"
 #include "format/layout.h"
 
 #define DW_STEPS_FIRST_OCTAVE 8u /* the first bucket begins at 2^8 ticks */
@@ -30,4 +31,10 @@ static inline uint32_t dw_steps_bucket(uint64_t ticks)
 	for (unsigned i = 0; i < 3; i++)
 		bucket += fraction >= quarters[i];
 	return bucket < DW_STEPS_BUCKETS ? bucket : DW_STEPS_BUCKETS - 1;
+}
+
+/* The optimizer whose update ended a step, from 0. */
+static inline uint32_t dw_step_optimizer(uint32_t aux)
+{
+	return aux / DWELL_STEP_OPTIMIZER(1) & 15;
 }

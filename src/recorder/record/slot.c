@@ -126,6 +126,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->summarises = false;
 	slot->ring.count = slot->ring.segment = slot->ring.at = 0;
 	slot->summary = NULL;
+	slot->summed.optimizers = 0;
 	slot->summary_end = 0;
 	slot->ended_start = slot->ended_end = 0;
 	slot->late = false;

@@ -558,6 +558,15 @@ void dwell_step_begin_tentative(uint64_t ticks)
 	step_begin_here(ticks, DW_STEP_TENTATIVE);
 }
 
+/* The thread has a slot if a step is open in it. */
+void dwell_step_is(uint32_t what)
+{
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(NULL) : NULL;
+
+	if (slot && slot->step)
+		DW_STORE(slot->step->entry.aux, DW_LOAD(slot->step->entry.aux) | (what & DW_STEP_WHAT));
+}
+
 /* Ends the step and sets the gate for the next one: what comes in between belongs to the next. */
 STEP_PATH uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 {

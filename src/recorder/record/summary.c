@@ -17,6 +17,9 @@
  * reserve is free. Otherwise a ring has one entry, for the open step, so that it can be seen if the
  * program is killed; it is added to the summary when it ends.
  *
+ * Several optimizers that step once each in an iteration are one step here: an update joins the one before if it has no
+ * batch and its optimizer has not stepped yet. The reader decides so, too, of single steps (read/iterations.c).
+ *
  * Called by step.c. Only the thread whose steps an entry collects changes the entry.
  */
 #include "record/chunks.h"
@@ -80,19 +83,60 @@ static struct dw_entry_steps *summary_find_entry(struct dw_slot *slot, uint32_t 
 	return entry;
 }
 
-bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
-                         uint64_t cpu_ns, enum dw_loss *cause)
+/* The optimizer that stepped, as a bit; 0: none did. */
+static uint32_t summary_optimizer(uint32_t aux)
 {
-	struct dw_entry_steps *entry = summary_find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
-	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;
+	return (aux & DWELL_STEP_KIND) == DWELL_STEP_UPDATE ? 1u << dw_step_optimizer(aux) : 0;
+}
 
+static bool summary_joins(const struct dw_slot *slot, uint32_t aux)
+{
+	uint32_t optimizer = summary_optimizer(aux), stepped = slot->summed.optimizers;
+
+	return optimizer && stepped && !(stepped & optimizer) && !(aux & DWELL_STEP_BATCH) && slot->summary->count;
+}
+
+/* The step goes on with an update of another optimizer. */
+static void summary_extend(struct dw_slot *slot, struct dw_entry_steps *entry, const struct dw_entry_step *step,
+                           uint64_t end_ticks, uint64_t cpu_ns)
+{
+	uint64_t before = slot->summed.ticks, shortest = slot->summed.shortest;
+	uint64_t ticks = end_ticks > slot->summed.start ? end_ticks - slot->summed.start : before;
+
+	entry->step_ticks += ticks - before;
+	entry->cpu_ns += cpu_ns;
+	entry->shortest_ticks = ticks < shortest ? ticks : shortest;
+	if (ticks > entry->longest_ticks)
+		entry->longest_ticks = ticks;
+	entry->durations[dw_steps_bucket(before)]--;
+	entry->durations[dw_steps_bucket(ticks)]++;
+	slot->summed.ticks = ticks;
+	slot->summed.optimizers |= summary_optimizer(step->entry.aux);
+	__atomic_store_n(&entry->end_ticks, end_ticks, __ATOMIC_RELEASE);
+}
+
+bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks, uint64_t cpu_ns,
+                         enum dw_loss *cause)
+{
+	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;
+	struct dw_entry_steps *entry = slot->summary;
+
+	if (entry && summary_joins(slot, step->entry.aux)) {
+		summary_extend(slot, entry, step, end_ticks, cpu_ns);
+		return true;
+	}
+	entry = summary_find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
 	if (!entry)
 		return false;
 	if (!entry->count) {
 		entry->first_number = step->number;
 		entry->start_ticks = step->start_ticks;
-		entry->shortest_ticks = ticks;
+		entry->shortest_ticks = UINT64_MAX;
 	}
+	slot->summed.start = step->start_ticks;
+	slot->summed.ticks = ticks;
+	slot->summed.shortest = entry->shortest_ticks;
+	slot->summed.optimizers = summary_optimizer(step->entry.aux);
 	entry->step_ticks += ticks;
 	entry->cpu_ns += cpu_ns;
 	entry->cpu_count += cpu_ns != 0;

@@ -88,6 +88,11 @@ struct dw_slot {
 	bool summarises;                    /* this thread's steps are summarised from now on */
 	struct dw_entry_step hidden_step;   /* for the open step, if the file has no space for a ring */
 	struct dw_entry_steps *summary;     /* the entry that collects steps; NULL: none yet */
+	/* The last step that it has, which another optimizer's update may join: how short the others are. */
+	struct {
+		uint64_t start, ticks, shortest;
+		uint32_t optimizers; /* bits of those that have stepped in it */
+	} summed;
 	uint64_t summary_end;               /* number of steps after which another entry is reserved */
 	const void *scope;                  /* variable of the open scoped step, if in the trace */
 	uintptr_t scope_frame;              /* frame address at its begin */

@@ -3,7 +3,6 @@
  */
 #include "random_steps.h"
 
-#include "model/steps/learned.h"
 #include "model/steps/loop_phases.h"
 
 static const struct random_name names[] = {
@@ -95,66 +94,18 @@ static void phases_check_loop(const struct dw_loop_phases *phases, const struct 
 	CHECK(until_ns <= loop->duration_ns);
 }
 
-static void phases_check_learned(const struct dw_learned *learned)
-{
-	for (size_t i = 0; i < learned->loop_count; i++) {
-		const struct dw_learned_loop *loop = &learned->loops[i];
-		const struct dw_source_step *steps = learned->steps + loop->first;
-
-		CHECK(loop->same <= loop->count);
-		CHECK((loop->count > 0) == (loop->why == DW_LEARNED_DECIDED));
-		for (size_t s = 0; s < loop->count; s++) {
-			CHECK(steps[s].start_ticks <= steps[s].end_ticks);
-			CHECK(!s || steps[s - 1].end_ticks <= steps[s].start_ticks);
-		}
-	}
-}
-
-static void phases_draw_begin(void)
-{
-	random_steps_start();
-	dw_encode_meta(&made.process, "torch.steps", "found", false);
-	dw_encode_meta(&made.process, "torch.optimizers", "numbered", false);
-	if (random_below(2))
-		dw_encode_meta(&made.process, "torch.optimizer_loops", random_below(2) ? "1=1 2=1 " : "1=1 2=1/2 ", false);
-}
-
-/* The iterations as steps: each has its length in shares, none begins before the one before has ended. */
-static void phases_check_applied(void)
-{
-	const struct dw_steps *steps;
-	struct dw_model *model = NULL;
-
-	REQUIRE(dw_learned_apply(made.source, &made.error) == 0 &&
-	        dw_model_create(&model, made.source, NULL, &made.error) == 0);
-	steps = dw_model_steps(model, &made.error);
-	REQUIRE(steps && steps->count == made.source->step_count);
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i];
-		uint64_t ns = 0;
-
-		for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
-			ns += step->share_ns[share];
-		CHECK_EQ(ns, step->end_ns - step->start_ns);
-		CHECK(!i || step[-1].thread != step->thread || step[-1].end_ns <= step->start_ns);
-	}
-	dw_model_destroy(model);
-}
-
 static void phases_compare(void)
 {
 	const struct dw_steps *steps = dw_model_steps(made.model, &made.error);
 	const struct dw_loop_phases *phases = dw_model_loop_phases(made.model, &made.error);
 
 	REQUIRE(steps && phases);
-	phases_check_learned(dw_model_learned(made.model, &made.error));
 	for (size_t i = 0; i < steps->thread_count; i++) {
 		uint32_t thread = phases_thread(made.source, steps->threads[i]);
 
 		REQUIRE(thread < THREADS);
 		phases_check_loop(&phases[i], &steps->loops[i], phases_open_ns(thread));
 	}
-	phases_check_applied();
 }
 
 TEST(phases_hold_in_any_trace)
@@ -163,7 +114,7 @@ TEST(phases_hold_in_any_trace)
 		                                   .name_count = OPS,
 		                                   .others = 40,
 		                                   .draw_other = random_steps_draw,
-		                                   .draw_begin = phases_draw_begin };
+		                                   .draw_begin = random_steps_start };
 
 	random_test(&ask, random_steps_open, phases_compare, 150);
 }

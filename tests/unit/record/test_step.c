@@ -126,6 +126,23 @@ TEST(tentative_steps_are_withdrawn_together)
 	session_end();
 }
 
+/* A probe says what a step is before it ends; only what it may say is kept. */
+TEST(a_step_is_what_its_probe_says)
+{
+	const struct dw_entry_step *step;
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	dwell_step_is(DWELL_STEP_UPDATE); /* no step is open */
+	dwell_step_begin();
+	step = dw_slot_here(&cause)->step;
+	CHECK_EQ(step->entry.aux, DW_STEP_RECORDED);
+	dwell_step_is(DWELL_STEP_UPDATE | DWELL_STEP_BATCH | DWELL_STEP_OPTIMIZER(3) | DW_STEP_CANCELLED);
+	CHECK_EQ(step->entry.aux, DW_STEP_RECORDED | DWELL_STEP_UPDATE | DWELL_STEP_BATCH | DWELL_STEP_OPTIMIZER(3));
+	dwell_step_end();
+	session_end();
+}
+
 /* A probe leaves operators and layers out of some steps; all else is recorded in them. */
 TEST(reduced_steps_have_no_operators)
 {

@@ -81,7 +81,45 @@ TEST(an_entry_adds_up_its_steps)
 	CHECK_EQ(entry.cpu_count, 2);
 	CHECK_EQ(entry.recorded, 3);
 	CHECK_EQ(entry.durations[dw_steps_bucket(300)] + entry.durations[dw_steps_bucket(600)] +
-	             entry.durations[dw_steps_bucket(900)], 3);
+	             entry.durations[dw_steps_bucket(900)],
+	         3);
+}
+
+/* Adds an update of 100 ticks of an optimizer, with 50 ticks since the one before. */
+static void add_update(struct dw_slot *slot, uint64_t number, uint32_t optimizer, uint32_t more)
+{
+	struct dw_entry_step step = { .entry.aux =
+		                              DW_STEP_RECORDED | DWELL_STEP_UPDATE | DWELL_STEP_OPTIMIZER(optimizer) | more,
+		                          .number = number,
+		                          .start_ticks = 1000 + 150 * number };
+	enum dw_loss cause;
+
+	CHECK(dw_step_summary_add(slot, &step, step.start_ticks + 100, 10, &cause));
+}
+
+/* A generator and a discriminator, which is what a reader of single steps decides, too. */
+TEST(optimizers_that_step_in_turn_are_one_step)
+{
+	struct dw_entry_steps entry = { .count = 0 };
+	struct dw_slot slot = { .summary = &entry, .summary_end = 100 };
+	uint64_t steps = 0;
+
+	for (uint64_t i = 0; i < 8; i++)
+		add_update(&slot, i, i % 2, 0);
+	CHECK_EQ(entry.count, 4);
+	CHECK_EQ(entry.step_ticks, 4 * 250);
+	CHECK_EQ(entry.shortest_ticks, 250);
+	CHECK_EQ(entry.longest_ticks, 250);
+	CHECK_EQ(entry.cpu_ns, 80);
+	CHECK_EQ(entry.end_ticks, 1000 + 150 * 7 + 100);
+	add_update(&slot, 8, 0, DWELL_STEP_BATCH);
+	add_update(&slot, 9, 1, DWELL_STEP_BATCH); /* another batch is another iteration */
+	add_update(&slot, 10, 1, 0);
+	CHECK_EQ(entry.count, 7);
+	CHECK_EQ(entry.shortest_ticks, 100);
+	for (unsigned i = 0; i < DW_STEPS_BUCKETS; i++)
+		steps += entry.durations[i];
+	CHECK_EQ(steps, 7);
 }
 
 /* What may be withdrawn has an entry of its own. If there is no space for another, steps are lost. */
@@ -89,7 +127,7 @@ TEST(an_entry_has_steps_of_one_kind)
 {
 	struct dw_entry_steps entry = { .entry.aux = DW_STEP_TENTATIVE };
 	struct dw_slot slot = { .summary = &entry, .summary_end = 100 };
-	struct dw_entry_step step = { .entry.aux = DW_STEP_RECORDED | DW_STEP_TENTATIVE };
+	struct dw_entry_step step = { .entry.aux = DW_STEP_RECORDED | DW_STEP_TENTATIVE | DWELL_STEP_CALL };
 	enum dw_loss cause = DW_LOSS_COUNT;
 
 	begin(16);

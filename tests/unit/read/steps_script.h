@@ -1,5 +1,5 @@
 /*
- * The words of tests/data/steps, as events of the state machine of steps. For tests that replay these files; each
+ * The words of tests/data/steps, as events of probes/torch/steps.h. For tests that replay these files; each
  * includes this once.
  */
 #pragma once
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "steps_state.h"
+#include "steps.h"
 
 /* Words with an end of their own, and what ends them. */
 static const struct {
@@ -65,7 +65,6 @@ static inline struct steps_input script_read(const char *line, char word[32])
 		input.named |= strcmp(quality, "named") == 0;
 		input.loop |= strcmp(quality, "loop") == 0;
 		input.transformed |= strcmp(quality, "transformed") == 0;
-		input.provisional |= strcmp(quality, "provisional") == 0;
 		if (quality[0] && !quality[1])
 			input.optimizer = &optimizers[(unsigned char)*quality & 127];
 	}
