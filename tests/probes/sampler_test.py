@@ -121,9 +121,10 @@ def without_ranges(folder, program):
     for words in (["export", "-f", "folded", trace], ["export", "-f", "speedscope", trace], ["export", "-f", "flamegraph", trace],
                   ["top", "--once", trace]):
         said = subprocess.run([DWELL, *words], capture_output=True, text=True)
-        check(f"{words[:3]} without ranges", "burn_60" in said.stdout and "new chunk" not in said.stdout, said.stdout[:2000], said.stderr)
+        own = "new chunk" in said.stdout and "speedscope" not in words  # that has a profile of ranges beside the samples
+        check(f"{words[:3]} without ranges", "burn_60" in said.stdout and not own, said.stdout[:2000], said.stderr)
     busy = [row["busy_share"] for row in rows(trace, "threads", by=lambda row: row["tid"]).values()]
-    check("threads without ranges are busy while they use a CPU", len(busy) > 1 and sum(share > 0.1 for share in busy) > 1, busy)
+    check("threads without ranges are busy while they use a CPU", len(busy) > 1 and min(busy) > 0.001, busy)
 
 
 def kernel(folder, program):
