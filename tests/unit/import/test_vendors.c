@@ -18,17 +18,22 @@ static int open_text(const char *text)
 	return result ? result : dw_model_create(&made.model, made.source, NULL, &made.error);
 }
 
+static int count_range(void *context, const struct dw_event *event)
+{
+	*(long *)context += event->type == DW_EVENT_RANGE;
+	return 0;
+}
+
 /* Opens the text; the number of its ranges, or -1. */
 static long open_ranges(const char *text)
 {
-	const struct dw_flat *flat;
+	long ranges = 0;
 
 	if (open_text(text)) {
 		CHECK_FAIL("%s", made.error.message);
 		return -1;
 	}
-	flat = dw_model_flat(made.model, UINT32_MAX, &made.error);
-	return flat ? (long)flat->ranges : -1;
+	return dw_model_events(made.model, count_range, &ranges, &made.error) ? -1 : ranges;
 }
 
 static const char *notes(void)
