@@ -20,7 +20,7 @@
  *     operator    RANGE SHARE
  *     wall        WALL OWN SYSTEM OTHERS_CPU OTHERS
  *     thread      THREAD KNOWN WAITS_KNOWN
- *     class       CLASS COUNT NS
+ *     class       CLASS COUNT NS BOUNDED
  *     state       STATE NS SAMPLES WEIGHT SQUARES
  *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE CLASS
  *     library     NAME NS
@@ -29,12 +29,12 @@
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
- * empty fields at the end are left out, and so are a PACKAGE that is not known and the CLASS "steady". "class" is of iterations, with how
- * many are of it; without such lines it is not known of which class the cells are. NAMES are facts that are not measured. "parts" and what
- * follows are of the tables of the loop: the largest parts of a mean iteration and the last one, and of the operators that facts name
- * their shares. An account without them is one of a run whose tables are not known. From "wall" on, the lines are those of
- * struct dw_account; without "wall" there is none. States without time have no line. A library and a
- * place are of the cell before them.
+ * empty fields at the end are left out, and so are a PACKAGE that is not known and the CLASS "steady". "class" is of
+ * iterations, with how many are of it; without such lines it is not known of which class the cells are. NAMES are facts
+ * that are not measured. "parts" and what follows are of the tables of the loop: the largest parts of a mean iteration
+ * and the last one, and of the operators that facts name their shares. An account without them is one of a run whose
+ * tables are not known. From "wall" on, the lines are those of struct dw_account; without "wall" there is none. States
+ * without time have no line. A library and a place are of the cell before them.
  *
  * Files are without their folders.
  */

@@ -341,6 +341,7 @@ static void judge_read_account(struct judge *judge, const char *kind)
 
 		account->classes[class].count = (size_t)judge_number(judge, 2);
 		account->classes[class].ns = judge_number(judge, 3);
+		account->classes[class].bounded = judge_number(judge, 4) > 0;
 	} else if (strcmp(kind, "state") == 0) {
 		enum dw_account_state state = (enum dw_account_state)JUDGE_FIND(judge, 1, DW_ACCOUNT_STATE_COUNT, NAME_STATE);
 

@@ -245,9 +245,10 @@ static void keep_print_account(struct keep *keep)
 	printf("\t%d\t%d\n", account->known, account->waits_known);
 	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		if (account->classes[class].count) {
-			printf("class\t%s\t%zu", dw_iteration_class_name((enum dw_iteration_class)class), account->classes[class].count);
+			printf("class\t%s\t%zu", dw_iteration_class_name((enum dw_iteration_class) class),
+			       account->classes[class].count);
 			keep_number(account->classes[class].ns);
-			putchar('\n');
+			printf("\t%d\n", account->classes[class].bounded);
 		}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++) {
 		if (!(account->state_ns[state] > 0) && !account->basis[state].samples)

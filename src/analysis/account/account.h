@@ -94,6 +94,7 @@ struct dw_account {
 	struct {
 		size_t count;
 		double ns;
+		bool bounded; /* the kernel says for how long the thread had no CPU in them, and not only in the loop */
 	} classes[DW_ITERATION_CLASSES];
 	const struct dw_symbol *symbols; /* of the model: what `named` of a cell is an index of */
 	struct dw_account_cell *cells;   /* descending */
@@ -145,6 +146,10 @@ struct dw_account_select {
 /* How many iterations are of these classes: bits of enum dw_iteration_class. */
 size_t dw_account_iterations(const struct dw_account *account, uint32_t classes);
 
+/* How unlike the cells that iterations of a class take beyond steady ones are to what steady ones take: 0: all cells
+ * are longer alike, as on a slower machine; 1: they are others. */
+double dw_account_unlike(const struct dw_account *account, const struct dw_account_select *beyond);
+
 /* All cells of some states, or of all states. */
 #define DW_ACCOUNT_ALL UINT64_MAX /* activities */
 struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities);
@@ -167,6 +172,7 @@ struct dw_account_sum {
 	const char *library;
 	/* The range that the program named in which at least half of it lies. NULL: there is none. */
 	const struct dw_symbol *range;
+	enum dw_share share; /* the part of a step in which at least half of it lies. DW_SHARE_COUNT: there is none */
 };
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */

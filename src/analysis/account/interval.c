@@ -213,6 +213,21 @@ static void interval_of_state(const struct dw_account *account, enum dw_account_
 	sum->high_ns += fmax(0, high * state_ns - ns);
 }
 
+/* The time for which the thread had no CPU in other iterations than those of the classes, if that is not known of each
+ * class: what these take longer may be such time. */
+static double interval_without_cpu(const struct dw_account *account, uint32_t classes)
+{
+	double ns = 0;
+
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+		if (classes >> class & 1 && account->classes[class].count && account->classes[class].bounded)
+			return 0;
+	for (size_t i = 0; i < account->count; i++)
+		if (account->cells[i].state == DW_ACCOUNT_NO_CPU && !(classes >> account->cells[i].class & 1))
+			ns += account->cells[i].ns;
+	return ns;
+}
+
 void dw_account_find_interval(const struct dw_account *account, const struct dw_account_select *select,
                               struct dw_account_sum *sum)
 {
@@ -237,6 +252,8 @@ void dw_account_find_interval(const struct dw_account *account, const struct dw_
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		interval_of_state(account, (enum dw_account_state)state, of_ns[state], samples[state], sum);
 	interval_of_runs(&at, sum);
+	if (select->beyond)
+		sum->low_ns -= interval_without_cpu(account, select->classes);
 	sum->low_ns = fmax(0, sum->low_ns);
 	sum->high_ns = fmin(account->wall_ns, sum->high_ns);
 }

@@ -8,6 +8,7 @@
 
 #include "account/look.h"
 #include "account/make.h"
+#include "account/margins.h"
 #include "base/free.h"
 #include "base/text.h"
 #include "format/keys.h"
@@ -91,6 +92,7 @@ static void account_put_states(struct dw_making *making, const struct dw_steps *
 	to->others_cpu_ns = fmax(0, usage.process_cpu_ns - usage.cpu_ns) * scale;
 	/* They wait for CPUs of the same machine. */
 	to->others_ns = to->others_cpu_ns * (1 + (usage.delay_known ? usage.delay_ns / fmax(1, usage.cpu_ns) : 0));
+	dw_account_find_margins(making->model, to, steps, loop, dw_machine_per_cpu(&machine), making->margins);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------ */
@@ -484,7 +486,7 @@ void dw_making_divide(struct dw_making *making)
 	if (!to->waits_known)
 		account_know(to, DW_ACCOUNT_WAITS, waited_ns);
 	others_ns = account_sum_samples(making, making->team, DW_ACCOUNT_OTHERS);
-	dw_account_parts_fit(&making->parts, to->state_ns,
+	dw_account_parts_fit(&making->parts, to->state_ns, making->margins,
 	                     basis->squares ? (double)basis->weight * (double)basis->weight / (double)basis->squares : 0);
 	account_take_states(making);
 	account_find_faults(making);

@@ -16,10 +16,11 @@ struct dw_making {
 	struct dw_team work;
 	uint32_t *first, *next; /* the cells of each part, by part, and by cell; DW_NO_INDEX ends */
 	const struct dw_samples *samples, *waits, *team; /* of CPU time, of waits, and of the other threads */
-	double faults_ns;                                /* for which the thread ran in page faults */
-	double faults;                                   /* the same as a part of what touches memory */
+	struct dw_account_margins margins[DW_ITERATION_CLASSES];
+	double faults_ns; /* for which the thread ran in page faults */
+	double faults;    /* the same as a part of what touches memory */
 	bool native;      /* stacks have native frames, and not those of Python alone */
-	uint32_t wheres;                                 /* bits of enum dw_sample_where: whose samples count */
+	uint32_t wheres;  /* bits of enum dw_sample_where: whose samples count */
 	bool failed;
 };
 

@@ -87,7 +87,7 @@ static void parts_add_steps(struct dw_account_parts *parts, const struct dw_step
 	struct parts_steps sums[DW_ITERATION_CLASSES], *sum;
 	bool ended = steps->open_count < steps->count;
 
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		sums[class] = (struct parts_steps){ .known = true };
 	for (size_t i = 0; i < loop->count; i++) {
 		const struct dw_step *step = &steps->steps[loop->first_step + i];
@@ -139,7 +139,7 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 	for (size_t i = 0; i < loop->count; i++)
 		parts->merged |= steps->steps[loop->first_step + i].reduced ? OF_PYTHON | DW_PARTS_OF_OPERATORS : 0;
 	parts_add_steps(parts, steps, loop);
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		parts_add_between(parts, loop, symbols, (enum dw_iteration_class) class);
 	for (size_t i = 0; i < parts->count; i++)
 		rest_ns -= parts->at[i].ns;
@@ -221,23 +221,34 @@ static struct parts_sums parts_sum(const struct dw_account_parts *parts)
 /* What is expected of a part's states before the sums of records and kernel correct it. It waits where samples show
  * waits. It runs, or has no CPU, in the rest of the part; where it ran more, samples show, the more the more there are.
  */
-static void parts_expect(struct dw_account_part *part, const double state_ns[DW_ACCOUNT_STATE_COUNT],
-                         const struct parts_sums *sums, double independent)
+static void parts_expect_runs(struct dw_account_part *part, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                              const struct parts_sums *sums, double independent)
 {
 	double of_loop = part->ns / sums->wall_ns,
 		   awake = sums->awake_ns > 0 ? parts_awake(part) / sums->awake_ns : of_loop;
 	double lost = state_ns[DW_ACCOUNT_NO_CPU] / fmax(1, state_ns[DW_ACCOUNT_NO_CPU] + state_ns[DW_ACCOUNT_RUNS]);
 	double trust = independent / (independent + 1 + AS_SAMPLES * lost), sampled_ns = sums->sampled_ns[DW_ACCOUNT_RUNS];
 	double ran = sampled_ns > 0 ? part->sampled_ns[DW_ACCOUNT_RUNS] / sampled_ns : awake;
-	double rest_ns = state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS];
 
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		part->state_ns[state] = state_ns[state] * of_loop;
 	part->state_ns[DW_ACCOUNT_RUNS] = state_ns[DW_ACCOUNT_RUNS] * (trust * ran + (1 - trust) * awake);
 	part->state_ns[DW_ACCOUNT_NO_CPU] = state_ns[DW_ACCOUNT_NO_CPU] * awake;
-	if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
-		part->state_ns[DW_ACCOUNT_WAITS] =
-			part->sampled_ns[DW_ACCOUNT_WAITS] + (rest_ns >= 0 ? rest_ns : LITTLE * -rest_ns) * of_loop;
+}
+
+static void parts_expect(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                         const struct parts_sums *sums, double independent)
+{
+	double rest_ns = state_ns[DW_ACCOUNT_WAITS] - sums->sampled_ns[DW_ACCOUNT_WAITS];
+
+	for (size_t i = 0; i < parts->count; i++) {
+		struct dw_account_part *part = &parts->at[i];
+
+		parts_expect_runs(part, state_ns, sums, independent);
+		if (sums->sampled_ns[DW_ACCOUNT_WAITS] > 0)
+			part->state_ns[DW_ACCOUNT_WAITS] = part->sampled_ns[DW_ACCOUNT_WAITS] +
+			                                   (rest_ns >= 0 ? rest_ns : LITTLE * -rest_ns) * part->ns / sums->wall_ns;
+	}
 }
 
 /* Makes the states of each part sum to the part. */
@@ -271,17 +282,68 @@ static double parts_fit_states(struct dw_account_parts *parts, const double stat
 	return off;
 }
 
-void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
-                          double independent)
+/* Fits some parts. */
+static void parts_fit_group(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                            double independent)
 {
 	struct parts_sums sums = parts_sum(parts);
 
-	for (size_t i = 0; i < parts->count; i++)
-		parts_expect(&parts->at[i], state_ns, &sums, independent);
+	parts_expect(parts, state_ns, &sums, independent);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		parts_fit_parts(parts);
 		if (parts_fit_states(parts, state_ns) < CLOSE * sums.wall_ns)
 			break;
 	}
 	parts_fit_parts(parts);
+}
+
+/* Whether a part is in the group of a class that has sums of its own, or with DW_ITERATION_CLASSES in that of all other
+ * classes. */
+static bool parts_in_group(const struct dw_account_part *part, const struct dw_account_margins *margins, unsigned group)
+{
+	bool own = margins && margins[part->class].known;
+
+	return group == DW_ITERATION_CLASSES ? !own : own && part->class == group;
+}
+
+/* Fits the parts of a group by its sums. `space`: for all parts. */
+static void parts_fit_some(struct dw_account_parts *parts, const struct dw_account_margins *margins, unsigned group,
+                           const double state_ns[DW_ACCOUNT_STATE_COUNT], double independent,
+                           struct dw_account_part *space)
+{
+	struct dw_account_parts some = { .at = space };
+	double all_ns = parts_sum(parts).sampled_ns[DW_ACCOUNT_RUNS], some_ns;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts_in_group(&parts->at[i], margins, group))
+			space[some.count++] = parts->at[i];
+	if (!some.count)
+		return;
+	some_ns = parts_sum(&some).sampled_ns[DW_ACCOUNT_RUNS];
+	parts_fit_group(&some, state_ns, all_ns > 0 ? independent * some_ns / all_ns : 0);
+	some.count = 0;
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts_in_group(&parts->at[i], margins, group))
+			parts->at[i] = space[some.count++];
+}
+
+void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
+                          const struct dw_account_margins *margins, double independent)
+{
+	struct dw_account_part *space = malloc((parts->count + 1) * sizeof *space);
+	double rest_ns[DW_ACCOUNT_STATE_COUNT];
+
+	parts->failed |= !space;
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		rest_ns[state] = state_ns[state];
+	for (unsigned class = 0; space && class < DW_ITERATION_CLASSES; class++) {
+		if (!margins || !margins[class].known)
+			continue;
+		parts_fit_some(parts, margins, class, margins[class].state_ns, independent, space);
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+			rest_ns[state] = fmax(0, rest_ns[state] - margins[class].state_ns[state]);
+	}
+	if (space)
+		parts_fit_some(parts, margins, DW_ITERATION_CLASSES, rest_ns, independent, space);
+	free(space);
 }

@@ -45,7 +45,13 @@ struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const
 uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell);
 /* Whether a cell lies in a part. */
 bool dw_account_part_has(const struct dw_account_part *part, const struct dw_account_cell *cell);
-/* Fits the parts' states. `state_ns`: the sums of the loop. `independent`: how many independent samples show where the
- * thread ran. */
+/* The states of the iterations of a class, if the kernel says them. */
+struct dw_account_margins {
+	bool known;
+	double ns, state_ns[DW_ACCOUNT_STATE_COUNT]; /* they sum to ns */
+};
+
+/* Fits the parts' states. `state_ns`: the sums of the loop. `margins`: of the classes; NULL: none is known.
+ * `independent`: how many independent samples show where the thread ran. */
 void dw_account_parts_fit(struct dw_account_parts *parts, const double state_ns[DW_ACCOUNT_STATE_COUNT],
-                          double independent);
+                          const struct dw_account_margins *margins, double independent);

@@ -1,13 +1,15 @@
 /* Slices of an account, and which cells a selection has; see slices.h. */
 #include "account/slices.h"
 
+#include <math.h>
+
 #include "base/order.h"
 
 size_t dw_account_iterations(const struct dw_account *account, uint32_t classes)
 {
 	size_t count = 0;
 
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		count += classes >> class & 1 ? account->classes[class].count : 0;
 	return count;
 }
@@ -83,6 +85,46 @@ bool dw_account_selects(const struct dw_account_select *select, const struct dw_
 	any.by_name = any.by_package = false;
 	any.where = any.classes = 0;
 	return dw_account_part_selected(&none, &any, &cell) > 0;
+}
+
+static bool slices_are_alike(const struct dw_account_cell *a, const struct dw_account_cell *b)
+{
+	return a->where == b->where && a->share == b->share && a->named == b->named && a->state == b->state &&
+	       a->activity == b->activity && a->package == b->package;
+}
+
+/* What steady iterations, as many as the others, take in cells that are like one. */
+static double slices_usual_ns(const struct dw_account *account, const struct dw_account_select *beyond,
+                              const struct dw_account_cell *cell)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < account->count; i++)
+		if (slices_are_alike(&account->cells[i], cell))
+			ns += fmax(0, -account->cells[i].ns * dw_account_part_selected(account, beyond, &account->cells[i]));
+	return ns;
+}
+
+double dw_account_unlike(const struct dw_account *account, const struct dw_account_select *beyond)
+{
+	double more_ns = 0, usual_ns = 0, unlike = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < account->count; i++) {
+			const struct dw_account_cell *cell = &account->cells[i];
+			double part = dw_account_part_selected(account, beyond, cell), usual, more;
+
+			usual_ns -= pass == 0 && part < 0 ? cell->ns * part : 0;
+			if (!(part > 0))
+				continue;
+			usual = slices_usual_ns(account, beyond, cell);
+			more = fmax(0, cell->ns - usual);
+			if (pass == 0)
+				more_ns += more;
+			else if (more_ns > 0)
+				unlike += fmax(0, more / more_ns - usual / fmax(1, usual_ns));
+		}
+	return unlike;
 }
 
 /* ---- slices ------------------------------------------------------------------------------------------- */

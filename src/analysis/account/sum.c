@@ -155,12 +155,21 @@ static const struct dw_symbol *sum_find_range(const struct dw_account *account, 
 	return NULL;
 }
 
+/* The share with at least half of the sum. `of_share`: the time of each. */
+static enum dw_share sum_find_share(const double of_share[DW_SHARE_COUNT], double ns)
+{
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+		if (of_share[share] > 0 && of_share[share] >= MOST_OF * ns)
+			return (enum dw_share)share;
+	return DW_SHARE_COUNT;
+}
+
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select)
 {
 	struct dw_account_sum sum = { .ns = 0 };
 	struct sum_place places[MOST_PLACES];
 	struct dw_account_basis basis = { .samples = 0 };
-	double led_ns = 0;
+	double led_ns = 0, of_share[DW_SHARE_COUNT] = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < account->count; i++) {
@@ -170,6 +179,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 		if (part == 0)
 			continue;
 		sum.ns += cell->ns * part;
+		of_share[cell->share] += cell->ns * part;
 		for (size_t p = 0; p < cell->place_count; p++)
 			sum_add_place(places, &count, &cell->places[p], part);
 		if (part < 0)
@@ -189,6 +199,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	                                                    : sum_find_place(&sum, places, count),
 	                 &basis);
 	sum.range = sum_find_range(account, select, sum.ns);
+	sum.share = sum_find_share(of_share, sum.ns);
 	return sum;
 }
 
@@ -229,6 +240,8 @@ static size_t sum_add_imports(const struct dw_account *account, struct dw_accoun
 
 	select.by_package = true;
 	for (size_t i = 0; i < account->count && count <= DW_ACCOUNT_PACKAGES; i++) {
+		if (account->cells[i].activity != DW_ACTIVITY_IMPORTS || account->cells[i].state != state)
+			continue;
 		select.package = account->cells[i].package;
 		for (known = 0; known < count && rows[known].package != select.package; known++)
 			;

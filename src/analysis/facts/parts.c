@@ -33,15 +33,6 @@ static const struct {
 	{ DW_SHARE_NAMED, DW_PART_NAMED },
 };
 
-/* Whether the other threads of the process used almost no CPU in a step whose usage is known. */
-static bool parts_is_alone(const struct dw_facts_work *work, const struct dw_step *step)
-{
-	const struct dw_usage_of *usage = &work->usages[step - work->all];
-
-	return usage->known > 0.5 && usage->wall_ns > 0 &&
-	       usage->process_cpu_ns - usage->cpu_ns < DW_FACTS_TEAM * usage->wall_ns;
-}
-
 /* Moves CPU time to or from a step's waits for a CPU. */
 static void parts_set_delay(struct dw_usage_of *usage, double delay_ns)
 {
@@ -50,22 +41,6 @@ static void parts_set_delay(struct dw_usage_of *usage, double delay_ns)
 	usage->delay_ns = delay_ns;
 	usage->process_cpu_ns += cpu_ns - usage->cpu_ns;
 	usage->cpu_ns = cpu_ns;
-}
-
-/* The CPU time of the process is exact for a step; without other threads it is the thread's. False: it is not known. */
-static bool parts_correct_alone(const struct dw_facts_work *work, const struct dw_step *step)
-{
-	struct dw_usage_of *usage = &work->usages[step - work->all];
-	double off = usage->wall_ns - usage->cpu_ns, cpu, own;
-
-	if (!step->cpu_ns || !parts_is_alone(work, step) || !(off > 0))
-		return false;
-	cpu = fmin(usage->wall_ns, (double)step->cpu_ns * usage->wall_ns / (double)(step->end_ns - step->start_ns));
-	own = usage->wall_ns - cpu;
-	usage->delay_ns = fmin(own, usage->delay_ns * own / off);
-	usage->process_cpu_ns += cpu - usage->cpu_ns;
-	usage->cpu_ns = cpu;
-	return true;
 }
 
 /* A thread loses its CPU for some milliseconds at once, in few of the steps that share a reading: the delay of the
@@ -101,8 +76,9 @@ void dw_facts_correct_usages(struct dw_facts_work *work)
 	usual_ns = lengths && count ? lengths[count / 4] : 0;
 	free(lengths);
 	for (size_t i = 0; i < count; i++) {
-		const struct dw_usage_of *usage = &work->usages[i];
-		bool alone = usage->delay_known && parts_correct_alone(work, &work->all[i]);
+		struct dw_usage_of *usage = &work->usages[i];
+		bool alone = usage->delay_known &&
+		             dw_usage_take_cpu(usage, work->all[i].cpu_ns, work->all[i].end_ns - work->all[i].start_ns);
 		bool shares = !alone && usage->delay_known && usage->wall_ns > 0;
 
 		if (i > from && (!shares || usage->reading != work->usages[from].reading)) {
@@ -153,7 +129,7 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 
 		delay = usage->delay_known ? usage->delay_ns * scale : 0;
 		cpu = usage->cpu_ns * scale;
-		alone = parts_is_alone(work, step);
+		alone = dw_usage_is_alone(&work->usages[step - work->all]);
 		if (work->switches_known && !(usage->waits > 0))
 			return 0;
 		if (alone && step->cpu_ns)
@@ -202,7 +178,8 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
 	parts[work->python ? DW_PART_PYTHON : DW_PART_UNNAMED] = rest - parts[DW_PART_IDLE];
 }
 
-double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT])
+double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw_step *step,
+                               double parts[DW_PART_COUNT])
 {
 	double length = (double)(step->end_ns - step->start_ns), left = length - dw_facts_delay(work, step), scale;
 

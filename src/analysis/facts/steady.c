@@ -155,50 +155,6 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id, co
 		dw_fact_name(work, fact, excess->slow_symbol);
 }
 
-/* What one range has of the excess beyond its part of a usual step. */
-static double steady_beyond(double excess, double usual)
-{
-	return usual < 1 ? fmin(1, fmax(0, (excess - usual) / (1 - usual))) : 0;
-}
-
-/* The largest of the ranges under the program's own names: together they are one part of a step, but each does
- * something else. `length`: of a usual step. */
-static double steady_own_of_names(struct dw_facts_work *work, const struct excess *excess, double length,
-                                  uint32_t *symbol)
-{
-	size_t names, steady = 0;
-	double *extra, *usual, own = 0;
-
-	dw_model_symbols(work->model, &names);
-	extra = calloc(names + 1, sizeof *extra);
-	usual = calloc(names + 1, sizeof *usual);
-	work->failed |= !extra || !usual;
-	for (size_t i = 0; extra && usual && i < work->loop->count; i++) {
-		const struct dw_step *step = &work->all[i];
-		double *to = work->roles[i] & DW_ROLE_OUTLIER ? extra : work->roles[i] == DW_ROLE_STEADY ? usual : NULL;
-		double left = 1 - dw_facts_delay(work, step) / fmax(1, steady_length(step));
-
-		steady += to == usual;
-		for (uint32_t p = 0; to && p < step->part_count; p++)
-			to[step->parts[p].symbol] += (double)step->parts[p].ns * left;
-	}
-	for (size_t i = 0; extra && usual && steady && i < names; i++) {
-		double mean = usual[i] / (double)steady;
-		double beyond = steady_beyond((extra[i] - mean * (double)excess->count) / excess->ns, mean / length);
-
-		if (beyond > own) {
-			own = beyond;
-			*symbol = (uint32_t)i;
-		}
-	}
-	free(extra);
-	free(usual);
-	return own;
-}
-
-#define MOST_USUAL 0.9   /* of a usual step in one part: then parts do not tell a slow step from a slow machine */
-#define LEAST_SLOWER 2.5 /* times the CPU time of a usual step: no machine is so much slower */
-
 bool dw_facts_one_thread_works(const struct dw_facts_work *work)
 {
 	double wall = 0, cpu = 0;
@@ -210,58 +166,16 @@ bool dw_facts_one_thread_works(const struct dw_facts_work *work)
 	return cpu > 0 && cpu <= (1 + DW_FACTS_TEAM) * wall;
 }
 
-/* 1 if slow steps use so much more CPU time in one thread that no slow machine explains it. */
-static double steady_own_of_cpu(const struct dw_facts_work *work)
-{
-	double slow = 0, usual = 0, slow_count = 0, usual_count = 0;
-
-	for (size_t i = 0; i < work->loop->count; i++) {
-		double own = (double)work->all[i].cpu_ns;
-
-		slow += work->roles[i] & DW_ROLE_OUTLIER ? own : 0;
-		slow_count += (work->roles[i] & DW_ROLE_OUTLIER) != 0;
-		usual += work->roles[i] == DW_ROLE_STEADY ? own : 0;
-		usual_count += work->roles[i] == DW_ROLE_STEADY;
-	}
-	return dw_facts_one_thread_works(work) && slow * usual_count >= LEAST_SLOWER * usual * slow_count;
-}
-
-/* What the part with most of the excess has of it beyond its part of a usual step. If all parts are longer
- * alike, it is nothing. *symbol: the range under a name of the program that has most. */
-static double steady_own(struct dw_facts_work *work, const struct excess *excess, uint32_t *symbol)
-{
-	double usual[DW_PART_COUNT], delay, length = steady_usual(work, usual, &delay), own;
-	enum dw_part largest = steady_largest(excess->parts);
-
-	if (!(length > 0))
-		return 0;
-	own = usual[largest] > MOST_USUAL * length
-	          ? steady_own_of_cpu(work)
-	          : steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length);
-	return largest == DW_PART_NAMED ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
-}
-
 static void steady_put_long_steps(struct dw_facts_work *work)
 {
 	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
 	struct excess outliers = steady_excess(work, DW_ROLE_OUTLIER);
-	uint32_t symbol = DW_NO_INDEX;
 
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
 	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, steady_loop_ns(work));
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);
-	if (outliers.count && outliers.ns > 0) {
-		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART, outliers.parts[steady_largest(outliers.parts)], outliers.ns,
-		                  outliers.count);
-		dw_fact_set(work, DW_FACT_STEP_OUTLIERS_OWN, steady_own(work, &outliers, &symbol), outliers.count);
-		if (!work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS].name)
-			dw_fact_name(work, &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS], symbol);
-		return;
-	}
-	dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_PART, "there are no outliers");
-	dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_OWN, "there are no outliers");
 }
 
 /* ---- the steady steps ------------------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
 
-#define DW_FACTS_TEAM 0.1 /* CPUs: if the other threads of the process use so much, they work, too */
+#define DW_FACTS_TEAM DW_USAGE_TEAM
 
 struct dw_facts_work {
 	struct dw_model *model;

@@ -287,9 +287,14 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
 	}
 	judge_convert(at, verdict);
+	if (verdict->state == DW_RULE_FIRED && !verdict->firm && verdict->has_cells && !dw_case_has_place(at))
+		verdict->state = DW_RULE_QUIET;
 	if (verdict->state == DW_RULE_FIRED)
 		judge_gain(at, verdict);
 	judge_take_rows(at, verdict);
+	/* The rows that the sentence is about may be less than what the rule decides by. */
+	if (verdict->state == DW_RULE_FIRED && verdict->rows.count && rule->kind <= DW_RULE_WORK && verdict->share.value < DW_RULE_DEADBAND)
+		verdict->state = DW_RULE_QUIET;
 }
 
 /* ---- all rules ------------------------------------------------------------------------------- */
@@ -302,7 +307,9 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
 		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* Of work, and of what has no known bound, half may go. */
-	return verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns) ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
+	if (verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns))
+		return verdict->time_ns * (1 - verdict->claimed) / 2;
+	return verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
@@ -392,7 +399,18 @@ static double judge_rank_ns(const struct dw_verdict *verdict)
 	return judge_weight_ns(verdict) + verdict->follows_ns;
 }
 
-/* What of a range's time other causes have is not the range's. */
+/* The cells that a cause claims. */
+static bool judge_claimed_cells(const struct dw_verdict *cause, struct dw_account_select *cells)
+{
+	if (cause->has_cells)
+		*cells = cause->cells;
+	else if (cause->rule->place)
+		*cells = *cause->rule->place;
+	return cause->rule->kind == DW_RULE_CAUSE && (cause->has_cells || cause->rule->place) && !cells->by_name &&
+	       !cells->classes;
+}
+
+/* What of a range's time, or of that of a class of iterations, other causes have is not its own. */
 static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
 	const struct dw_account *account = at->facts->account;
@@ -401,16 +419,22 @@ static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verd
 		struct dw_verdict *of = &verdicts->at[i];
 		double all_ns, claimed_ns = 0;
 
-		if (of->state != DW_RULE_FIRED || !of->cells.by_name)
+		if (!judge_is_cause(of) || !(of->cells.by_name || of->cells.classes))
 			continue;
 		all_ns = dw_account_sum(account, &of->cells).ns;
 		for (size_t k = 0; k < verdicts->count; k++) {
-			struct dw_account_select cells = verdicts->at[k].cells;
+			struct dw_account_select cells = { .explained = 0 };
 
-			if (verdicts->at[k].state != DW_RULE_FIRED || !verdicts->at[k].has_cells || cells.by_name)
+			if (verdicts->at[k].state != DW_RULE_FIRED || !judge_claimed_cells(&verdicts->at[k], &cells))
 				continue;
-			cells.by_name = true;
-			cells.named = of->cells.named;
+			if (of->cells.by_name) {
+				cells.by_name = true;
+				cells.named = of->cells.named;
+			}
+			if (!of->cells.explained)
+				cells.explained = 0;
+			cells.classes = of->cells.classes;
+			cells.beyond = of->cells.beyond;
 			claimed_ns += dw_account_sum(account, &cells).ns;
 		}
 		of->claimed = fmin(1, claimed_ns / fmax(1, all_ns));

@@ -7,11 +7,13 @@
 
 /* What the thread does and waits for between the steps, without the parts that records explain. */
 static const struct dw_account_select loop_between = {
-	.activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_WAITS] = DW_ACCOUNT_ALL },
+	.activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_WAITS] = DW_ACCOUNT_ALL },
 	.where = 1u << DW_SAMPLE_BETWEEN,
 };
 
-#define LOOP_VARIES 0.7  /* of the spread of steps */
+#define LOOP_VARIES 0.7 /* of the spread of steps */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
 {
@@ -28,29 +30,33 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 
 #define LOOP_TRAINED 0.5 /* of the evaluation */
 
-/* Only some steps evaluate: those that take longer than the others because of that. */
+/* Only some iterations evaluate, and are slow because of that. */
 static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
 {
-	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	const struct dw_account *account = at->facts->account;
+	struct dw_account_select evaluation = { .explained = 1u << DW_SHARE_EVALUATION };
+	double all_ns = account ? dw_account_sum(account, &evaluation).ns : 0;
 
-	return excess->measured && excess->note && strcmp(excess->note, "evaluation") == 0 &&
-	       excess->value >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2;
+	evaluation.classes = 1u << DW_ITERATION_SLOW;
+	return all_ns > 0 && dw_account_iterations(account, evaluation.classes) &&
+	       2 * dw_account_sum(account, &evaluation).ns >= all_ns;
 }
 
-/* In or after each step the model is called without gradients: to act, to make targets. That is part of training. An evaluation is of
- * the model that is trained, in evaluation mode; where this is not known, it comes after many steps. */
+/* In or after each step the model is called without gradients: to act, to make targets. That is part of training. An
+ * evaluation is of the model that is trained, in evaluation mode; where this is not known, it comes after many steps.
+ */
 static bool loop_evaluates(const struct dw_rule_case *at)
 {
 	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
 
 	if (!loop_some_steps_evaluate(at) &&
 	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
-	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
+	        fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
 	return dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || 2 * calls < 1;
 }
 
-#define LOOP_BACKWARD 3.0  /* times the forward: what a backward takes at most */
+#define LOOP_BACKWARD 3.0 /* times the forward: what a backward takes at most */
 
 /* Operators between the steps that belong to the forward: it begins with the call of a module, and the program
  * may compute much of it before, with functions. The backward shows how much: it differentiates all of it. */
@@ -71,8 +77,8 @@ static double loop_operators_between(const struct dw_rule_case *at)
 	return fmax(0, dw_case_part(at, DW_FACT_LOOP_OPERATORS) - loop_forward_before(at));
 }
 
-/* Time between the steps that is neither Python nor a wait: these have rules of their own. If they cannot be distinguished from each
- * other, both are included. */
+/* Time between the steps that is neither Python nor a wait: these have rules of their own. If they cannot be
+ * distinguished from each other, both are included. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
@@ -83,68 +89,87 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
-/* A rule about the loader reports waits for data: it says why they are long. */
-static bool loop_waits_for_data(const struct dw_rule_case *at)
-{
-	double excess = dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+#define LOOP_ALL \
+	[DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_SPINS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL, \
+	[DW_ACCOUNT_WAITS] = DW_ACCOUNT_ALL, [DW_ACCOUNT_UNKNOWN] = DW_ACCOUNT_ALL
 
-	return dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess / 2 ||
-	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) && dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
+/* What iterations of a class take beyond steady ones. In slow ones, what records explain, and waits for threads, have
+ * rules of their own. */
+static const struct dw_account_select loop_slow = {
+	.activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_WAITS] = ~DW_ACTIVITIES_OF_THREADS,
+	                [DW_ACCOUNT_UNKNOWN] = DW_ACCOUNT_ALL },
+	.classes = 1u << DW_ITERATION_SLOW,
+	.beyond = true,
+};
+static const struct dw_account_select loop_warm_up = {
+	.explained = DW_ACCOUNT_EXPLAINED,
+	.activities = { LOOP_ALL },
+	.classes = 1u << DW_ITERATION_WARM_UP,
+	.beyond = true,
+};
+
+/* Sets the cells, if it is known of which class they are. */
+static bool loop_find_class(const struct dw_rule_case *at, struct dw_account_select *cells,
+                            const struct dw_account_select *of)
+{
+	*cells = *of;
+	return at->facts->account && dw_account_iterations(at->facts->account, ~0u);
 }
 
-/* The slow steps wait, in a range or in none, for half as long as rules about waits report. */
-static bool loop_wait_is_reported(const struct dw_rule_case *at)
+static bool loop_find_slow(const struct dw_rule_case *at, struct dw_account_select *cells)
 {
-	double waits = 0;
-
-	for (const struct dw_rule *rule = dw_rules_cells; rule->id; rule++) {
-		double share = rule->unmarked ? 0 : dw_case_waits(at, rule->cells->activities[DW_ACCOUNT_WAITS]);
-
-		waits += share >= rule->threshold ? share : 0;
-	}
-	return waits > 0 && waits >= dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS) / 2;
+	return loop_find_class(at, cells, &loop_slow);
 }
 
-/* Whether a rule about the part reports most of what slow steps take beyond others. */
-static bool loop_part_is_reported(const struct dw_rule_case *at, const char *part)
+static bool loop_find_warm_up(const struct dw_rule_case *at, struct dw_account_select *cells)
 {
-	static const struct {
-		const char *part;
-		enum dw_fact_id all;
-	} reported[] = {
-		{ "collector", DW_FACT_LOOP_COLLECTOR_ALL },
-		{ "evaluation", DW_FACT_LOOP_EVALUATION_ALL },
-		{ "checkpoint", DW_FACT_LOOP_CHECKPOINT_ALL },
-	};
-	double excess = dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
-
-	for (size_t i = 0; i < sizeof reported / sizeof *reported; i++)
-		if (strcmp(part, reported[i].part) == 0)
-			return dw_case_part(at, reported[i].all) >= excess / 2;
-	return strcmp(part, "profiler") == 0 ||
-	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
-	       ((strcmp(part, "idle") == 0 || strcmp(part, "named") == 0 || strcmp(part, "unnamed") == 0) && loop_wait_is_reported(at)) ||
-	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
+	return loop_find_class(at, cells, &loop_warm_up);
 }
 
-#define LOOP_SLOW_OWN 0.5 /* of the excess, in one part; if all parts are slower alike, the machine was */
+#define LOOP_SLOW_OWN \
+	0.5 /* of what they take, in other cells than usual; if all take longer alike, the machine was slower */
+#define LOOP_SLOWER 2.5 /* times the running time of a steady iteration: no machine is so much slower */
 
-/* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
- * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
-static bool loop_has_slow_steps(const struct dw_rule_case *at)
+/* Whether slow iterations run for longer than a slow machine explains. */
+static bool loop_runs_longer(const struct dw_account *account)
+{
+	struct dw_account_select runs = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL);
+	double slow_ns, steady_ns;
+
+	runs.classes = 1u << DW_ITERATION_SLOW;
+	slow_ns = dw_account_sum(account, &runs).ns / fmax(1, (double)dw_account_iterations(account, runs.classes));
+	runs.classes = 1u << DW_ITERATION_STEADY;
+	steady_ns = dw_account_sum(account, &runs).ns / fmax(1, (double)dw_account_iterations(account, runs.classes));
+	return slow_ns >= LOOP_SLOWER * steady_ns;
+}
+
+/* Other threads that had no CPU make the loop's thread wait. */
+static bool loop_lacks_cpus(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
-	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 && !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
-	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN) && !dw_case_sizes_vary(at) &&
-	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
-	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
+	return excess->measured && excess->note && strcmp(excess->note, "no CPU") == 0;
 }
 
-#define LOOP_CHANGE 0.22     /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
-#define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
-#define LOOP_GROWS 0.10      /* of the size of the input over the run */
+/* Slow iterations in which all takes longer alike say something about the machine. Inputs of other sizes, and shapes
+ * that are new, have rules of their own. */
+static bool loop_has_slow_steps(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	double share = at->verdict->share.value;
+
+	return (dw_account_unlike(account, &at->verdict->cells) >= LOOP_SLOW_OWN || loop_runs_longer(account)) &&
+	       !loop_lacks_cpus(at) && !dw_case_sizes_vary(at) &&
+	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= share / 2) &&
+	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= share / 2);
+}
+
+#define LOOP_CHANGE \
+	0.22 /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
+#define LOOP_PACE_OWN 0.7 /* part of the change that is the program's */
+#define LOOP_GROWS 0.10   /* of the size of the input over the run */
 
 /* The input grows from step to step, and no machine's clock does that. */
 static bool loop_input_grows(const struct dw_rule_case *at)
@@ -173,8 +198,7 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 
 static bool loop_steps_change(const struct dw_rule_case *at)
 {
-	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) && !loop_input_grows(at) &&
-	       loop_pace_is_own(at);
+	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) && !loop_input_grows(at) && loop_pace_is_own(at);
 }
 
 static bool loop_changes(const struct dw_rule_case *at)
@@ -189,7 +213,8 @@ static enum dw_rule_whole loop_whole_change(const struct dw_rule_case *at)
 
 static struct dw_amount loop_share_change(const struct dw_rule_case *at)
 {
-	return dw_case_amount(at, dw_case_has(at, DW_FACT_DRIFT_GAPS_CHANGE) ? DW_FACT_DRIFT_GAPS_CHANGE : DW_FACT_DRIFT_CHANGE);
+	return dw_case_amount(at, dw_case_has(at, DW_FACT_DRIFT_GAPS_CHANGE) ? DW_FACT_DRIFT_GAPS_CHANGE
+	                                                                     : DW_FACT_DRIFT_CHANGE);
 }
 
 /* The trend; if the input grows from step to step, also a change that looks like one of levels. */
@@ -231,12 +256,13 @@ static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 	return dw_case_has(at, DW_FACT_DRIFT_GAPS) ? share_ns : share_ns / 2;
 }
 
-/* Steps that get longer because their inputs do have a reason that the program may want: another cause as long as half of the trend
- * comes first. */
+/* Steps that get longer because their inputs do have a reason that the program may want: another cause as long as half
+ * of the trend comes first. */
 static double loop_less_for_inputs(const struct dw_rule_case *at)
 {
 	return dw_case_has(at, DW_FACT_DRIFT_GAPS) || !loop_input_grows(at)
-	           ? 0 : -loop_share_drift(at).value / 2 * dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	           ? 0
+	           : -loop_share_drift(at).value / 2 * dw_case_whole_ns(at, DW_RULE_OF_STEP);
 }
 
 /* Where steps change at one point, or with time, that makes the spread: to group inputs does not help. */
@@ -249,11 +275,6 @@ static bool loop_varies(const struct dw_rule_case *at)
 bool dw_case_sizes_vary(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_STEP_EXCESS) >= DW_RULE_DEADBAND && loop_varies(at);
-}
-
-static bool loop_warms_up(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_STEP_WARM_UP) >= 1;
 }
 
 const struct dw_rule dw_rules_loop[] = {
@@ -373,16 +394,15 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_LOOP,
 		.of_lengths = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OUTLIERS_EXCESS, DW_FACT_STEP_OUTLIERS),
+		.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL),
+		.cells_of = loop_find_slow,
 		.threshold = 0.08,
-		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
-		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
-		          "steps were slower alike, and half of the excess lies in no one part: the machine was slower then. "
-		"Not if a rule about the part with the excess, or about waits, reports half of it.",
+		.reason = "What slow steps, with the time up to the next one, take beyond as many usual ones: without the time "
+		          "that records explain, and without that for which there was no CPU. The first steps are counted apart, "
+		          "as warm-up. Not if all takes longer alike, unless the thread runs 2.5 times as long: the machine was "
+		          "slower then. Not if other causes have so much of it that the rest is less than the threshold.",
 		.applies = loop_has_slow_steps,
-		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
-		             "time[, most of it in {step.outliers_excess:part}]"
-		             "[ ({step.outliers_excess:name})].",
+		.statement = "Slow steps, {cells:steps} of all, {take} {share} {of} beyond the usual time[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "the view steps lists them with what took longer" },
 		.look = "dwell report --view steps",
 	},
@@ -474,14 +494,12 @@ const struct dw_rule dw_rules_loop[] = {
 		.kind = DW_RULE_INFORMATION,
 		.whole = DW_RULE_OF_LOOP,
 		.of_lengths = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_WARM_UP_EXCESS, DW_FACT_STEP_WARM_UP),
+		.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL),
+		.cells_of = loop_find_warm_up,
 		.threshold = 0.05,
 		.reason = "Information: a longer run makes it small. All other rules decide without these steps.",
-		.applies = loop_warms_up,
 		.no_gain = true,
-		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "
-		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
-		             "[, most of it in {step.warm_up_excess:part}].",
+		.statement = "Warm-up of {cells:number}: {cells:time}, {share} {of} beyond the usual time[, most of it in {cells:most}].",
 	},
 	{ 0 },
 };

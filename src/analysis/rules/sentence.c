@@ -2,7 +2,7 @@
  * Fills in the templates of rules with measured values.
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
- *     {each}                  "a step"; "in the run" if that is one
+ *     {each}                  "a step"; "in the run" if that is one; "in 100 steps" behind a count of which a step has less than one
  *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
@@ -17,7 +17,7 @@
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
- * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
+ * Forms of a fact: {F:often} a count with {each} behind it; {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
  * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is
  * known; {F:ns} of a share of a step, the time.
@@ -32,6 +32,8 @@ struct sentence {
 	char text[4 * DW_RULE_TEXT];
 	size_t used;
 	bool known;      /* all placeholders of the innermost [...] had a value */
+	double often;    /* the count that {each} comes behind; 0: there is none */
+	bool rare;       /* it is one of 100 steps */
 };
 
 static const char *const verbs[][2] = {
@@ -139,6 +141,16 @@ static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id 
 	           ? dw_case_steps(sentence->at) : 1;
 }
 
+#define SENTENCE_STEPS 100 /* of which a count is said, if it is less than one of a step */
+
+/* A count of a step, or of more steps if one has less than one. */
+static void sentence_put_often(struct sentence *sentence, double value)
+{
+	sentence->rare = round(value * SENTENCE_STEPS) < SENTENCE_STEPS && sentence->at->facts->iterations != DW_ITERATIONS_RUN;
+	sentence->often = sentence->rare ? ceil(value * SENTENCE_STEPS) : round(value);
+	sentence_put_value(sentence, DW_FACT_COUNTED, sentence->often);
+}
+
 static void sentence_put_fact(struct sentence *sentence, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -152,8 +164,10 @@ static void sentence_put_fact(struct sentence *sentence, const char *name, const
 	fact = &sentence->at->facts->at[id];
 	if (!*form) {
 		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value * sentence_of_loop(sentence, id));
+	} else if (*form == 'o') {
+		sentence_put_often(sentence, fact->value);
 	} else if (strcmp(form, "s") == 0) {
-		sentence_put_text(sentence, fact->value == 1 ? "" : "s");
+		sentence_put_text(sentence, (sentence->often > 0 ? sentence->often : fact->value) == 1 ? "" : "s");
 	} else if (strcmp(form, "takes") == 0) {
 		sentence_put_text(sentence, fact->value == 1 ? "takes" : "take");
 	} else if (strcmp(form, "ns") == 0) {
@@ -202,8 +216,27 @@ static void sentence_put_packages(struct sentence *sentence)
 	}
 }
 
-/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)".
- * `form`: function, most, part or library; their first letters differ. */
+/* How many iterations the rule's cells are of: "3 steps" (number), "5%" (steps), and how long these took (time). */
+static void sentence_put_iterations(struct sentence *sentence, const char *form)
+{
+	const struct dw_account_select *cells = &sentence->at->verdict->cells;
+	const struct dw_account *account = sentence->at->facts->account;
+	size_t count = dw_account_iterations(account, cells->classes);
+	double ns = 0;
+	char text[40];
+
+	if (*form == 's') {
+		sentence_put_share(sentence, (double)count / (double)dw_account_iterations(account, ~0u));
+		return;
+	}
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+		ns += cells->classes >> class & 1 ? account->classes[class].ns : 0;
+	snprintf(text, sizeof text, "%zu step%s", count, dw_text_plural(count));
+	sentence_put_text(sentence, *form == 'n' ? text : dw_text_ns(ns, " ").at);
+}
+
+/* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
+ * the part of the step. `form`: function, most, part or library; their first letters differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -220,7 +253,9 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
 	if (!function && !(most && sum.range)) {
-		sentence->known = false;
+		sentence->known &= most && verdict->cells.beyond && sum.share < DW_SHARE_NAMED;
+		if (sentence->known)
+			sentence_put_text(sentence, dw_share_label(sum.share));
 		return;
 	}
 	if (*form == 'p') {
@@ -246,6 +281,8 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	if (strncmp(place, "cells:", 6) == 0) {
 		if (place[6] == 'i')
 			sentence_put_packages(sentence);
+		else if (strchr("nst", place[6]))
+			sentence_put_iterations(sentence, place + 6);
 		else
 			sentence_put_cells(sentence, place + 6);
 		return;
@@ -260,7 +297,12 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	} else if (strcmp(place, "of") == 0) {
 		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
 	} else if (strcmp(place, "each") == 0) {
-		sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+		if (sentence->rare)
+			sentence_put_text(sentence, sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "in 100 steps" : "in 100 iterations");
+		else
+			sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+		sentence->often = 0;
+		sentence->rare = false;
 	} else if (strcmp(place, "number") == 0) {
 		double number = sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
 

@@ -350,7 +350,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		return W_EXITCODE(DW_EXIT_USAGE, 0);
 	if (run_open_trace(request, wanted, actual) != 0)
 		return W_EXITCODE(DW_EXIT_RUN_FAILED, 0);
-	dw_gather_begin(request->gather, actual);
+	if (!dw_gather_begin(request->gather, actual)) {
+		unlink(actual);
+		return W_EXITCODE(DW_EXIT_RUN_FAILED, 0);
+	}
 	dw_session.runner = true;
 	if (dw_process_ready(&cause))
 		run_note_before(request, &executable);

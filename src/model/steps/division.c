@@ -503,7 +503,7 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass 
 		pace->out.beside_ticks[i] += from->beside_ticks[i];
 		pace->out.beside_counts[i] += from->beside_counts[i];
 	}
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
 		pace->out.reduced_ticks[class] += from->reduced_ticks[class];
 		for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 			pace->out.outside_ticks[class][i] += from->outside_ticks[class][i];
@@ -516,7 +516,7 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass 
 
 		to->ticks += row->ticks;
 		to->count += row->count;
-		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 			to->outside_ticks[class] += row->outside_ticks[class];
 		to->outside_count += row->outside_count;
 		*row = (struct dw_pace_row){ .ticks = 0 };

@@ -13,7 +13,7 @@ static uint64_t loops_sum_classes(const uint64_t ticks[DW_ITERATION_CLASSES])
 {
 	uint64_t sum = 0;
 
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		sum += ticks[class];
 	return sum;
 }
@@ -39,7 +39,7 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		*to = (struct dw_loop_row){
 			model->row_symbol[row], dw_source_span_ns(clock, ticks), outside ? from->outside_count : from->count, { 0 }
 		};
-		for (unsigned class = 0; outside && class < DW_ITERATION_CLASSES; class ++)
+		for (unsigned class = 0; outside && class < DW_ITERATION_CLASSES; class++)
 			to->class_ns[class] = dw_source_span_ns(clock, from->outside_ticks[class]);
 		(*count)++;
 	}
@@ -54,12 +54,12 @@ static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
 	double operators = 0, others = 0, part, longer;
 	uint64_t of_operators = 0;
 
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
 		operators += (double)pace->out.outside_ticks[class][DW_SHARE_OPERATORS];
 		others += (double)pace->out.outside_ticks[class][DW_SHARE_OTHER];
 	}
 	part = operators + others > 0 ? operators / (operators + others) : 0;
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
 		uint64_t *ticks = pace->out.outside_ticks[class], reduced = pace->out.reduced_ticks[class];
 		uint64_t more = (uint64_t)((double)reduced * part);
 
@@ -73,7 +73,7 @@ static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
 		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR) {
 			struct dw_pace_row *of = &pace->rows[row];
 
-			for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+			for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 				of->outside_ticks[class] += (uint64_t)((double)of->outside_ticks[class] * longer);
 			of->outside_count += (uint64_t)((double)of->outside_count * longer);
 		}
@@ -86,7 +86,7 @@ static void loops_convert_outside(struct dw_loop *loop, const struct dw_out_sums
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++) {
 		uint64_t ticks = 0;
 
-		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++) {
+		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
 			ticks += out->outside_ticks[class][share];
 			loop->outside_class_ns[class][share] = dw_source_span_ns(clock, out->outside_ticks[class][share]);
 		}

@@ -112,20 +112,32 @@ struct roles_thread {
 	uint8_t *roles;
 };
 
+/* For how long the thread had no CPU in a time of its file's clock. `cpu_ns`: of the process, if it is known exactly.
+ */
+static double roles_delay(const struct dw_model *model, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks,
+                          double length_ns, uint64_t cpu_ns)
+{
+	struct dw_usage_of usage = { .known = 0 };
+
+	if (to_ticks > from_ticks)
+		usage = dw_usage_between(model, thread, from_ticks, to_ticks);
+	if (!(usage.wall_ns > 0) || !usage.delay_known)
+		return 0;
+	dw_usage_take_cpu(&usage, cpu_ns, (uint64_t)length_ns);
+	return fmin(length_ns, usage.delay_ns * length_ns / usage.wall_ns);
+}
+
 /* The length of an iteration without the time for which the thread had no CPU. `next`: the thread's next step; NULL:
  * the iteration ends with its step. */
 static double roles_measure(const struct dw_model *model, const struct dw_source_step *step,
                             const struct dw_source_step *next)
 {
-	uint64_t end_ns = next && next->start_ns > step->end_ns ? next->start_ns : step->end_ns;
-	uint64_t end_ticks = next && next->start_ns > step->end_ns ? next->start_ticks : step->end_ticks;
-	double length = end_ns > step->start_ns ? (double)(end_ns - step->start_ns) : 0;
-	struct dw_usage_of usage = { .known = 0 };
+	double step_ns = step->end_ns > step->start_ns ? (double)(step->end_ns - step->start_ns) : 0;
+	double after_ns = next && next->start_ns > step->end_ns ? (double)(next->start_ns - step->end_ns) : 0;
 
-	if (end_ticks > step->start_ticks)
-		usage = dw_usage_between(model, step->thread, step->start_ticks, end_ticks);
-	return length -
-	       (usage.wall_ns > 0 && usage.delay_known ? fmin(length, usage.delay_ns * length / usage.wall_ns) : 0);
+	return step_ns - roles_delay(model, step->thread, step->start_ticks, step->end_ticks, step_ns, step->cpu_ns) +
+	       after_ns -
+	       (after_ns > 0 ? roles_delay(model, step->thread, step->end_ticks, next->start_ticks, after_ns, 0) : 0);
 }
 
 /* Collects the steps of the thread and the lengths of their iterations. */

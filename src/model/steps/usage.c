@@ -9,8 +9,7 @@
 #include "base/order.h"
 #include "format/keys.h"
 
-/* The place of the first reading of the thread that ends after `ticks`. */
-static size_t usage_find(const struct dw_source *source, uint32_t thread, uint64_t ticks)
+size_t dw_usage_first(const struct dw_source *source, uint32_t thread, uint64_t ticks)
 {
 	const struct dw_source_usage *at = source->usages;
 
@@ -43,7 +42,7 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	struct dw_usage_of usage = { .delay_known = true };
 	uint64_t covered = 0, counted = 0, most = 0;
 
-	for (size_t i = usage_find(source, thread, start_ticks); i < source->usage_count; i++) {
+	for (size_t i = dw_usage_first(source, thread, start_ticks); i < source->usage_count; i++) {
 		const struct dw_source_usage *at = &source->usages[i];
 		uint64_t from = at->start_ticks > start_ticks ? at->start_ticks : start_ticks;
 		uint64_t to = at->end_ticks < end_ticks ? at->end_ticks : end_ticks;
@@ -63,6 +62,26 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	usage.counted_ns = (double)dw_source_span_ns(clock, counted);
 	usage.known = covered ? (double)covered / (double)(end_ticks - start_ticks) : 0;
 	return usage;
+}
+
+bool dw_usage_is_alone(const struct dw_usage_of *usage)
+{
+	return usage->known > 0.5 && usage->wall_ns > 0 &&
+	       usage->process_cpu_ns - usage->cpu_ns < DW_USAGE_TEAM * usage->wall_ns;
+}
+
+bool dw_usage_take_cpu(struct dw_usage_of *usage, uint64_t cpu_ns, uint64_t length_ns)
+{
+	double off = usage->wall_ns - usage->cpu_ns, cpu, own;
+
+	if (!cpu_ns || !dw_usage_is_alone(usage) || !(off > 0))
+		return false;
+	cpu = fmin(usage->wall_ns, (double)cpu_ns * usage->wall_ns / (double)length_ns);
+	own = usage->wall_ns - cpu;
+	usage->delay_ns = fmin(own, usage->delay_ns * own / off);
+	usage->process_cpu_ns += cpu - usage->cpu_ns;
+	usage->cpu_ns = cpu;
+	return true;
 }
 
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns)

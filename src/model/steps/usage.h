@@ -27,10 +27,21 @@ struct dw_usage_of {
 	double cycles, instructions, cache_misses; /* of the thread in user space, in that part */
 };
 
+/* The index of the first reading of the thread that ends after `ticks`. Those of a thread follow each other. */
+size_t dw_usage_first(const struct dw_source *source, uint32_t thread, uint64_t ticks);
+
 /* What a thread used from start_ticks to end_ticks of its file's clock. `thread` is an index into
  * the source's threads. `known` is 0 if nothing was read. */
 struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread, uint64_t start_ticks,
                                     uint64_t end_ticks);
+
+#define DW_USAGE_TEAM 0.1 /* CPUs: if the other threads of the process use so much, they work, too */
+
+/* Whether the other threads of the process used almost no CPU, as far as it is known. */
+bool dw_usage_is_alone(const struct dw_usage_of *usage);
+/* Short steps share a reading. If the other threads used almost no CPU, the CPU time of the process, which is exact for
+ * a step of a length, is the thread's: sets it, and its part of the time without a CPU. False: it is not known. */
+bool dw_usage_take_cpu(struct dw_usage_of *usage, uint64_t cpu_ns, uint64_t length_ns);
 
 /* What the machine's processors did from start_ns to end_ns of the run's time line. */
 struct dw_machine_of {

@@ -195,13 +195,15 @@ static void json_put_steps(struct json *out, const struct dw_report_summary *sum
 
 /* ---- verdicts and facts ---------------------------------------------------------------------- */
 
-/* The rows of the account that a verdict's share is the sum of, or its range. */
+/* The rows of the account that a verdict's share is the sum of, or its range; or the class of the iterations whose cells it is. */
 static void json_put_cells(struct json *out, const struct dw_account *account, const struct dw_account_select *cells)
 {
 	struct dw_account_row rows[DW_ACCOUNT_ROWS];
-	size_t count = account && cells ? dw_account_rows(account, rows) : 0;
+	uint32_t classes = cells ? cells->classes : 0;
+	size_t count = account && cells && !classes ? dw_account_rows(account, rows) : 0;
 	char label[64];
 
+	json_text(out, "class", classes ? dw_iteration_class_name((enum dw_iteration_class)__builtin_ctz(classes)) : "");
 	dw_json_open(&out->to, "cells", '[');
 	if (cells && cells->by_name)
 		json_text(out, NULL, account->symbols[cells->named].name);
@@ -440,6 +442,17 @@ static void json_put_account_row(struct json *out, const struct dw_account *acco
 	dw_json_close(&out->to, '}');
 }
 
+static void json_put_class(struct json *out, const struct dw_account *account, enum dw_iteration_class class)
+{
+	if (!account->classes[class].count)
+		return;
+	dw_json_open(&out->to, NULL, '{');
+	json_text(out, "class", dw_iteration_class_name(class));
+	dw_json_put_whole(&out->to, "iterations", account->classes[class].count);
+	dw_json_put_real(&out->to, "ns", account->classes[class].ns);
+	dw_json_close(&out->to, '}');
+}
+
 #define MOST_RANGES 16u
 
 /* Shares are of own_ns. */
@@ -452,6 +465,10 @@ static void json_put_account(struct json *out, const struct dw_account *account)
 	dw_json_open(&out->to, "account", '{');
 	dw_json_put_real(&out->to, "wall_ns", account ? account->wall_ns : NAN);
 	dw_json_put_real(&out->to, "own_ns", account ? account->own_ns : NAN);
+	dw_json_open(&out->to, "classes", '[');
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES && account; class++)
+		json_put_class(out, account, (enum dw_iteration_class)class);
+	dw_json_close(&out->to, ']');
 	dw_json_open(&out->to, "rows", '[');
 	for (size_t i = 0; i < count; i++)
 		json_put_account_row(out, account, &rows[i]);

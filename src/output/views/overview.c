@@ -240,7 +240,7 @@ static bool overview_says_cells(const struct dw_overview *overview)
 
 	for (size_t i = 0; i < verdicts->fired && i < MOST_VERDICTS; i++)
 		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && verdicts->at[i].has_cells; state++)
-			any |= !verdicts->at[i].cells.by_name && verdicts->at[i].cells.activities[state];
+			any |= !verdicts->at[i].cells.by_name && !verdicts->at[i].cells.classes && verdicts->at[i].cells.activities[state];
 	return any;
 }
 

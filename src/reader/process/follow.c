@@ -440,7 +440,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 	struct dw_snapshot *snapshot = &read->snapshot;
 	long call = snapshot->call;
 	uint64_t argument = snapshot->argument, sp = snapshot->sp, pc = snapshot->pc;
-	bool whole, known = follow_is_stack_of(follow, thread) && !follow->python.known;
+	bool whole, joins, known = follow_is_stack_of(follow, thread) && !follow->python.known;
 
 	if (!known) {
 		follow_walk_python(follow);
@@ -457,7 +457,9 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 		snapshot->argument = argument;
 		follow->no_memory |= !follow_keep(follow, thread);
 		follow_keep_returns(thread, read);
-		thread->holder = dw_stacks_holder(follow->process.pid, read);
+		thread->holder = dw_stacks_holder(follow->process.pid, read, &joins);
+		if (joins)
+			thread->holder = 0; /* it holds no lock */
 	}
 	thread->call = call;
 	thread->argument = argument;

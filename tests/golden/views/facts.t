@@ -58,8 +58,6 @@ step.warm_up_ns                0                                                
 step.warm_up_excess            0.0%                           the loop                                              0
 step.outliers                  0                                                                                    0
 step.outliers_excess           0.0%                           the loop                                              0
-step.outliers_part             not measured                   the outliers' excess                                     there are no outliers
-step.outliers_own              not measured                   the outliers' excess                                     there are no outliers
 step.profiler                  0.0%                           a steady step                                        25
 step.collector                 0.0%                           a steady step                                        25
 step.data                      0.0%                           a steady step                                        25
@@ -225,7 +223,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-127 of 224 facts are not measured; each says why.
+125 of 222 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -302,8 +300,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["step.warm_up_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps; note: the part with most of it"],
   ["step.outliers","0",null,"",0,0,0,"count",0,null,null,"later steps that took longer than the steady ones"],
   ["step.outliers_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps, without the start of loader workers; note: the part with most of it, or \"no CPU\"; symbol: its event"],
-  ["step.outliers_part","not measured",null,"the outliers' excess",null,null,null,"ratio",null,"there are no outliers","there are no outliers","the part with most of the excess"],
-  ["step.outliers_own","not measured",null,"the outliers' excess",null,null,null,"ratio",null,"there are no outliers","there are no outliers","what the part with most of it has beyond its part of a steady step; 0 if all parts were longer alike, as on a slower machine"],
   ["step.profiler","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"the recorder's own work; with the next sixteen it makes up a step"],
   ["step.collector","1.5%","1.0% to 2.3%","a steady step",0.0146842878,0.0103950104,0.0227014756,"ratio",16,null,null,"garbage collection"],
   ["step.data","53.0%","50.1% to 54.6%","a steady step",0.53010279,0.501039501,0.545970488,"ratio",16,null,null,"waiting for data, or loading it"],
@@ -470,7 +466,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["115 of 224 facts are not measured; each says why."]}
+ "notes":["113 of 222 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -41,7 +41,7 @@ TEST(cells_have_the_class_of_their_iteration)
 	CHECK_NEAR(ms_of_class(of, DW_ITERATION_WARM_UP), 50, 1e-3);
 	CHECK_NEAR(ms_of_class(of, DW_ITERATION_SLOW), 2 * 70, 1e-3);
 	CHECK_NEAR(ms_of_class(of, DW_ITERATION_STEADY), 37 * 10 - 2, 1e-3);
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class ++)
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		CHECK_NEAR(of->classes[class].ns / (double)MS, ms_of_class(of, (enum dw_iteration_class) class), 1e-3);
 	made_close(&made);
 }

@@ -135,7 +135,7 @@ static void make_parts(unsigned count)
 		part->sampled_ns[DW_ACCOUNT_RUNS] = count ? truth.all_runs_ns * sampled / count : 0;
 		parts.count++;
 	}
-	dw_account_parts_fit(&parts, account.state_ns, count);
+	dw_account_parts_fit(&parts, account.state_ns, NULL, count);
 }
 
 /* As make.c does: what samples show of each part, and in parts without any the mean of the others. */

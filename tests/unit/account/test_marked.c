@@ -16,16 +16,22 @@ static double of_records(enum dw_share share)
 	return ns / (double)MS;
 }
 
-/* Steps with data, forward, backward, an optimizer, operators, two ranges of the program and time in none; between them a checkpoint,
- * an evaluation, a range, and time in none. */
+/* Steps with data, forward, backward, an optimizer, operators, two ranges of the program and time in none; between them
+ * a checkpoint, an evaluation, a range, and time in none. */
 static void make_all_parts(unsigned count)
 {
-	uint32_t data = made_op(&made, DWELL_CATEGORY_DATA, "next batch"), forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
-	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward"), optimizer = made_op(&made, DWELL_CATEGORY_PHASE, "optimizer");
-	uint32_t product = made_op(&made, DWELL_CATEGORY_OPERATOR, "gemm"), metrics = made_op(&made, DWELL_CATEGORY_ZONE, "metrics");
-	uint32_t plots = made_op(&made, DWELL_CATEGORY_ZONE, "plots"), save = made_op(&made, DWELL_CATEGORY_CHECKPOINT, "save");
-	uint32_t check = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation"), report = made_op(&made, DWELL_CATEGORY_ZONE, "report");
-	const uint32_t in_step[] = { data, forward, backward, optimizer, product, metrics, plots }, between[] = { save, check, report };
+	uint32_t data = made_op(&made, DWELL_CATEGORY_DATA, "next batch"),
+			 forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward"),
+			 optimizer = made_op(&made, DWELL_CATEGORY_PHASE, "optimizer");
+	uint32_t product = made_op(&made, DWELL_CATEGORY_OPERATOR, "gemm"),
+			 metrics = made_op(&made, DWELL_CATEGORY_ZONE, "metrics");
+	uint32_t plots = made_op(&made, DWELL_CATEGORY_ZONE, "plots"),
+			 save = made_op(&made, DWELL_CATEGORY_CHECKPOINT, "save");
+	uint32_t check = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation"),
+			 report = made_op(&made, DWELL_CATEGORY_ZONE, "report");
+	const uint32_t in_step[] = { data, forward, backward, optimizer, product, metrics, plots },
+				   between[] = { save, check, report };
 
 	for (unsigned i = 0; i < count; i++) {
 		begin_step();
@@ -87,7 +93,8 @@ TEST(samples_that_contradict_records_change_no_part)
 		sample(&made.stream, 1, NULL, "count");
 		now_ms += 20;
 		leave();
-		dw_encode_sample(&made.stream, now_ms * MS + MS, main_frame, 0, 10); /* nearly all samples, in a tenth of the time */
+		dw_encode_sample(&made.stream, now_ms * MS + MS, main_frame, 0,
+		                 10); /* nearly all samples, in a tenth of the time */
 		now_ms += 2;
 		kernel.run_ms += 22;
 		end_step();
@@ -110,7 +117,8 @@ static double chance(double most)
 	return most * (double)(seed >> 33) / (double)(1u << 31);
 }
 
-/* Parts with any times and samples, some of them without a sample, and sums of the kernel that need not be those of the samples. */
+/* Parts with any times and samples, some of them without a sample, and sums of the kernel that need not be those of the
+ * samples. */
 static void check_any_fit(size_t count)
 {
 	struct dw_account_part at[64];
@@ -127,7 +135,7 @@ static void check_any_fit(size_t count)
 	left_ns -= state_ns[DW_ACCOUNT_RUNS] = chance(left_ns);
 	left_ns -= state_ns[DW_ACCOUNT_NO_CPU] = chance(1) < 0.5 ? 0 : chance(left_ns);
 	state_ns[DW_ACCOUNT_WAITS] = left_ns;
-	dw_account_parts_fit(&parts, state_ns, 1e6);
+	dw_account_parts_fit(&parts, state_ns, NULL, 1e6);
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++) {
 		double sum = 0;
 
@@ -310,7 +318,8 @@ TEST(a_thread_that_never_waits_does_not_wait)
 	}
 }
 
-/* In 1000 ms the machine's CPUs ran for 900 ms, and a hypervisor took them for 100: so it took a ninth of what the thread ran. */
+/* In 1000 ms the machine's CPUs ran for 900 ms, and a hypervisor took them for 100: so it took a ninth of what the
+ * thread ran. */
 TEST(what_a_hypervisor_takes_is_no_wait)
 {
 	const struct dw_account *of;
@@ -388,7 +397,9 @@ TEST(the_interpreters_time_is_one_part)
 	CHECK_NEAR(ms_of(of, DW_SHARE_FORWARD, -1, -1), 200, 1e-3); /* in operators */
 	CHECK_NEAR(ms_of_range(of, "metrics", -1, -1), 400, 1e-3);
 	CHECK_NEAR(ms_of(of, DW_SHARE_OTHER, -1, -1), 1000, 1e-3);
-	CHECK_EQ(ms_of(of, DW_SHARE_PYTHON, -1, -1) + ms_of(of, DW_SHARE_LAYERS, -1, -1) + ms_of(of, DW_SHARE_FUNCTIONS, -1, -1), 0);
+	CHECK_EQ(ms_of(of, DW_SHARE_PYTHON, -1, -1) + ms_of(of, DW_SHARE_LAYERS, -1, -1) +
+	             ms_of(of, DW_SHARE_FUNCTIONS, -1, -1),
+	         0);
 	made_close(&made);
 }
 
@@ -608,7 +619,8 @@ TEST(ranges_and_steps_that_overlap)
 		runs(5, NULL, "work");
 		end_step();
 		if (i % 5 == 4)
-			dw_encode_step(&made.process, made.thread, steps++, (now_ms - 3) * MS, (now_ms + 2) * MS, 0, DW_STEP_RECORDED);
+			dw_encode_step(&made.process, made.thread, steps++, (now_ms - 3) * MS, (now_ms + 2) * MS, 0,
+			               DW_STEP_RECORDED);
 		runs(2, NULL, "work");
 	}
 	of = account();

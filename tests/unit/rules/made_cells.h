@@ -15,6 +15,7 @@ struct made_cell {
 	const char *range;    /* of the program, at "loop.c:17"; NULL: in none */
 	const char *function; /* of the program, at "engine.c:41"; NULL: not known */
 	enum dw_share share;  /* if it is in no range; 0: OTHER */
+	enum dw_iteration_class class;
 };
 
 /* CELL(WAITS, LOCK, 0.3, .range = "metrics") */
@@ -66,7 +67,8 @@ static inline void made_add_cell(struct made_account *account, const struct made
 
 	if (number > MADE_MOST)
 		abort();
-	*to = (struct dw_account_cell){ .where = DW_SAMPLE_IN_STEP,
+	*to = (struct dw_account_cell){ .class = cell->class,
+		                            .where = DW_SAMPLE_IN_STEP,
 		                            .share = cell->range   ? DW_SHARE_NAMED
 		                                     : cell->share ? cell->share
 		                                                   : DW_SHARE_OTHER,
@@ -110,6 +112,14 @@ static inline void made_account_of(struct made_account *account, struct dw_facts
 	}
 	if (rest.part > 1e-9)
 		made_add_cell(account, &rest, wall_ns);
+	/* Of 60 iterations one is the warm-up, and three are slow. */
+	account->of.classes[DW_ITERATION_STEADY].count = 56;
+	account->of.classes[DW_ITERATION_WARM_UP].count = 1;
+	account->of.classes[DW_ITERATION_SLOW].count = 3;
+	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+		account->of.classes[class].bounded = true;
+	for (size_t i = 0; i < account->of.count; i++)
+		account->of.classes[account->cells[i].class].ns += account->cells[i].ns;
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		account->of.basis[state] = (struct dw_account_basis){ 100000, 100000, 100000 };
 	account->of.own_ns = wall_ns - account->of.state_ns[DW_ACCOUNT_NO_CPU];

@@ -31,8 +31,7 @@ TEST(inputs_that_change_at_one_point_are_no_spread)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_INPUT_VARIATION, 0.9 }, { DW_FACT_STEP_SPREAD, 0.8 }, { DW_FACT_DRIFT_OWN, 0.9 },
-	                     { DW_FACT_STEP_EXCESS, 0.2 },
-	                     { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_DRIFT_SLOPE, 0 }));
+	                     { DW_FACT_STEP_EXCESS, 0.2 }, { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_DRIFT_SLOPE, 0 }));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.14));
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.22));
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.5));
@@ -64,46 +63,14 @@ TEST(an_operator_that_few_models_need_is_much_earlier)
 	made_end(&at);
 }
 
-TEST(parts_of_a_step_are_words_of_a_sentence)
+TEST(parts_of_the_time_between_steps_are_words_of_a_sentence)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.2 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 },
-	                     { DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.3 }, { DW_FACT_LOOP_NAMED, 0.001 }));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "named";
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = "draw";
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.3 }, { DW_FACT_LOOP_NAMED, 0.001 }));
 	at.facts.at[DW_FACT_LOOP_NAMED].name = "create convolution";
 	made_judge(&at);
-	CHECK_STR(made_find(&at, "slow-steps")->statement,
-	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
 	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
-	/* A rule about waits reports half as much. */
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.09, .range = "draw")));
-	made_judge(&at);
-	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
-	made_cells(&at, MADE_CELLS(CELL(WAITS, LOCK, 0.11, .range = "draw")));
-	made_judge(&at);
-	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
-	CHECK(made_find(&at, "waiting-lock")->state == DW_RULE_FIRED);
-	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.2, .range = "draw")));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "unnamed";
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = NULL;
-	made_judge(&at);
-	CHECK_STR(made_find(&at, "slow-steps")->statement,
-	          "9 slow steps take 20% of the loop beyond the usual time, most of it in no named range.");
-	made_end(&at);
-}
-
-/* Sleeps have a rule, as other waits have, whichever steps they are in. */
-TEST(sleeps_of_slow_steps_are_sleeps)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 5 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.4 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 },
-	                     { DW_FACT_STEP_IDLE, 0.4 }));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	CHECK(made_fires_of(&at, "sleeping", MADE_CELLS(CELL(WAITS, SLEEP, 0.4))));
-	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
 	made_end(&at);
 }
 
@@ -112,14 +79,14 @@ TEST(allocation_comes_before_time_in_no_range)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.25 }, { DW_FACT_STEP_NAMED, 0.75 }, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_TRACE_TORCH, 0 },
-	                     { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
+	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.25 }, { DW_FACT_STEP_NAMED, 0.75 }, { DW_FACT_TRACE_PYTHON, 0 },
+	                     { DW_FACT_TRACE_TORCH, 0 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
 	at.facts.framework = DW_FACTS_C;
-	made_cells(&at, MADE_CELLS(CELL(RUNS, ALLOCATES, 0.07, .function = "simulate"), CELL(RUNS, FREES, 0.05, .function = "simulate"),
-	                           CELL(RUNS, OWN, 0.13)));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, ALLOCATES, 0.07, .function = "simulate"),
+	                           CELL(RUNS, FREES, 0.05, .function = "simulate"), CELL(RUNS, OWN, 0.13)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "allocator");
-	CHECK_STR(at.verdicts.at[0].statement, "To allocate and free memory takes 12% of the loop, most of it in simulate (engine.c:41).");
+	CHECK_STR(at.verdicts.at[0].statement, "Allocating and freeing memory takes 12% of the loop, most of it in simulate (engine.c:41).");
 	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
 	made_end(&at);
 }
@@ -138,7 +105,8 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 	CHECK_STR(at.verdicts.at[0].rule->id, "loader-handover");
 	CHECK(fabs(at.verdicts.at[0].share.value - 0.40) < 1e-9);
 	CHECK(at.verdicts.combined_ns >= at.verdicts.at[0].gain_ns - 1);
-	CHECK(strstr(at.verdicts.at[0].statement, "the collector, which looks at the objects that this makes, 25% of the loop"));
+	CHECK(strstr(at.verdicts.at[0].statement,
+	             "the collector, which looks at the objects that this makes, 25% of the loop"));
 	made_end(&at);
 }
 
@@ -146,9 +114,8 @@ TEST(slow_steps_with_large_inputs_are_their_sizes)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.3 },
-	                     { DW_FACT_STEP_OUTLIERS_OWN, 0.6 }, { DW_FACT_STEP_SPREAD, 0.8 },
-	                     { DW_FACT_STEP_EXCESS, 0.4 }));
+	made_begin(&at, MADE({ DW_FACT_STEP_SPREAD, 0.8 }, { DW_FACT_STEP_EXCESS, 0.4 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.3, .class = DW_ITERATION_SLOW)));
 	CHECK(made_fires(&at, "slow-steps", DW_FACT_INPUT_VARIATION, 0.69));
 	CHECK(!made_fires(&at, "slow-steps", DW_FACT_INPUT_VARIATION, 0.7));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.7));
@@ -170,7 +137,8 @@ TEST(an_uncommon_operator_comes_before_larger_products)
 	made_set(&at, DW_FACT_OPERATORS_UNCOMMON, 0.31);
 	at.facts.at[DW_FACT_OPERATORS_UNCOMMON].name = "aten::_linalg_eigh";
 	made_judge(&at);
-	CHECK_STR(made_find(&at, "one-operator")->statement, "One operator, aten::_linalg_eigh, takes 31% of the loop: 1 call.");
+	CHECK_STR(made_find(&at, "one-operator")->statement,
+	          "One operator, aten::_linalg_eigh, takes 31% of the loop: 1 call.");
 	CHECK(!made_find(&at, "one-operator")->form);
 	made_end(&at);
 }
@@ -180,11 +148,10 @@ TEST(the_wait_for_xla_is_work)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.93 }, { DW_FACT_CPU_BUSY, 1.8 }, { DW_FACT_STEP_FORWARD, 0 }, { DW_FACT_STEP_BACKWARD, 0 },
-	                     { DW_FACT_STEP_OPTIMIZER, 0 }, { DW_FACT_OPERATORS_LARGEST, 0 }, { DW_FACT_STEP_OUTLIERS, 3 },
-	                     { DW_FACT_STEP_OUTLIERS_OWN, 0 }, { DW_FACT_CPU_OTHERS, 0 }));
+	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.93 }, { DW_FACT_CPU_BUSY, 1.8 }, { DW_FACT_STEP_FORWARD, 0 },
+	                     { DW_FACT_STEP_BACKWARD, 0 }, { DW_FACT_STEP_OPTIMIZER, 0 }, { DW_FACT_OPERATORS_LARGEST, 0 },
+	                     { DW_FACT_CPU_OTHERS, 0 }));
 	at.facts.framework = DW_FACTS_JAX;
-	made_set(&at, DW_FACT_STEP_OUTLIERS_EXCESS, 0.05);
 	made_cells(&at, MADE_CELLS(CELL(OTHERS, ALGEBRA, 0.9), CELL(WAITS, THREAD, 0.03)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
@@ -199,8 +166,9 @@ TEST(a_trend_that_inputs_make_comes_after_another_cause)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_DRIFT_SLOPE, 0.5 }, { DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 },
-	                     { DW_FACT_OPERATORS_COMPILATION, 0.3 }, { DW_FACT_OPERATORS_COMPILATIONS, 5 }));
+	made_begin(&at, MADE({ DW_FACT_DRIFT_SLOPE, 0.5 }, { DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 },
+	                     { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_OPERATORS_COMPILATION, 0.3 },
+	                     { DW_FACT_OPERATORS_COMPILATIONS, 5 }));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "drift");
 	made_set(&at, DW_FACT_INPUT_TREND, 0.2);
@@ -213,15 +181,16 @@ TEST(memory_that_grows_with_the_steps_is_drift)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 1 << 20 }, { DW_FACT_DRIFT_OWN, 0.9 },
-	                     { DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_CPU_DELAY, 0 }));
+	made_begin(&at, MADE({ DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 1 << 20 },
+	                     { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_CPU_DELAY, 0 }));
 	CHECK(made_fires(&at, "memory-growth", DW_FACT_DRIFT_SLOPE, 0.21));
 	CHECK(!made_fires(&at, "memory-growth", DW_FACT_DRIFT_SLOPE, 0.22));
 	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.22));
 	made_set(&at, DW_FACT_DRIFT_SLOPE, 0.3);
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Steps get slower: by 30% of the median from the first to the last; memory grows "
-	                                       "by 1.00 MiB with each step.");
+	CHECK_STR(at.verdicts.at[0].statement,
+	          "Steps get slower: by 30% of the median from the first to the last; memory grows "
+	          "by 1.00 MiB with each step.");
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.1); /* the clock's */
 	CHECK(made_fires(&at, "memory-growth", DW_FACT_DRIFT_SLOPE, 0.3));
 	made_end(&at);
@@ -276,7 +245,8 @@ TEST(work_for_a_wait_for_files_is_part_of_it)
 
 	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.04 }));
 	CHECK(!made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04))));
-	CHECK(made_fires_of(&at, "waiting-file", MADE_CELLS(CELL(WAITS, DISK, 0.04), CELL(RUNS, FILE, 0.06), CELL(RUNS, DESCRIPTOR, 0.04))));
+	CHECK(made_fires_of(&at, "waiting-file",
+	                    MADE_CELLS(CELL(WAITS, DISK, 0.04), CELL(RUNS, FILE, 0.06), CELL(RUNS, DESCRIPTOR, 0.04))));
 	CHECK_NEAR(made_find(&at, "waiting-file")->share.value, 0.14, 1e-9);
 	made_end(&at);
 }
@@ -285,8 +255,9 @@ TEST(free_memory_of_a_host_is_no_first_sentence)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK_SHARE, 0.01 }, { DW_FACT_MEMORY_PEAK, 1e6 }, { DW_FACT_MEMORY_CAPACITY, 1e9 },
-	                     { DW_FACT_OPERATORS_SMALL, 0.3 }, { DW_FACT_OPERATORS_SMALL_COUNT, 120 }, { DW_FACT_OPERATORS_COUNT, 120 }));
+	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK_SHARE, 0.01 }, { DW_FACT_MEMORY_PEAK, 1e6 },
+	                     { DW_FACT_MEMORY_CAPACITY, 1e9 }, { DW_FACT_OPERATORS_SMALL, 0.3 },
+	                     { DW_FACT_OPERATORS_SMALL_COUNT, 120 }, { DW_FACT_OPERATORS_COUNT, 120 }));
 	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "compute");

@@ -2,8 +2,8 @@
  * at and above its threshold, with what looks alike, and without evidence. */
 #include "trials.h"
 
-/* 480 of 600 operators of a step of 20 ms are small: their calls are four fifths of what samples find in the interpreter, and at most
- * 10 us each, which is 24%. */
+/* 480 of 600 operators of a step of 20 ms are small: their calls are four fifths of what samples find in the
+ * interpreter, and at most 10 us each, which is 24%. */
 TEST(small_operators_have_their_part_of_the_interpreters_time)
 {
 	struct made at;
@@ -14,8 +14,11 @@ TEST(small_operators_have_their_part_of_the_interpreters_time)
 	CHECK(made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.20))));
 	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.25 + 0.8 * 0.20, 1e-9);
 	CHECK_EQ(made_find(&at, "python")->state, DW_RULE_COVERED); /* it is their calls */
-	CHECK(made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.70))));
+	CHECK(made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.45))));
 	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.25 + 0.24, 1e-9);
+	/* Far more of the interpreter's time than these calls have is its own. */
+	CHECK(!made_fires_of(&at, "small-operators", MADE_CELLS(CELL(RUNS, INTERPRETER, 0.70))));
+	CHECK_EQ(made_find(&at, "python")->state, DW_RULE_FIRED);
 	made_set(&at, DW_FACT_OPTIMIZER_COUNT, 300); /* half are the optimizer's */
 	made_judge(&at);
 	CHECK(made_find(&at, "small-operators")->state != DW_RULE_FIRED);
@@ -28,8 +31,9 @@ TEST(small_operators_between_steps_are_small_operators)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.2 }, { DW_FACT_OPERATORS_SMALL, 0.02 },
-	                     { DW_FACT_OPERATORS_SMALL_COUNT, 40 }, { DW_FACT_OPERATORS_COUNT, 40 }, { DW_FACT_OPERATORS_SMALL_MEAN, 3e3 }));
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.2 },
+	                     { DW_FACT_OPERATORS_SMALL, 0.02 }, { DW_FACT_OPERATORS_SMALL_COUNT, 40 },
+	                     { DW_FACT_OPERATORS_COUNT, 40 }, { DW_FACT_OPERATORS_SMALL_MEAN, 3e3 }));
 	made_cells(&at, MADE_CELLS(CELL(RUNS, INTERPRETER, 0.2)));
 	CHECK(made_fires(&at, "small-operators", DW_FACT_LOOP_CALLS, 400));
 	CHECK_NEAR(made_find(&at, "small-operators")->share.value, 0.012 + 0.2 + 0.2, 1e-9);
@@ -60,45 +64,13 @@ TEST(a_wait_in_a_named_range_is_a_wait)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }));
-	CHECK(!made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.03), CELL(WAITS, UNKNOWN, 0.03, .range = "score"))));
-	CHECK(made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.04), CELL(WAITS, UNKNOWN, 0.04, .range = "score"))));
-	CHECK(made_fires_of(&at, "waiting-lock", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.06), CELL(WAITS, LOCK, 0.2, .range = "score"))));
+	CHECK(!made_fires_of(&at, "idle",
+	                     MADE_CELLS(CELL(WAITS, UNKNOWN, 0.03), CELL(WAITS, UNKNOWN, 0.03, .range = "score"))));
+	CHECK(made_fires_of(&at, "idle",
+	                    MADE_CELLS(CELL(WAITS, UNKNOWN, 0.04), CELL(WAITS, UNKNOWN, 0.04, .range = "score"))));
+	CHECK(made_fires_of(&at, "waiting-lock",
+	                    MADE_CELLS(CELL(WAITS, UNKNOWN, 0.06), CELL(WAITS, LOCK, 0.2, .range = "score"))));
 	CHECK(made_find(&at, "idle")->state != DW_RULE_FIRED);
-	made_end(&at);
-}
-
-/* The account has the waits of all steps. If these are half as long, a rule about waits reports them. */
-TEST(slow_steps_that_wait_are_waits)
-{
-	static const char *const parts[] = { "idle", "named", "unnamed" };
-	struct made at;
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.2 },
-		                     { DW_FACT_STEP_OUTLIERS_PART, 1 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 }));
-		at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = parts[i];
-		CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.09))));
-		CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.11))));
-		CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
-		/* Without the kernel's account nothing says what they do. */
-		at.facts.account = NULL;
-		made_judge(&at);
-		CHECK_STR(at.verdicts.at[0].rule->id, "slow-steps");
-		made_end(&at);
-	}
-}
-
-/* No rule about waits reports so little, or each of these. */
-TEST(slow_steps_with_waits_too_short_to_report_are_slow_steps)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.08 },
-	                     { DW_FACT_STEP_OUTLIERS_PART, 1 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 }));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.065))));
-	CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.05), CELL(WAITS, LOCK, 0.05))));
-	CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, DISK, 0.075), CELL(WAITS, LOCK, 0.05))));
 	made_end(&at);
 }
 
@@ -106,7 +78,8 @@ TEST(the_time_between_steps_may_be_what_changes)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }, { DW_FACT_SAMPLES_BETWEEN, 0.5 }));
+	made_begin(&at,
+	           MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }, { DW_FACT_SAMPLES_BETWEEN, 0.5 }));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.2));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
@@ -119,8 +92,8 @@ TEST(an_optimizer_of_few_tensors_is_no_unfused_one)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.2 }, { DW_FACT_OPTIMIZER_FUSED, 0 },
-	                     { DW_FACT_OPTIMIZER_FOREACH, 0 }));
+	made_begin(&at,
+	           MADE({ DW_FACT_STEP_OPTIMIZER, 0.2 }, { DW_FACT_OPTIMIZER_FUSED, 0 }, { DW_FACT_OPTIMIZER_FOREACH, 0 }));
 	CHECK(!made_fires(&at, "optimizer-unfused", DW_FACT_OPTIMIZER_COUNT, 399));
 	CHECK(made_fires(&at, "optimizer-unfused", DW_FACT_OPTIMIZER_COUNT, 400));
 	made_end(&at);
@@ -145,8 +118,9 @@ TEST(ranks_that_exchange_do_not_lack_cpus)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_THREADS, 2 }, { DW_FACT_CPU_DELAY, 0.1 }, { DW_FACT_CPU_OTHERS, 0.01 },
-	                     { DW_FACT_CPU_CROWDED, 0.13 }, { DW_FACT_RUN_RANKS, 2 }, { DW_FACT_LOOP_COMMUNICATION_ALL, 0.5 }));
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_THREADS, 2 }, { DW_FACT_CPU_DELAY, 0.1 },
+	                     { DW_FACT_CPU_OTHERS, 0.01 }, { DW_FACT_CPU_CROWDED, 0.13 }, { DW_FACT_RUN_RANKS, 2 },
+	                     { DW_FACT_LOOP_COMMUNICATION_ALL, 0.5 }));
 	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.1));
 	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 4));
 	CHECK(made_fires(&at, "oversubscribed", DW_FACT_LOOP_COMMUNICATION_ALL, 0.05));
@@ -178,7 +152,7 @@ TEST(a_wait_comes_before_the_largest_operator)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.46 }, { DW_FACT_CPU_DELAY, 0 }));
-	made_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.12)));
+	made_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.12, .function = "ask")));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "idle");
 	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
@@ -192,17 +166,15 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 4 }, { DW_FACT_CPU_OPERATOR_THREADS, 1 },
-	                     { DW_FACT_CPU_THREADS, 1 }, { DW_FACT_CPU_BUSY, 1 }, { DW_FACT_CPU_OTHERS, 0.02 },
-	                     { DW_FACT_OPERATORS_LARGEST, 0.6 }, { DW_FACT_OPERATORS_LARGEST_COUNT, 6 }));
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 4 }, { DW_FACT_CPU_OPERATOR_THREADS, 1 }, { DW_FACT_CPU_THREADS, 1 },
+	                     { DW_FACT_CPU_BUSY, 1 }, { DW_FACT_CPU_OTHERS, 0.02 }, { DW_FACT_OPERATORS_LARGEST, 0.6 },
+	                     { DW_FACT_OPERATORS_LARGEST_COUNT, 6 }));
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "thread-count")->state, DW_RULE_FIRED);
-	CHECK_STR(made_find(&at, "thread-count")->statement,
-	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
+	CHECK_STR(made_find(&at, "thread-count")->statement, "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	made_set(&at, DW_FACT_CPU_BUSY, 0.997);
 	made_judge(&at);
-	CHECK_STR(made_find(&at, "thread-count")->statement,
-	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
+	CHECK_STR(made_find(&at, "thread-count")->statement, "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator"); /* it has a place, and its gain has a bound */
@@ -221,8 +193,8 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0.3 }, { DW_FACT_DRIFT_CHANGE_STEP, 30 },
-	                     { DW_FACT_DRIFT_SLOPE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 }));
+	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0.3 }, { DW_FACT_DRIFT_CHANGE_STEP, 30 }, { DW_FACT_DRIFT_SLOPE, 0 },
+	                     { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 }));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.21));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.22));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, -0.3));
@@ -243,61 +215,13 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 	made_end(&at);
 }
 
-TEST(slow_steps_of_the_recorder_are_its_cost)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.06 }));
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.08));
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.07));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "profiler";
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
-	made_end(&at);
-}
-
-TEST(slow_steps_of_the_machine_are_no_cause)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 },
-	                     { DW_FACT_STEP_OUTLIERS_PART, 0.6 }, { DW_FACT_STEP_OUTLIERS_OWN, 0.6 }));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "no CPU";
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
-	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "backward";
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.5));
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.49)); /* all parts alike */
-	made_end(&at);
-}
-
-TEST(slow_steps_of_a_part_with_a_rule_are_that_rules)
-{
-	static const struct {
-		const char *part;
-		enum dw_fact_id all;
-	} parts[] = {
-		{ "evaluation", DW_FACT_LOOP_EVALUATION_ALL },
-		{ "checkpoint", DW_FACT_LOOP_CHECKPOINT_ALL },
-		{ "collector", DW_FACT_LOOP_COLLECTOR_ALL },
-		{ "communication", DW_FACT_STEP_COMMUNICATION },
-	};
-	struct made at;
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 }));
-		at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = parts[i].part;
-		CHECK(made_fires(&at, "slow-steps", parts[i].all, 0.02));
-		CHECK(!made_fires(&at, "slow-steps", parts[i].all, 0.1));
-		made_end(&at);
-	}
-}
-
 TEST(other_programs_make_the_share_of_a_wait_for_workers_smaller)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0.4 }, { DW_FACT_LOADER_WORKERS, 2 },
-	                     { DW_FACT_LOADER_IN_PROCESS, 0 }, { DW_FACT_LOADER_STARVED, 0.06 },
-	                     { DW_FACT_STEP_DATA, 0.06 }, { DW_FACT_LOADER_PRODUCTION, 30e6 }));
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0.4 }, { DW_FACT_LOADER_WORKERS, 2 }, { DW_FACT_LOADER_IN_PROCESS, 0 },
+	                     { DW_FACT_LOADER_STARVED, 0.06 }, { DW_FACT_STEP_DATA, 0.06 },
+	                     { DW_FACT_LOADER_PRODUCTION, 30e6 }));
 	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_CPU_OTHERS, 0.2));
 	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_CPU_OTHERS, 0.6));
 	made_end(&at);
@@ -308,9 +232,7 @@ TEST(inputs_of_many_sizes_are_no_new_shapes)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_OPERATORS_FIRST_SHAPES, 0.3 }, { DW_FACT_OPERATORS_NEW_SHAPES, 20 },
-	                     { DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.3 },
-	                     { DW_FACT_STEP_OUTLIERS_OWN, 0.1 }, { DW_FACT_STEP_SPREAD, 0.8 },
-	                     { DW_FACT_STEP_EXCESS, 0.4 }));
+	                     { DW_FACT_STEP_SPREAD, 0.8 }, { DW_FACT_STEP_EXCESS, 0.4 }));
 	CHECK(made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.65));
 	CHECK(!made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.95));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.7));
@@ -323,7 +245,8 @@ TEST(evaluation_after_each_step_is_training)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.55 }, { DW_FACT_LOOP_EVALUATION, 0.4 }, { DW_FACT_LOOP_EVALUATION_ALL, 0.4 }));
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.55 }, { DW_FACT_LOOP_EVALUATION, 0.4 },
+	                     { DW_FACT_LOOP_EVALUATION_ALL, 0.4 }));
 	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.4, .share = DW_SHARE_EVALUATION)));
 	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 20)); /* of 60 steps */
 	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 58));
@@ -338,9 +261,9 @@ TEST(what_a_rank_does_between_steps_lets_the_others_wait)
 {
 	struct made at;
 
-	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 80e6 }, { DW_FACT_LOOP_STEPS, 0.25 },
-	                     { DW_FACT_RUN_RANKS, 2 }, { DW_FACT_COMM_WAIT, 0 }, { DW_FACT_COMM_EXPOSED, 0.7 },
-	                     { DW_FACT_COMM_LAST_RANK_SHARE, 1 }, { DW_FACT_COMM_LAST_RANK_EXCESS, 0.6 }));
+	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 80e6 }, { DW_FACT_LOOP_STEPS, 0.25 }, { DW_FACT_RUN_RANKS, 2 },
+	                     { DW_FACT_COMM_WAIT, 0 }, { DW_FACT_COMM_EXPOSED, 0.7 }, { DW_FACT_COMM_LAST_RANK_SHARE, 1 },
+	                     { DW_FACT_COMM_LAST_RANK_EXCESS, 0.6 }));
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "rank-waits")->state, DW_RULE_FIRED);
 	CHECK_EQ(made_find(&at, "rank-waits")->whole, DW_RULE_OF_LOOP);
@@ -363,6 +286,12 @@ TEST(temporaries_of_a_small_peak_are_no_concern)
 	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK, 80e6 }, { DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.5 }));
 	CHECK(made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 68e6));
 	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 66e6));
+	/* A host's memory is there for all. */
+	made_set(&at, DW_FACT_MEMORY_PEAK, 68e6);
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
+	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK_SHARE, 0.4));
+	CHECK(made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK_SHARE, 0.6));
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = NULL;
 	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.24));
 	made_end(&at);
 }
