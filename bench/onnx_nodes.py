@@ -34,7 +34,7 @@ def main():
         os.symlink(library, os.path.join(folder, "libonnxruntime.so.1"))
         write_model(program[1], LAYERS)
         subprocess.run(["cc", "-O2", os.path.join(ENGINES, "onnxruntime.c"), "-o", program[0], "libonnxruntime.so.1",
-                        f"-Wl,-rpath,{folder}"], check=True, cwd=folder)
+                        "-Xlinker", f"-rpath={folder}"], check=True, cwd=folder)
         ways = {"alone": [], "profile": [], "recorded": [dwell, "run", "--sample", "off", "-o", trace, "--"],
                 "nodes": [dwell, "run", "--sample", "off", "--shapes", "-o", trace, "--"]}
         times = {way: [] for way in ways}

@@ -214,10 +214,10 @@ def rounds(measure):
 def built(name, folder):
     """peer_ranges for a tool."""
     program = os.path.join(where["peers"], "ranges-" + re.sub(r"\W", "", name).lower())
-    flags = {"dwell": ["-DWITH_DWELL", "-I" + os.path.join(ROOT, "include"), "-L" + where["build"], "-ldwell", "-Wl,-rpath," + where["build"]],
+    flags = {"dwell": ["-DWITH_DWELL", "-I" + os.path.join(ROOT, "include"), "-L" + where["build"], "-ldwell", "-Xlinker", "-rpath=" + where["build"]],
              "LTTng-UST": ["-DWITH_LTTNG", "-I", HERE, "-llttng-ust", "-ldl"],
              "Tracy": ["-DWITH_TRACY", "-DTRACY_ENABLE", "-DTRACY_NO_SYSTEM_TRACING", "-I{tracy}/public", "{tracy}/public/TracyClient.cpp", "-ldl", "-lpthread"],
-             "Caliper": ["-DWITH_CALIPER", "-I{caliper}/include", "-I{caliper}/build/include", "-L{caliper}/build/src", "-lcaliper", "-Wl,-rpath,{caliper}/build/src"],
+             "Caliper": ["-DWITH_CALIPER", "-I{caliper}/include", "-I{caliper}/build/include", "-L{caliper}/build/src", "-lcaliper", "-Xlinker", "-rpath={caliper}/build/src"],
              "Perfetto's SDK": ["-DWITH_PERFETTO", "-I{perfetto}/sdk", "{perfetto}/sdk/perfetto.cc", "-lpthread"], "none": []}[name]
     source = {"Tracy": "tracy", "Caliper": "caliper", "Perfetto's SDK": "perfetto"}.get(name)
     if source and not os.path.isdir(where[source]):
@@ -294,7 +294,7 @@ def part_functions(tool, folder):
     """Calls of functions in C, which the compiler marks."""
     names, source = {"plain": [], "-pg": ["-pg"]}, os.path.join(HERE, "peer_calls.c")
     library = os.path.join(where["build"], "probes/functions")
-    names["dwell"] = ["-finstrument-functions", "-L" + library, "-L" + where["build"], "-ldwell-functions", "-ldwell", f"-Wl,-rpath,{library}:{where['build']}"]
+    names["dwell"] = ["-finstrument-functions", "-L" + library, "-L" + where["build"], "-ldwell-functions", "-ldwell", "-Xlinker", f"-rpath={library}:{where['build']}"]
     for name, flags in names.items():
         must(["cc", "-O2", source, "-o", os.path.join(folder, name), *flags], folder)
     program = os.path.join(folder, "dwell" if tool.name == "dwell" else "-pg")
@@ -460,7 +460,7 @@ def part_faults(tool, folder):
             text = open(source, encoding="utf-8").read()
             program = os.path.join(folder, os.path.splitext(name)[0])
             must([*(["c++", "-std=c++17"] if kind == ".cpp" else ["cc", "-std=gnu11"]), "-g", "-O2", *["-pg"] * ("-pg" in tool.kinds), *["-fopenmp"] * ("omp" in text),
-                  "-I" + os.path.join(ROOT, "include"), source, "-o", program, "-L" + where["build"], "-ldwell", "-Wl,-rpath," + where["build"], "-lpthread", "-lm"], folder)
+                  "-I" + os.path.join(ROOT, "include"), source, "-o", program, "-L" + where["build"], "-ldwell", "-Xlinker", "-rpath=" + where["build"], "-lpthread", "-lm"], folder)
             facts = recorded(tool, None, folder=folder, prefix=[program])
         shown = screen(facts["report"])
         os.makedirs(os.path.join(where["peers"], "screens"), exist_ok=True)

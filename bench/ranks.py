@@ -161,7 +161,7 @@ def captures(build, folder, count="256"):
     with open("captured.c", "w", encoding="utf-8") as file:
         file.write(CAPTURED)
     subprocess.run(["cc", "-D_GNU_SOURCE", "-I", INCLUDE, "captured.c", "-o", "captured",
-                    "-L", build, f"-Wl,-rpath,{build}", "-ldwell"], check=True)
+                    "-L", build, "-Xlinker", f"-rpath={build}", "-ldwell"], check=True)
     ranks_of_job = [subprocess.Popen([dwell, "run", "--sample", "off", "--max-size", "8M", "--summary-every", "60s", "-o", f"{job}/{rank}.dwell", "--",
                                       "./captured"], stderr=subprocess.DEVNULL, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": count})
                     for rank in range(int(count))]

@@ -58,7 +58,7 @@ def main():
         texts = [text.replace("PASSES", str(PASSES)).replace("CALLS", str(CALLS)) for text in (CPP, PYTHON)]
         subprocess.run(["g++", "-O2", "-std=c++17", "-w", "-x", "c++", "-", "-o", f"{here}/loop", "-I", f"{folder}/include",
                         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
-                        "-I", f"{folder}/include/torch/csrc/api/include", "-L", f"{folder}/lib", f"-Wl,-rpath,{folder}/lib",
+                        "-I", f"{folder}/include/torch/csrc/api/include", "-L", f"{folder}/lib", "-Xlinker", f"-rpath={folder}/lib",
                         "-ltorch", "-ltorch_cpu", "-lc10", "-ldl"], input=texts[0], text=True, check=True)
         recorded = [dwell, "run", "--cost", "full", "--no-memory", "--sample", "off", "-o", f"{here}/t.dwell", "--"]
         empty = [os.path.join(os.path.abspath(sys.argv[1]), "bench", "libtorch_empty.so"), f"{folder}/lib/libtorch_cpu.so"]

@@ -411,6 +411,7 @@ def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), mult
             tests = [json.loads(line) for line in file]
         for test in tests:
             if again and test["result"] in ("FAIL", "TIMEOUT"):
+                write_meson_test(suite, test)  # what fails at times and passes alone has a cause: the log has it
                 test = run_meson_test_again(suite, folder, test, env)
             count_meson_test(suite, test)
     suite.side_by_side([lambda name=name: run(name) for name in names])
@@ -433,10 +434,13 @@ def run_meson_test_again(suite, folder, test, env):
     return passed[0]
 
 
-def count_meson_test(suite, test):
-    text = (test.get("stdout") or "") + (test.get("stderr") or "")
-    status = {"OK": 0, "EXPECTEDFAIL": 0, "SKIP": 77}.get(test["result"], 1)
-    if test["result"] == "TIMEOUT":
-        text += "\ntimed out\n"
+def write_meson_test(suite, test):
+    text = (test.get("stdout") or "") + (test.get("stderr") or "") + "\ntimed out\n" * (test["result"] == "TIMEOUT")
     suite.write(f"---- {test['name']}: {test['result']}\n{text}\n")
+    return text
+
+
+def count_meson_test(suite, test):
+    text = write_meson_test(suite, test)
+    status = {"OK": 0, "EXPECTEDFAIL": 0, "SKIP": 77}.get(test["result"], 1)
     suite.add(test["name"].split(" / ")[-1], status, text)

@@ -104,7 +104,7 @@ class Engine:
         build = os.environ.get("DWELL_BUILD")  # an uninstalled build
         if build:
             include = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include")
-            return [f"-I{include}", f"-L{build}", f"-Wl,-rpath,{build}", "-ldwell"]
+            return [f"-I{include}", f"-L{build}", "-Xlinker", f"-rpath={build}", "-ldwell"]
         return run("pkg-config", "--cflags", "--libs", "dwell").split()
 
     def change(self, name, old, new, marks=False):

@@ -34,7 +34,7 @@ def example(name):
 def build_and_check(engine, *flags):
     run("c++", "-O2", "-std=c++17", "-w", f"-D_GLIBCXX_USE_CXX11_ABI={new_strings}", engine.source, "-o", "example",
         "-I", f"{torch}/include", "-I", f"{torch}/include/torch/csrc/api/include", *flags, "-L", f"{torch}/lib",
-        f"-Wl,-rpath,{torch}/lib", "-ltorch", "-ltorch_cpu", "-lc10", "-pthread", folder=engine.folder)
+        "-Xlinker", f"-rpath={torch}/lib", "-ltorch", "-ltorch_cpu", "-lc10", "-pthread", folder=engine.folder)
     engine.check("./example", options=["--cost", "0.5%"], OMP_NUM_THREADS="1")
 
 

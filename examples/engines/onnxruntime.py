@@ -13,5 +13,5 @@ engine = Engine("onnxruntime")
 os.symlink(library, os.path.join(engine.folder, "libonnxruntime.so.1"))
 write_model(os.path.join(engine.folder, "random.onnx"), LAYERS)
 run("cc", "-O2", os.path.join(HERE, "onnxruntime.c"), "-o", "onnxruntime", "libonnxruntime.so.1",
-    f"-Wl,-rpath,{engine.folder}", folder=engine.folder)
+    "-Xlinker", f"-rpath={engine.folder}", folder=engine.folder)
 engine.check("./onnxruntime", "random.onnx", str(RUNS))

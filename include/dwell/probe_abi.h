@@ -358,7 +358,8 @@ DWELL_API void dwell_args_next(struct dwell_site *site, uint32_t text);
 /* For probes that see communication. Says that the innermost open range of this thread, of category
  * DWELL_CATEGORY_COMMUNICATION, belongs to a collective of a group of ranks. `group` is an id of
  * dwell_intern_group() (0: unknown). `sequence` is the number of the collective in its group, from 1,
- * which is the same in all ranks; 0: the range is point-to-point communication. `bytes` is the larger
+ * which is the same in all ranks; 0: the range is a message whose number is not known. Numbered messages from rank 0 to
+ * rank 1 of "world" have the group "0 -> 1 of world". `bytes` is the larger
  * of what this rank gives and receives, or 0 where another range of the collective says it. A rank enters
  * a collective with the first of its ranges that have the group and the sequence, and leaves it with the
  * end of the last: a probe reports the start of a collective and the wait for it with two ranges. A range

@@ -9,6 +9,7 @@
 #define MOST_GROUPS 256u
 #define MOST_REQUESTS 1024u
 #define LISTED_RANKS 64
+#define MOST_PAIRS 1024u
 
 struct group {
 	MPI_Comm comm;
@@ -17,12 +18,23 @@ struct group {
 	uint64_t members; /* a hash of the ranks */
 	uint64_t sequence;
 	uint32_t id; /* 0: not known yet */
+	int rank;    /* of this process, in it */
+	bool any;    /* it received messages from any rank, so those of a pair cannot be counted */
+};
+
+/* Messages from one rank of a group to another. */
+struct pair {
+	uint32_t group; /* index */
+	int from, to;
+	uint64_t sequence;
+	uint32_t id;
 };
 
 static struct {
 	pthread_mutex_t lock;
 	struct group groups[MOST_GROUPS];
 	uint32_t count; /* places that were ever used */
+	struct pair pairs[MOST_PAIRS]; /* by a hash; sequence 0: the place is free */
 	struct {
 		uintptr_t request;
 		struct dwm_collective collective; /* sequence 0: the place is free */
@@ -148,6 +160,7 @@ static struct group *groups_get(struct dwm_library *mpi, MPI_Comm comm)
 		group = &state.groups[state.count++];
 		group->comm = comm;
 		group->used = true;
+		group->rank = dwm_rank(mpi, comm);
 		groups_name(mpi, comm, group);
 	}
 	if (!group->id)
@@ -178,6 +191,57 @@ uint32_t dwm_group(struct dwm_library *mpi, MPI_Comm comm)
 	id = group ? group->id : 0;
 	pthread_mutex_unlock(&state.lock);
 	return id;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+/* The place of a pair, or a free one. NULL: there are too many. */
+static struct pair *groups_pair(uint32_t group, int from, int to)
+{
+	uint32_t at = (group * 0x9e3779b1u ^ (uint32_t)from * 0x85ebca6bu ^ (uint32_t)to * 0xc2b2ae35u) >> 7;
+
+	for (uint32_t i = 0; i < 16; i++, at++) {
+		struct pair *pair = &state.pairs[at % MOST_PAIRS];
+
+		if (!pair->sequence || (pair->group == group && pair->from == from && pair->to == to))
+			return pair;
+	}
+	return NULL;
+}
+
+static struct dwm_collective groups_count_pair(struct group *group, int from, int to)
+{
+	struct dwm_collective message = { group->id, 0, 0 };
+	struct pair *pair = groups_pair((uint32_t)(group - state.groups), from, to);
+	char name[160];
+
+	if (!pair)
+		return message;
+	if (!pair->sequence) {
+		*pair = (struct pair){ .group = (uint32_t)(group - state.groups), .from = from, .to = to };
+		snprintf(name, sizeof name, "%d -> %d of %s", from, to, group->name);
+		pair->id = dwell_intern_group(name);
+	}
+	return (struct dwm_collective){ pair->id, ++pair->sequence, 0 };
+}
+
+struct dwm_collective dwm_count_message(struct dwm_library *mpi, MPI_Comm comm, enum dwm_direction direction, int peer)
+{
+	struct dwm_collective message = { 0, 0, 0 };
+	struct group *group;
+
+	pthread_mutex_lock(&state.lock);
+	group = groups_get(mpi, comm);
+	if (group) {
+		message.group = group->id;
+		group->any |= direction == DWM_RECEIVED && peer == DW_MPI_ANY(mpi->abi);
+		if (peer >= 0 && direction == DWM_SENT)
+			message = groups_count_pair(group, group->rank, peer);
+		else if (peer >= 0 && !group->any)
+			message = groups_count_pair(group, peer, group->rank);
+	}
+	pthread_mutex_unlock(&state.lock);
+	return message;
 }
 
 void dwm_forget(MPI_Comm comm)

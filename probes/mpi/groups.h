@@ -17,6 +17,10 @@ struct dwm_collective {
 /* Counts a collective of a communicator. All ranks count, whether or not they are recorded. */
 struct dwm_collective dwm_count(struct dwm_library *mpi, MPI_Comm comm);
 /* The group's id, for communication that is not counted. */
+/* Counts a message between this rank and the rank `peer` of the communicator. Its group is that of all messages of these
+ * two in this direction. Sequence 0: which message it is, is not known: it may come from any rank, or there is none. */
+enum dwm_direction { DWM_SENT, DWM_RECEIVED };
+struct dwm_collective dwm_count_message(struct dwm_library *mpi, MPI_Comm comm, enum dwm_direction direction, int peer);
 uint32_t dwm_group(struct dwm_library *mpi, MPI_Comm comm);
 /* The communicator is about to be freed: another one may get its handle. */
 void dwm_forget(MPI_Comm comm);

@@ -16,14 +16,22 @@ static const char *const names[DWM_CALLS] = {
 #define COLLECTIVE NAME
 #define STARTED NAME
 #define POINT NAME
-#define POSTED NAME
+#define SENT NAME
+#define RECEIVED NAME
+#define EXCHANGED NAME
+#define TO_SEND NAME
+#define TO_RECEIVE NAME
 #include "calls.def"
 #undef NAME
 #define NAME(name, parameters, arguments, size, largest) [DWM_##name##_c] = "PMPI_" #name "_c",
 #define COLLECTIVE NAME
 #define STARTED NAME
 #define POINT NAME
-#define POSTED NAME
+#define SENT NAME
+#define RECEIVED NAME
+#define EXCHANGED NAME
+#define TO_SEND NAME
+#define TO_RECEIVE NAME
 #define LARGE_COUNTS
 #include "calls.def"
 #undef NAME

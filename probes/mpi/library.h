@@ -28,14 +28,22 @@ enum dwm_call {
 #define COLLECTIVE DWM_ENUM
 #define STARTED DWM_ENUM
 #define POINT DWM_ENUM
-#define POSTED DWM_ENUM
+#define SENT DWM_ENUM
+#define RECEIVED DWM_ENUM
+#define EXCHANGED DWM_ENUM
+#define TO_SEND DWM_ENUM
+#define TO_RECEIVE DWM_ENUM
 #include "calls.def"
 #undef DWM_ENUM
 #define DWM_ENUM(name, parameters, arguments, size, largest) DWM_##name##_c,
 #define COLLECTIVE DWM_ENUM
 #define STARTED DWM_ENUM
 #define POINT DWM_ENUM
-#define POSTED DWM_ENUM
+#define SENT DWM_ENUM
+#define RECEIVED DWM_ENUM
+#define EXCHANGED DWM_ENUM
+#define TO_SEND DWM_ENUM
+#define TO_RECEIVE DWM_ENUM
 #define LARGE_COUNTS
 #include "calls.def"
 #undef DWM_ENUM

@@ -91,6 +91,37 @@ static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 		result = real arguments;                                                                      \
 	}
 
+/* Messages are counted whether they are recorded or not, as both ranks do. */
+#define NOTE_MESSAGE(arguments, size, direction, peer)                                                     \
+	{                                                                                                      \
+		struct dwm_collective message = dwm_count_message(mpi, dwm_handle(mpi, comm), direction, peer);    \
+		if (began)                                                                                         \
+			dwell_collective(message.group, message.sequence, size);                                       \
+		result = real arguments;                                                                           \
+	}
+
+#define NOTE_POSTED(arguments, size, direction)                                                            \
+	{                                                                                                      \
+		struct dwm_collective message = dwm_count_message(mpi, dwm_handle(mpi, comm), direction, peer);    \
+		if (began)                                                                                         \
+			dwell_collective(message.group, message.sequence, message.bytes = (size));                     \
+		result = real arguments;                                                                           \
+		if (result == DWM_SUCCESS && message.sequence)                                                     \
+			dwm_request_add(dwm_handle_at(mpi, request, 0), message);                                      \
+	}
+
+#define NOTE_EXCHANGE(arguments, size)                                                                     \
+	{                                                                                                      \
+		struct dwm_collective sent = dwm_count_message(mpi, dwm_handle(mpi, comm), DWM_SENT, to);          \
+		struct dwm_collective received = dwm_count_message(mpi, dwm_handle(mpi, comm), DWM_RECEIVED, from); \
+		if (began) {                                                                                       \
+			uint64_t bytes = size;                                                                         \
+			dwell_collective(sent.group, sent.sequence, bytes);                                            \
+			dwell_collective(received.group, received.sequence, bytes);                                    \
+		}                                                                                                  \
+		result = real arguments;                                                                           \
+	}
+
 #define COUNT int
 #define COLLECTIVE(name, parameters, arguments, size, largest) \
 	MPI_CALL(name, parameters, arguments, NOTE_COLLECTIVE(arguments, size))
@@ -98,7 +129,16 @@ static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 	MPI_CALL(name, parameters, arguments, NOTE_STARTED(arguments, size))
 #define POINT(name, parameters, arguments, size, largest) \
 	MPI_CALL(name, parameters, arguments, NOTE_POINT(arguments, size))
-#define POSTED POINT
+#define SENT(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_MESSAGE(arguments, size, DWM_SENT, peer))
+#define RECEIVED(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_MESSAGE(arguments, size, DWM_RECEIVED, peer))
+#define EXCHANGED(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_EXCHANGE(arguments, size))
+#define TO_SEND(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_POSTED(arguments, size, DWM_SENT))
+#define TO_RECEIVE(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_POSTED(arguments, size, DWM_RECEIVED))
 #include "calls.def"
 
 #define LARGE_COUNTS
@@ -110,7 +150,16 @@ static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_STARTED(arguments, size))
 #define POINT(name, parameters, arguments, size, largest) \
 	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_POINT(arguments, size))
-#define POSTED POINT
+#define SENT(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_MESSAGE(arguments, size, DWM_SENT, peer))
+#define RECEIVED(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_MESSAGE(arguments, size, DWM_RECEIVED, peer))
+#define EXCHANGED(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_EXCHANGE(arguments, size))
+#define TO_SEND(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_POSTED(arguments, size, DWM_SENT))
+#define TO_RECEIVE(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_POSTED(arguments, size, DWM_RECEIVED))
 #include "calls.def"
 
 /* ---- waits ------------------------------------------------------------------------------------- */

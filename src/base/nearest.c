@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST 128u
@@ -65,4 +66,13 @@ void dw_nearest_try(struct dw_nearest *nearest, const char *name)
 		nearest->best = name;
 		nearest->distance = edits;
 	}
+}
+
+struct dw_nearest_question dw_nearest_question(const struct dw_nearest *nearest)
+{
+	struct dw_nearest_question question = { "" };
+
+	if (nearest->best)
+		snprintf(question.at, sizeof question.at, "; did you mean '%.*s'?", (int)LONGEST, nearest->best);
+	return question;
 }

@@ -4,6 +4,7 @@
  *     dw_nearest_init(&nearest, "operatrs");
  *     for each name: dw_nearest_try(&nearest, name);
  *     nearest.best is the nearest one, or NULL if no name is near
+ *     dw_nearest_question(&nearest).at is "; did you mean 'operators'?", or "" if no name is near
  */
 #pragma once
 
@@ -15,3 +16,8 @@ struct dw_nearest {
 
 void dw_nearest_init(struct dw_nearest *nearest, const char *wanted);
 void dw_nearest_try(struct dw_nearest *nearest, const char *name);
+
+struct dw_nearest_question {
+	char at[160];
+};
+struct dw_nearest_question dw_nearest_question(const struct dw_nearest *nearest);

@@ -75,3 +75,13 @@ typedef void dw_put(void *to, const char *bytes, size_t length);
 
 /* Writes a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void dw_json_text(dw_put *put, void *to, const char *text);
+
+/* Defines a function that names each value of an enum, which a list made: LIST(X) with X(VALUE, "its name") for each. */
+#define DW_NAMES(function, type, LIST)              \
+	const char *function(type value)                \
+	{                                               \
+		static const char *const names[] = { LIST(DW_NAMES_TEXT) }; \
+                                                    \
+		return names[value];                        \
+	}
+#define DW_NAMES_TEXT(value, name) name,

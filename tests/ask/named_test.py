@@ -9,6 +9,7 @@ The last line is "N passed, N failed, N skipped".
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import unittest
 
 dwell, program, source = (os.path.abspath(path) for path in sys.argv[1:4])
 STEPS, NAMES, LINES = 170, 10000, 60
+MOST_SECONDS = 5  # of the processor, for a report on so many names: it takes a tenth of one
 # Of the waits that are named; a part of them may be the machine's.
 MOST_OF, LEAST_KNOWN, MOST_DELAY, OTHERS = 0.5, 0.03, 0.1, 0.25
 # Of the loop: the part, which also computes, and its waits. Other programs make the waits as short as the part is.
@@ -130,7 +132,10 @@ class Named(unittest.TestCase):
             self.assertLess(len(run(dwell, "report", "--view", view, trace).splitlines()), LINES, view)
         row = re.search(r"\n  ([\d,]+) smaller ones +", run(dwell, "report", trace))
         self.assertGreater(int(row[1].replace(",", "")), 0.8 * NAMES)  # without those of outliers alone
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         self.assertLess(len(run(dwell, "report", "--summary", "--format", "json", trace)), 65536)
+        run(dwell, "report", "--view", "account", trace)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, MOST_SECONDS)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dwell stacks on programs that hang in known places, in C and in Python.
 
-usage: stacks_test.py DWELL HANG MADE [PART-OF-A-NAME...]
+usage: stacks_test.py DWELL HANG MADE DEADLOCK [PART-OF-A-NAME...]
 
 The last line is "N passed, N failed, N skipped".
 """
@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-dwell, hang, made = (os.path.abspath(path) for path in sys.argv[1:4])
+dwell, hang, made, deadlock = (os.path.abspath(path) for path in sys.argv[1:5])
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
 CHURN = """
 import gc, threading
@@ -94,6 +94,26 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"waits for a descriptor or a signal\n(    .*\n)*    hang_poll +hang.c:\d+\n")
         self.assertNotIn("start_thread", text)
         self.assertRegex(stacks(process.pid, "--all"), r"    hang_spin .*\n    (start_thread |\S+ +libc\.so)")  # where libc has no symbols
+
+    def test_threads_that_wait_for_each_other(self):
+        process = self.start(deadlock, "circle")
+        text = self.look_until(process.pid, "^Deadlock")
+        self.assertRegex(text, r"^Deadlock: thread (\d+) \(\w+\) waits in take_both \(deadlock.c:\d+\) for a lock that thread (\d+) holds; "
+                               r"thread \2 \(\w+\) waits in take_both \(deadlock.c:\d+\) for a lock that thread \1 holds\.\nprocess ")
+        process = self.start(deadlock, "join")
+        text = self.look_until(process.pid, "^Deadlock")
+        self.assertRegex(text, rf"^Deadlock: thread {process.pid} \(\w+\) waits in main \(deadlock.c:\d+\) for the end of thread (\d+); "
+                               rf"thread \1 \(\w+\) waits in take_one \(deadlock.c:\d+\) for a lock that thread {process.pid} holds\.\n")
+        process = self.start(deadlock, "itself")
+        text = self.look_until(process.pid, "^Deadlock")
+        self.assertRegex(text, rf"^Deadlock: thread {process.pid} \(\w+\) waits in main \(deadlock.c:\d+\) for a lock that it holds itself\.\n")
+        table = json.loads(stacks(process.pid, "--format", "json"))["views"][0]
+        self.assertIn("a lock that it holds itself", table["heads"][0])
+
+    def test_the_thread_that_writes(self):
+        process = self.start(deadlock, "writer")
+        text = self.look_until(process.pid, "waits for a lock that")
+        self.assertRegex(text, rf"^process .*\n\nthread {process.pid} \(\w+\) waits for a lock that thread \d+ holds\n")
 
     def test_a_blocked_thread_is_not_interrupted(self):
         process = self.start(hang)
@@ -202,7 +222,7 @@ class Stacks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    names = sys.argv[4:]
+    names = sys.argv[5:]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(test for group in loader.loadTestsFromModule(sys.modules[__name__]) for test in group
                                if not names or any(name in test.id() for name in names))

@@ -82,7 +82,7 @@ class Folder(unittest.TestCase):
         events.append({"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": words}})
         events.append({"ph": "M", "name": "thread_name", "pid": 7, "tid": 1, "args": {"name": words}})
         with open(path, "w", encoding="ascii") as file:
-            json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+            file.write(json.dumps({"schemaVersion": 1, "traceEvents": events}))
         return path
 
     def crowds(self):

@@ -406,7 +406,7 @@ class Entry(unittest.TestCase):
     def test_functions_of_libraries(self):
         with tempfile.TemporaryDirectory() as folder:
             library = self.build(folder, "libsteps.so", LIBRARY, "-shared", "-fPIC")
-            linked = self.build(folder, "linked", MAIN, "-pthread", "-L" + folder, "-Wl,-rpath," + folder, "-Wl,--no-as-needed", "-lsteps")
+            linked = self.build(folder, "linked", MAIN, "-pthread", "-L" + folder, "-Xlinker", "-rpath=" + folder, "-Wl,--no-as-needed", "-lsteps")
             late = self.build(folder, "late", MAIN, "-DLATE", "-pthread", "-ldl")
             for function in ("library_step", "hidden_step"):
                 self.assertEqual(self.steps(function, "", program=linked)[0], 12, function)
@@ -414,7 +414,7 @@ class Entry(unittest.TestCase):
                 self.assertEqual(self.steps(function, library + " threads", program=late)[0], 12, function)
             self.move_names(library)
             self.assertEqual(self.steps("hidden_step", "", program=linked)[0], 12)
-            folders = self.build(folder, "folders", MAIN, "-DLATE", "-pthread", "-ldl", "-Wl,-rpath," + folder)
+            folders = self.build(folder, "folders", MAIN, "-DLATE", "-pthread", "-ldl", "-Xlinker", "-rpath=" + folder)
             subprocess.run(["strip", library], check=True)
             self.assertEqual(self.steps("library_step", "", program=linked)[0], 12)
             count, text = self.steps("hidden_step", "", program=linked)
@@ -534,7 +534,7 @@ class Entry(unittest.TestCase):
                 self.build(folder, f"lib{name}.so", LIBRARY.replace("library_step", f"{name}_step"), "-shared", "-fPIC")
             both = self.build(folder, "both", MAIN.replace("double library_step", "double two_step(double); double one_step")
                               .replace("step = library_step", "step = one_step").replace("step(i)", "step(i) + two_step(i)"), "-pthread",
-                              "-L" + folder, "-Wl,-rpath," + folder, "-lone", "-ltwo")
+                              "-L" + folder, "-Xlinker", "-rpath=" + folder, "-lone", "-ltwo")
             count, text = self.steps("hidden_step", "", program=both)
             self.assertEqual(count, 0)
             self.assertIn("several functions have this name: hidden_step (libone.so, <stdin>), hidden_step (libtwo.so, <stdin>); give the whole name, or FILE:NAME", text)
@@ -568,7 +568,7 @@ class Entry(unittest.TestCase):
                 self.assertEqual(count, 0)
                 self.assertIn(f"--step-on {function}: {refused}: {reason}; name a function that it calls or that calls it", text)
             self.build(folder, "libpatches.so", PATCHES, "-shared", "-fPIC", "-D_GNU_SOURCE")
-            patched = self.build(folder, "patched", PATCHED, "-rdynamic", "-L" + folder, "-Wl,-rpath," + folder, "-Wl,--no-as-needed", "-lpatches")
+            patched = self.build(folder, "patched", PATCHED, "-rdynamic", "-L" + folder, "-Xlinker", "-rpath=" + folder, "-Wl,--no-as-needed", "-lpatches")
             count, text = self.steps("step", "", program=patched)
             self.assertEqual(count, 0)
             self.assertIn(f"--step-on step: {patched}: its code is not that of the file: a debugger or another tool has changed it; name", text)

@@ -41,6 +41,26 @@ $ echo 'hello' > text && dwell import text -o x.dwell
 2> dwell: text has no form that dwell imports: it looks like text (man dwell-import names those)
 [1]
 
+# A stored trace says what its import said.
+$ printf '{"traceEvents":[{"ph":"X","name":"a","pid":5,"tid":5,"ts":1,"dur":4,"sf":1},{"ph":"O","ts":1},{"ph":"E","pid":5,"tid":5,"ts":9},\n{"ph":"X", "na' > cut.json; dwell report --view threads --format csv cut.json
+thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost,threads
+5,5,5,2,1,0,4000,4000,1,0,0,1
+2> dwell: cut.json: 1 events are of a kind that dwell does not know (ph O), and are left out (the first at line 1, column 77); 1 call stacks of events (sf, stack) are left out (the first at line 1, column 17); 1 events end and did not begin; the file ends too early at line 2, column 1; what lies before is here
+2> dwell: lost: 3 records: 1 events are of a kind that dwell does not know (ph O), and are left out (the first at line 1, column 77); 1 call stacks of events (sf, stack) are left out (the first at line 1, column 17); 1 events end and did not begin
+
+$ dwell import cut.json -o cut.dwell; dwell report --view threads --format csv cut.dwell
+thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost,threads
+5,5,5,2,1,0,4000,4000,1,0,0,1
+2> dwell: cut.json: 1 events are of a kind that dwell does not know (ph O), and are left out (the first at line 1, column 77); 1 call stacks of events (sf, stack) are left out (the first at line 1, column 17); 1 events end and did not begin; the file ends too early at line 2, column 1; what lies before is here
+2> dwell: cut.dwell: the file ends too early at line 2, column 1; what lies before is here
+2> dwell: lost: 3 records: 1 events are of a kind that dwell does not know (ph O), and are left out (the first at line 1, column 77); 1 call stacks of events (sf, stack) are left out (the first at line 1, column 17); 1 events end and did not begin
+
+$ dwell pack cut.dwell 2> /dev/null; dwell report --view threads --format csv cut.dwell; rm cut.*
+thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost,threads
+5,5,5,2,1,0,4000,4000,1,0,0,1
+2> dwell: cut.dwell: the file ends too early at line 2, column 1; what lies before is here
+2> dwell: lost: 3 records: 1 events are of a kind that dwell does not know (ph O), and are left out (the first at line 1, column 77); 1 call stacks of events (sf, stack) are left out (the first at line 1, column 17); 1 events end and did not begin
+
 # What no importer reads is named, with what to do.
 $ dwell export --format perfetto run.dwell -o run.pftrace && dwell report run.pftrace
 2> dwell: run.pftrace is not a dwell trace: it is a trace of Perfetto: traceconv json (perfetto.dev) makes Chrome JSON of it, which dwell reads. If dwell exported it, name the trace itself

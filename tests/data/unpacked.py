@@ -11,15 +11,15 @@ import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "../../tools")]
 import columns  # noqa: E402
+import need_build  # noqa: E402
 
 
 def folder(dwell):
     """Where the unpacked files are, for this command in the folder where it was built."""
     path = os.path.join(os.path.dirname(os.path.abspath(dwell)), "tests/data")
-    if not os.path.isdir(path):
-        sys.exit(f"{path} is missing: build dwell with its tests")
+    need_build.need(os.path.dirname(os.path.abspath(dwell)), "tests/data/unpacked")
     return path
 
 

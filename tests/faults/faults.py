@@ -86,6 +86,7 @@ class Faults:
             "report html": ["report", "-f", "html", self.trace],
             "export chrome": ["export", "-f", "chrome", self.trace],
             "export perfetto": ["export", "-f", "perfetto", self.trace],
+            "export speedscope": ["export", "-f", "speedscope", self.trace],
             "summary": ["report", "--summary", "--format", "json", self.trace],
             "info": ["info", self.trace],
             "diff": ["diff", self.trace, "--", self.other],
@@ -95,6 +96,8 @@ class Faults:
             "part": ["pack", "--steps", "3..8", "-o", "{new}", self.trace],
             "ranks": ["ranks", *self.ranks],
             "import": ["report", self.chrome],
+            "import rocprof": ["report", os.path.join(SOURCES, "..", "data", "vendors", "rocprofv3.json")],
+            "import unitrace": ["report", os.path.join(SOURCES, "..", "data", "vendors", "unitrace.json")],
         }
         found = {name: ([self.dwell, *command], "dwell", "", check_printed) for name, command in read.items()}
         found["run"] = ([self.dwell, "run", "--sample", "off", "-o", "{new}", "--", "/bin/echo", "done"], "dwell", "", check_recorded)

@@ -22,7 +22,7 @@ static struct dw_encode_stream stream;
 
 static void many_processes(void)
 {
-	for (unsigned i = 0; i < 40000; i++)
+	for (unsigned i = 0; i < bounds_many(40000); i++)
 		dw_encode_entry(&process, DW_ENTRY_PROCESS, dw_encode_new_id(&encode), 1,
 		                sizeof(struct dw_entry_process));
 }
@@ -31,9 +31,9 @@ static void symbols_of_one_frame(void)
 {
 	uint32_t frame = dw_encode_frame(&process, "f", "f.c", 1);
 
-	for (unsigned i = 0; i < 8000; i++)
+	for (unsigned i = 0; i < bounds_many(8000); i++)
 		dw_encode_entry(&process, DW_ENTRY_FRAME, frame, 0, sizeof(struct dw_entry_frame));
-	for (unsigned i = 0; i < 8000; i++)
+	for (unsigned i = 0; i < bounds_many(8000); i++)
 		dw_encode_entry(&process, DW_ENTRY_SYMBOL, frame, 0, sizeof(struct dw_entry_symbol));
 }
 
@@ -41,19 +41,19 @@ static void ends_of_what_is_not_open(void)
 {
 	uint32_t op = dw_encode_op(&process, 2, "op", NULL, 0, NULL, 0), n = 0;
 
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < bounds_many(100000); i++)
 		dw_encode_begin(&stream, i, op);
-	for (uint64_t i = 0; i < 50000; i++)
+	for (uint64_t i = 0; i < bounds_many(50000); i++)
 		dw_encode_record(&stream, 100000 + i, DW_END_OF, op + 1, &n, 1);
 }
 
 static void ends_of_outer_ranges(void)
 {
-	uint32_t op = dw_encode_op(&process, 2, "op", NULL, 0, NULL, 0), n = 50000;
+	uint32_t op = dw_encode_op(&process, 2, "op", NULL, 0, NULL, 0), n = bounds_many(50000);
 
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < bounds_many(100000); i++)
 		dw_encode_begin(&stream, i, op);
-	for (uint64_t i = 0; i < 50000; i++)
+	for (uint64_t i = 0; i < bounds_many(50000); i++)
 		dw_encode_record(&stream, 100000 + i, DW_END_OF, 0, &n, 1);
 }
 
@@ -65,14 +65,14 @@ static void long_names(void)
 
 	memset(text, 'x', sizeof text - 1);
 	name = dw_encode_string(&process, text);
-	for (unsigned i = 0; i < 8000; i++) {
+	for (unsigned i = 0; i < bounds_many(8000); i++) {
 		struct dw_entry_process *entry = dw_encode_entry(
 		    &process, DW_ENTRY_PROCESS, dw_encode_new_id(&encode), 0, sizeof *entry);
 
 		if (entry)
 			entry->name = entry->command = name;
 	}
-	for (unsigned i = 0; i < 8000; i++) {
+	for (unsigned i = 0; i < bounds_many(8000); i++) {
 		uint32_t module = i ? 0 : dw_encode_new_id(&encode);
 		struct dw_entry_module *entry =
 		    i ? NULL : dw_encode_entry(&process, DW_ENTRY_MODULE, module, 1, sizeof *entry);
@@ -137,17 +137,17 @@ static void put_lines(unsigned count, const char *form)
 
 static void many_lines(void)
 {
-	put_lines(40000, "l%u");
+	put_lines(bounds_many(40000), "l%u");
 }
 
 static void many_lines_that_overlap(void)
 {
-	put_lines(40000, "l%u (overlapping 1)");
+	put_lines(bounds_many(40000), "l%u (overlapping 1)");
 }
 
 static void many_ranks(void)
 {
-	put_lines(40000, "rank %u: main");
+	put_lines(bounds_many(40000), "rank %u: main");
 }
 
 static void many_events(void)
@@ -157,7 +157,7 @@ static void many_events(void)
 	dw_proto_text(&space, 2, "/host:CPU");
 	put_name(4, 1, "op");
 	line = dw_proto_open(&space, 3);
-	for (unsigned i = 0; i < 100000; i++)
+	for (unsigned i = 0; i < bounds_many(100000); i++)
 		put_event(1);
 	dw_proto_close(&space, line);
 	dw_proto_close(&space, plane);
@@ -177,9 +177,9 @@ static void calls_in_deep_ranges(void)
 		ops[i] = dw_encode_op(&process, i ? DWELL_CATEGORY_ZONE : DWELL_CATEGORY_OPERATOR, "op", NULL,
 		                      0, NULL, 0);
 	dw_encode_events_init(&events, &process, 0, 0, true);
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < bounds_many(100000); i++)
 		dw_encode_begin(&stream, i, ops[i & 1]);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < bounds_many(20000); i++) {
 		dw_encode_begin(&stream, 100000 + 2 * i, launch);
 		dw_encode_correlation(&stream, i + 1);
 		dw_encode_end(&stream, 100001 + 2 * i);
@@ -199,7 +199,7 @@ static void collectives_of_many_groups(void)
 	char name[32];
 
 	dw_encode_head(&encode)->flags |= DW_HEAD_COLLECTIVES;
-	for (uint64_t i = 0; i < 20000; i++) {
+	for (uint64_t i = 0; i < bounds_many(20000); i++) {
 		snprintf(name, sizeof name, "g%u", (unsigned)i);
 		dw_encode_begin(&stream, 2 * i, op);
 		dw_encode_collective(&stream, 2 * i, dw_encode_string(&process, name), 1, 8);
@@ -215,9 +215,9 @@ static void collectives_of_one_range(void)
 
 	dw_encode_head(&encode)->flags |= DW_HEAD_COLLECTIVES;
 	dw_encode_begin(&stream, 1, op);
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < bounds_many(100000); i++)
 		dw_encode_collective(&stream, 2 + i, group, UINT64_MAX - i, UINT64_MAX);
-	for (uint64_t i = 0; i < 100000; i++) {
+	for (uint64_t i = 0; i < bounds_many(100000); i++) {
 		dw_encode_begin(&stream, 100002 + i, op);
 		dw_encode_collective(&stream, 100002 + i, group, 7, 1);
 	}
@@ -242,47 +242,47 @@ static void put_events(const char *event, unsigned count)
 
 static void chrome_names(void)
 {
-	put_events("{\"ph\":\"X\",\"ts\":1,\"name\":\"n%u\"},", 200000);
+	put_events("{\"ph\":\"X\",\"ts\":1,\"name\":\"n%u\"},", bounds_many(200000));
 }
 
 static void chrome_threads(void)
 {
-	put_events("{\"ph\":\"X\",\"ts\":1,\"tid\":%u},", 200000);
+	put_events("{\"ph\":\"X\",\"ts\":1,\"tid\":%u},", bounds_many(200000));
 }
 
 static void chrome_processes(void)
 {
-	put_events("{\"ph\":\"X\",\"ts\":1,\"pid\":%u},", 200000);
+	put_events("{\"ph\":\"X\",\"ts\":1,\"pid\":%u},", bounds_many(200000));
 }
 
 static void chrome_backward(void)
 {
-	put_events("{\"ph\":\"X\",\"ts\":-%u,\"dur\":1e9},", 200000);
+	put_events("{\"ph\":\"X\",\"ts\":-%u,\"dur\":1e9},", bounds_many(200000));
 }
 
 static void chrome_overlaps(void)
 {
-	put_events("{\"ph\":\"X\",\"ts\":%u,\"dur\":100000},", 200000);
+	put_events("{\"ph\":\"X\",\"ts\":%u,\"dur\":100000},", bounds_many(200000));
 }
 
 static void chrome_quotes(void)
 {
-	put_events("{\"n%u\":\"},", 100000);
+	put_events("{\"n%u\":\"},", bounds_many(100000));
 }
 
 static void chrome_nested(void)
 {
-	put_events("{\"k%u\":[{},", 100000);
+	put_events("{\"k%u\":[{},", bounds_many(100000));
 }
 
 static void chrome_open(void)
 {
-	put_events("{\"ph\":\"B\",\"ts\":%u},", 200000);
+	put_events("{\"ph\":\"B\",\"ts\":%u},", bounds_many(200000));
 }
 
 static void chrome_queues(void)
 {
-	put_events("{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"pid\":%u},", 200000);
+	put_events("{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"pid\":%u},", bounds_many(200000));
 }
 
 /* Ends whose begins lie under many open ranges. */
@@ -291,11 +291,11 @@ static void chrome_ends(void)
 	FILE *out = open_memstream(&text, &text_size);
 
 	fputs("[", out);
-	for (unsigned i = 0; i < 50000; i++)
+	for (unsigned i = 0; i < bounds_many(50000); i++)
 		fputs("{\"ph\":\"B\",\"ts\":1},", out);
-	for (unsigned i = 0; i < 50000; i++)
+	for (unsigned i = 0; i < bounds_many(50000); i++)
 		fprintf(out, "{\"ph\":\"X\",\"ts\":%u,\"dur\":%u},", i + 2, 10000000 - 2 * i);
-	for (unsigned i = 0; i < 100000; i++)
+	for (unsigned i = 0; i < bounds_many(100000); i++)
 		fprintf(out, "{\"ph\":\"E\",\"ts\":%u},", 100000 + i);
 	fputs("]", out);
 	fclose(out);

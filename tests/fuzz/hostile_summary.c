@@ -58,7 +58,7 @@ static void put_collective(const char *group, uint64_t enter_ns, unsigned arriva
 /* The shortest messages that are ranks. */
 static void many_ranks(void)
 {
-	for (unsigned i = 0; i < 200000; i++)
+	for (unsigned i = 0; i < bounds_many(200000); i++)
 		dw_proto_close(&file, dw_proto_open(&file, SUMMARY_RANK));
 }
 
@@ -73,7 +73,7 @@ static size_t rank_open(unsigned number)
 /* Each rank has one step, far from those of the others. */
 static void ranks_of_unlike_steps(void)
 {
-	for (unsigned i = 0; i < 20000; i++) {
+	for (unsigned i = 0; i < bounds_many(20000); i++) {
 		size_t at = rank_open(i);
 
 		put_span((uint64_t)i << 40, 1000);
@@ -84,7 +84,7 @@ static void ranks_of_unlike_steps(void)
 /* Each step of each rank is slower than all before it, and each second rank is slow. */
 static void steps_that_become_slower(void)
 {
-	for (unsigned i = 0; i < 5000; i++) {
+	for (unsigned i = 0; i < bounds_many(5000); i++) {
 		size_t at = rank_open(i);
 
 		for (unsigned s = 0; s < 30; s++)
@@ -95,7 +95,7 @@ static void steps_that_become_slower(void)
 
 static void many_slow_ranks(void)
 {
-	for (unsigned i = 0; i < 5000; i++) {
+	for (unsigned i = 0; i < bounds_many(5000); i++) {
 		size_t at = rank_open(i);
 
 		for (unsigned s = 0; s < 40; s++)
@@ -110,7 +110,7 @@ static void many_slow_ranks(void)
 /* The clock of each host is known only through the host before. */
 static void chain_of_hosts(void)
 {
-	for (unsigned i = 0; i < 20000; i++) {
+	for (unsigned i = 0; i < bounds_many(20000); i++) {
 		size_t at = rank_open(i);
 		char name[32];
 
@@ -127,7 +127,7 @@ static void chain_of_hosts(void)
 
 static void many_kinds_of_collectives(void)
 {
-	for (unsigned i = 0; i < 3000; i++) {
+	for (unsigned i = 0; i < bounds_many(3000); i++) {
 		size_t at = rank_open(i);
 
 		put_span(0, 1000);

@@ -169,6 +169,19 @@ def as_text(path, messages):
         file.write("\n".join(proto_lines(data, messages)) + "\n")
 
 
+def check_samples(document):
+    """A thread with samples alone: they are in order of time."""
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    engine, poll = document["profiles"]
+    paths = [[frames[frame] for frame in sample] for sample in engine["samples"]]
+    inner = [path[-1] for path in paths]
+    check((engine["type"], engine["name"], engine["unit"]) == ("sampled", "engine (400)", "nanoseconds"), "samples: a profile")
+    check(paths[0] == ["main", "read_weights"] and inner[1:5] == ["gemm", "gemm", "gemm", "relu"] and inner[-1] == "(unknown)",
+          f"samples: in order of time: {inner[:6]}")
+    check(sum(engine["weights"]) == engine["endValue"] == 243 * 4000000, "samples: their CPU time")
+    check(sum(poll["weights"]) == 200 * 4000000, "samples: those of the other thread")
+
+
 def check_small(mktrace, export, update):
     with tempfile.TemporaryDirectory() as folder:
         def run(*command):
@@ -188,6 +201,8 @@ def check_small(mktrace, export, update):
         run(export, "speedscope", "small.dwell", "small.speedscope.json")
         for name in ("small.json", "small.folded", "small.speedscope.json"):
             compare(os.path.join(folder, name), "export_" + name, update)
+        run(mktrace, os.path.join(HERE, "views", "samples_alone.txt"), "samples.dwell")
+        check_samples(json.loads(run(export, "speedscope", "samples.dwell", "-")))
         for name, form, messages in (("small.perfetto", "perfetto", PERFETTO),
                                      ("small.xplane", "xplane", XPLANE),
                                      ("small.pprof", "pprof", PPROF)):

@@ -247,7 +247,7 @@ def main():
             traces[name] = os.path.join(data, "planted", name + ".dwell")
         traces["10,000 threads"] = os.path.join(folder, "threads.json")
         with open(traces["10,000 threads"], "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": i, "ts": i, "dur": 50} for i in range(1, 10001)]}, file)
+            file.write(json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "work", "pid": 1, "tid": i, "ts": i, "dur": 50} for i in range(1, 10001)]}))
         pages = {}
         for name, trace in traces.items():
             page = os.path.join(folder, name + ".html")

@@ -37,7 +37,7 @@ def environment(build, folder, python):
         os.chmod(os.path.join(programs, "python"), 0o755)
     for library in "dwell", "dwell-read":
         with open(os.path.join(programs, library + ".pc"), "w", encoding="utf-8") as file:
-            file.write(f"Name: {library}\nDescription: dwell as built\nVersion: 0\nCflags: -I{ROOT}/include\nLibs: -L{build} -l{library} -Wl,-rpath,{build}\n")
+            file.write(f"Name: {library}\nDescription: dwell as built\nVersion: 0\nCflags: -I{ROOT}/include\nLibs: -L{build} -l{library} -Xlinker -rpath={build}\n")
     return {**os.environ, "PATH": programs + ":" + os.environ["PATH"], "PKG_CONFIG_PATH": programs}
 
 

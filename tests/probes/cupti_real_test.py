@@ -136,7 +136,7 @@ def main():
     subprocess.run([*COMPILE, "-shared", "-fPIC", "-pthread", "-DRECORDS_VERSION=130001", "-o", "lib64/libcupti.so.13",
                     os.path.join(SOURCES, "cupti_standin.c")], check=True)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-I" + os.path.join(ROOT, "include"), "-o", "program",
-                    os.path.join(SOURCES, "cupti_program.c"), "-L" + BUILD, "-ldwell", "-Wl,-rpath," + BUILD, "-ldl"],
+                    os.path.join(SOURCES, "cupti_program.c"), "-L" + BUILD, "-ldwell", "-Xlinker", "-rpath=" + BUILD, "-ldl"],
                    check=True)
     records = decode(data)
     counts = {kind: len(records[kind]) for kind in (KERNEL, COPY, SET, RUNTIME, DRIVER)}

@@ -516,7 +516,7 @@ def main():
                                *options, *([] if way.endswith("name") else [f"{version}/lib64/{name}"]))
             check(f"a tool for CUPTI {version}: {done.stderr[:2000]}", done.returncode == 0)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-I" + os.path.join(ROOT, "include"), "-o", "program",
-                    os.path.join(SOURCES, "cupti_program.c"), "-L" + BUILD, "-ldwell", "-Wl,-rpath," + BUILD, "-ldl"],
+                    os.path.join(SOURCES, "cupti_program.c"), "-L" + BUILD, "-ldwell", "-Xlinker", "-rpath=" + BUILD, "-ldl"],
                    check=True)
     test_layouts()
     for version in VERSIONS:

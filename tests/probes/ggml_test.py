@@ -35,7 +35,7 @@ def build(folder, *flags, libraries=()):
     subprocess.run([*compile_c, "-shared", "-fPIC", os.path.join(SOURCES, "ggml_standin.c"), "-o", library,
                     "-Wl,-soname,libggml-base.so.0"], check=True)
     program = os.path.join(folder, "program")
-    subprocess.run([*compile_c, os.path.join(SOURCES, "ggml_program.c"), library, f"-Wl,-rpath,{folder}", "-o", program,
+    subprocess.run([*compile_c, os.path.join(SOURCES, "ggml_program.c"), library, "-Xlinker", f"-rpath={folder}", "-o", program,
                     *libraries],
                    check=True)
     return program
@@ -99,7 +99,7 @@ def main():
     test_nodes(fused, True)
     test_abort(plain)
     marked = build(os.path.join(folder, "marked"), "-DMARKED", "-I", os.path.join(SOURCES, "../../include"),
-                   libraries=["-L", BUILD, f"-Wl,-rpath,{BUILD}", "-ldwell"])
+                   libraries=["-L", BUILD, "-Xlinker", f"-rpath={BUILD}", "-ldwell"])
     run = Run(marked, "decode")
     check("the program's own steps stay", run.steps() == run.count("graph on CPU") == 10 and
           all("llama" not in row["most"] for row in view("steps")))

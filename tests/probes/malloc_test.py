@@ -269,7 +269,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "malloc_program")
         subprocess.run(["gcc", "-g", "-O1", "-DSTEPS", "-I", os.path.join(ROOT, "include"), "-I", os.path.join(BUILD, "include"),
-                        "-o", program, SOURCE, "-L", BUILD, f"-Wl,-rpath,{BUILD}", "-ldwell", "-pthread", "-ldl"], check=True)
+                        "-o", program, SOURCE, "-L", BUILD, "-Xlinker", f"-rpath={BUILD}", "-ldwell", "-pthread", "-ldl"], check=True)
         leaks(folder, program)
         blocks(folder, program)
         processes(folder, program)

@@ -147,7 +147,7 @@ def main():
     library, program = os.path.join(folder, "libonnxruntime.so.1"), os.path.join(folder, "program")
     subprocess.run([*CC, "-O1", "-shared", "-fPIC", os.path.join(SOURCES, "onnx_standin.c"), "-o", library,
                     "-Wl,-soname,libonnxruntime.so.1", "-pthread"], check=True)
-    subprocess.run([*CC, "-O1", os.path.join(SOURCES, "onnx_program.c"), library, f"-Wl,-rpath,{folder}", "-o", program], check=True)
+    subprocess.run([*CC, "-O1", os.path.join(SOURCES, "onnx_program.c"), library, "-Xlinker", f"-rpath={folder}", "-o", program], check=True)
     test_program(program, folder)
     if os.path.exists(os.path.join(BUILD, "probes/libdwell-python.so")):
         test_python(folder)

@@ -28,6 +28,7 @@ import time
 
 RESNET18, DWELL = (os.path.abspath(path) for path in sys.argv[1:3])
 STEPS = 3
+BATCH = "20"  # which 2 and 5 ranks divide: images are what takes time
 LOSS_TOLERANCE = 1e-5      # relative
 GRADIENT_TOLERANCE = 1e-4  # |difference| / |gradient|, 2-norms
 LATER_TOLERANCE = 1e-3     # of a network by batch statistics, after some steps
@@ -43,7 +44,7 @@ def check(what, passed, detail=""):
 
 
 def train(*options, check_status=True, folder=None):
-    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=600, cwd=folder,
+    return subprocess.run([RESNET18, "--threads", "1", "--batch", BATCH, *options], check=check_status, timeout=600, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -125,7 +126,7 @@ def view(trace, *options):
 
 def one_trace(folder):
     trace = f"{folder}/ranks.dwell"
-    subprocess.run([DWELL, "run", "-o", trace, RESNET18, "--threads", "1", "--ranks", "2", "--max-steps", "4"],
+    subprocess.run([DWELL, "run", "-o", trace, RESNET18, "--threads", "1", "--batch", BATCH, "--ranks", "2", "--max-steps", "4"],
                    check=True, capture_output=True, timeout=600)
     info = subprocess.run([DWELL, "info", trace], check=True, capture_output=True, text=True).stdout
     for rank in (0, 1):

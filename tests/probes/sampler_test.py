@@ -115,6 +115,17 @@ def shares(folder, program, how="250"):
     check("the first screen names the hottest function", "burn_60 (sampler_program.c:" in screen, screen)
 
 
+def without_ranges(folder, program):
+    """What other views and exports show of a program that has no ranges: its samples, and not the profiler's own ranges."""
+    trace = os.path.join(folder, "shares.dwell")
+    for words in (["export", "-f", "folded", trace], ["export", "-f", "speedscope", trace], ["export", "-f", "flamegraph", trace],
+                  ["top", "--once", trace]):
+        said = subprocess.run([DWELL, *words], capture_output=True, text=True)
+        check(f"{words[:3]} without ranges", "burn_60" in said.stdout and "new chunk" not in said.stdout, said.stdout[:2000], said.stderr)
+    busy = [row["busy_share"] for row in rows(trace, "threads", by=lambda row: row["tid"]).values()]
+    check("threads without ranges are busy while they use a CPU", len(busy) > 1 and sum(share > 0.1 for share in busy) > 1, busy)
+
+
 def kernel(folder, program):
     """Time in the kernel is that of its functions, in the program's function; without the permission timers are used."""
     trace = os.path.join(folder, "kernel.dwell")
@@ -215,7 +226,7 @@ def names(folder):
     source = os.path.join(HERE, "sampler_named.cpp")
     for part in "one", "two":
         subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-DLIBRARY=" + part, source, "-o", os.path.join(folder, f"lib{part}.so")], check=True)
-    subprocess.run(["g++", "-O1", source, "-o", program, f"-L{folder}", "-lone", "-ltwo", f"-Wl,-rpath,{folder}", "-pthread"], check=True)
+    subprocess.run(["g++", "-O1", source, "-o", program, f"-L{folder}", "-lone", "-ltwo", "-Xlinker", f"-rpath={folder}", "-pthread"], check=True)
     run(trace, program, options=["--sample", "250"])
     hot = rows(trace, "hot", by=lambda row: row["short_name"])
     for part in "one", "two":
@@ -562,6 +573,7 @@ def main():
         program = os.path.join(folder, "program")
         subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program, "-lpthread"], check=True)
         shares(folder, program)
+        without_ranges(folder, program)
         shares(folder, program, "perf:1000")
         kernel(folder, program)
         unnoticed(folder, program)

@@ -480,7 +480,7 @@ def exact(dwell_command, folder):
     events = [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5, "args": {
         "Input Dims": [[3, 3002399751580331], [3002399751580331, 1]], "Input type": ["float", "float"]}} for i in range(3)]
     with open(chrome, "w", encoding="utf-8") as file:
-        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+        file.write(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     subprocess.run([dwell_command, "import", chrome, "-o", trace], check=True, capture_output=True)
     wanted = 3 * (2 ** 54 + 2)
     for view in ("flops", "calls", "operators"):

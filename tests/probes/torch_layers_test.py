@@ -185,7 +185,7 @@ def train(result):
                for name, m in model.named_modules()}
         found[root] = {"calls": calls, "parameters": own}
     with open(result, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+        file.write(json.dumps(found))
 
 
 train(sys.argv[2])

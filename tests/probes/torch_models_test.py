@@ -205,7 +205,7 @@ def train(name, result):
                [list(s) if isinstance(s, (list, tuple)) else [] for s in e.input_shapes or []], e.scope]
               for e in profiler.events()]
     with open(result, "w", encoding="utf-8") as file:
-        json.dump({"pid": os.getpid(), "tid": threading.get_native_id(), "events": events}, file)
+        file.write(json.dumps({"pid": os.getpid(), "tid": threading.get_native_id(), "events": events}))
     if hasattr(step, "beside"):
         def run():
             with record_function(ZONE):

@@ -88,7 +88,7 @@ def flags():
         # Old builds have the older strings of C++.
         new = any(b"__cxx11" in open(file, "rb").read(1 << 20) for file in glob.glob(os.path.join(library, "libc10.so")))
         return [f"-D_GLIBCXX_USE_CXX11_ABI={int(new)}", "-I", include, "-I", os.path.join(include, "torch/csrc/api/include"),
-                "-L", library, f"-Wl,-rpath,{library}"]
+                "-L", library, "-Xlinker", f"-rpath={library}"]
     if os.path.exists("/usr/include/torch/csrc/api/include/torch/torch.h"):
         return ["-I", "/usr/include/torch/csrc/api/include"]
     return None
@@ -126,7 +126,7 @@ def main():
             if not recorded:
                 with open(program + ".map", "w", encoding="utf-8") as file:  # without it, the plugin is never unloaded
                     file.write("{ global: main; local: *; };")
-                subprocess.run(["g++", "-shared", program + ".o", "-o", program + ".so", f"-Wl,--version-script={program}.map",
+                subprocess.run(["g++", "-shared", program + ".o", "-o", program + ".so", "-Xlinker", f"--version-script={program}.map",
                                 *options, *libraries], check=True)
 
         def run(mode, *more, command=(program,), options=(), **environment):
@@ -166,7 +166,7 @@ def main():
             """A program that marks its steps itself: only these."""
             build, marked = os.path.dirname(dwell), os.path.join(folder, "marked")
             subprocess.run(["gcc", "-x", "c", "-", "-o", marked, "-I", os.path.join(HERE, "../../include"), "-Wl,--no-as-needed",
-                            "-L", build, "-ldwell", f"-Wl,-rpath,{build}", *options, "-ltorch_cpu", "-lc10"],
+                            "-L", build, "-ldwell", "-Xlinker", f"-rpath={build}", *options, "-ltorch_cpu", "-lc10"],
                            input="#include <dwell/probe.h>\nint main(void) { for (int i = 0; i < 5; i++) { DWELL_STEP(); } return 0; }\n",
                            text=True, check=True)
             trace = os.path.join(folder, "marked.dwell")
@@ -268,7 +268,7 @@ def main():
         # The program as a plugin: PyTorch is loaded with it.
         if os.path.exists(program + ".so"):
             host, plugin = os.path.join(folder, "host"), program + ".so"
-            subprocess.run(["gcc", "-x", "c", "-", "-o", host, "-ldl", f"-Wl,-rpath,{folder},--enable-new-dtags"], input=HOST,
+            subprocess.run(["gcc", "-x", "c", "-", "-o", host, "-ldl", "-Xlinker", f"-rpath={folder}", "-Wl,--enable-new-dtags"], input=HOST,
                            text=True, check=True)
             for name, environment in (("plugin", {}), ("plugin after a fork", {"FORK": "1"})):
                 trace, truth = run("train", command=(host, plugin), **environment)

@@ -60,7 +60,7 @@ def train(result):
                [list(s) if isinstance(s, (list, tuple)) else [] for s in e.input_shapes or []],
                e.sequence_nr, e.scope] for e in profiler.events()]
     with open(result, "w", encoding="utf-8") as file:
-        json.dump(events, file)
+        file.write(json.dumps(events))
 
 
 def inside(events):

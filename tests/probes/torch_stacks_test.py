@@ -71,7 +71,7 @@ if not sys.argv[1:]:
 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as theirs:
     call(x)
 with open(sys.argv[1], "w") as file:
-    json.dump([(event.name, event.stack) for event in theirs.events()], file)
+    file.write(json.dumps([(event.name, event.stack) for event in theirs.events()]))
 """
 SCRIPTED_NAMES = ("aten::sin", "aten::add", "aten::tan", "aten::cos", "aten::exp", "aten::mul")
 # A daemon thread that runs operators while the interpreter ends: a third of such programs

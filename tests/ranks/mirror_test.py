@@ -146,7 +146,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="dwell-mirror-")
     os.chdir(folder)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
-                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}", "-ldwell"], check=True)
+                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, "-Xlinker", f"-rpath={BUILD}", "-ldwell"], check=True)
     hosts = Hosts(folder)
     try:
         test_job(hosts, f"{folder}/program", [f"here/{name}" for name in HOSTS])

@@ -29,4 +29,4 @@ def missing(name):
 def compile_program(name, source, build, to, *options):
     """Compiles a program of this implementation that is linked to the libdwell of the build folder."""
     subprocess.run([compiler(name), "-O1", "-D_GNU_SOURCE", "-I", os.path.join(ROOT, "include"), source, "-o", to, *options,
-                    "-L", build, f"-Wl,-rpath,{build}", "-ldwell"], check=True, timeout=120)
+                    "-L", build, "-Xlinker", f"-rpath={build}", "-ldwell"], check=True, timeout=120)

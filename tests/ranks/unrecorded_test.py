@@ -104,10 +104,10 @@ class Mpi(Case):
             types += ["-DLARGE_COUNTS"] if kind == "standard" else []
             compile_c("-shared", "-fPIC", *types, f'-DVERSION="{version}"', f"-Wl,-soname,{file}",
                       os.path.join(HERE, "mpi_stand_in.c"), "-o", cls.path(file))
-            library = [cls.path(file), f"-Wl,-rpath,{cls.folder}"]
+            library = [cls.path(file), "-Xlinker", f"-rpath={cls.folder}"]
             compile_c(*types, "-DSTEPS_OF_DWELL", "-I", os.path.join(HERE, "../../include"),
                       os.path.join(HERE, "mpi_program.c"), "-o", cls.path(kind), *library,
-                      "-L", BUILD, f"-Wl,-rpath,{BUILD}", "-ldwell")
+                      "-L", BUILD, "-Xlinker", f"-rpath={BUILD}", "-ldwell")
             compile_c(*types, "-shared", "-fPIC", os.path.join(HERE, "mpi_program.c"), "-o", cls.path(kind + ".so"), *library)
         cls.write("mpirun", "#!/bin/sh\nexport WORLD_SIZE=$1; shift\n"
                             "for rank in $(seq 0 $((WORLD_SIZE - 1))); do\n"
@@ -226,7 +226,7 @@ class Installed(Case):
 class Others(Case):
     def program(self, *libraries):
         source = self.write("program.c", "/* Is linked to libraries that it does not call. */\nint main(void) { return 0; }\n")
-        compile_c("-Wl,--no-as-needed", source, "-o", self.path("program"), *libraries, f"-Wl,-rpath,{self.folder}")
+        compile_c("-Wl,--no-as-needed", source, "-o", self.path("program"), *libraries, "-Xlinker", f"-rpath={self.folder}")
         return self.path("program")
 
     def test_libtorch_without_python(self):
@@ -275,7 +275,7 @@ class Others(Case):
         source = self.write("inside.c", "/* Records a step by itself. */\n#include <dwell/probe.h>\n"
                                         "int main(void) { DWELL_STEP(); return 0; }\n")
         compile_c("-I", os.path.join(HERE, "../../include"), "-Wl,--no-as-needed", source, "-o", self.path("inside"),
-                  self.empty_library("libtorch_cpu.so"), f"-Wl,-rpath,{self.folder}", os.path.join(BUILD, "libdwell.a"), "-pthread")
+                  self.empty_library("libtorch_cpu.so"), "-Xlinker", f"-rpath={self.folder}", os.path.join(BUILD, "libdwell.a"), "-pthread")
         self.run_dwell(self.path("inside"))
         self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "no", 1)})
 
@@ -287,7 +287,7 @@ class Others(Case):
 
     def test_cuda_and_nvtx(self):
         program = self.program(self.empty_library("libcuda.so.1"), self.empty_library("libnvToolsExt.so.1"),
-                               os.path.join(BUILD, "libdwell.so"), f"-Wl,-rpath,{BUILD}")
+                               os.path.join(BUILD, "libdwell.so"), "-Xlinker", f"-rpath={BUILD}")
         self.run_dwell(program)  # dwell's probes would be loaded if the libraries were called
         self.assertEqual(self.unrecorded()[0], {})
 

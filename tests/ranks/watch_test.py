@@ -8,8 +8,10 @@ With Debian's package prometheus; without it what needs it is skipped.
 import glob
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -77,6 +79,11 @@ def test_files(port):
     served = get(f"http://127.0.0.1:{port}/metrics")
     check("the port serves the same names", {line.split("{")[0] for line in served.splitlines()} ==
           {line.split("{")[0] for line in figures.splitlines()})
+    silent = [socket.create_connection(("127.0.0.1", int(port))) for _ in range(100)]
+    began = time.monotonic()
+    check("clients that say nothing keep no other from its answer", get(f"http://127.0.0.1:{port}/metrics") and time.monotonic() - began < 2)
+    for one in silent:
+        one.close()
     check("nothing else is served", get(f"http://127.0.0.1:{port}/") == "")
     if shutil.which("promtool"):
         done = subprocess.run(["promtool", "check", "metrics"], input=figures, capture_output=True, text=True, check=False)
@@ -97,7 +104,8 @@ def test_job(alive, watch, prometheus):
     os.remove("hang")
     wait_for("both go on", lambda: event("hang", 0, True) and event("hang", 1, True))
     once = subprocess.run([DWELL, "watch", "--once", "."], capture_output=True, text=True, check=False)
-    check(f"--once: {once.stdout}{once.stderr}", once.returncode == 0 and not once.stdout)
+    check(f"--once: {once.stdout}{once.stderr}", once.returncode == 0 and not once.stdout and
+          re.search(r"2 ranks, \d+ steps, all well", once.stderr))
     pid = event("hang", 1)[0]["pid"]
     os.kill(pid, signal.SIGKILL)
     lost = wait_for("a rank is lost", lambda: event("lost", 1))
@@ -255,7 +263,7 @@ def main():
     for name in ("empty", "job", "rare", "two"):
         os.mkdir(name)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
-                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}",
+                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, "-Xlinker", f"-rpath={BUILD}",
                     "-ldwell"], check=True)
     test_refused()
     os.chdir("rare")

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field
 
 from judge import kinds, kinds_of_first, wilson
+from scenarios import ALWAYS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STORE = os.path.join(HERE, "store")
@@ -22,7 +23,7 @@ CLEAN_AT_MOST = 0.05     # with more, in this run, the script was not clean
 SYSTEM_AT_LEAST = 0.05   # of the loop in the kernel: rules about page faults are then true
 
 # True of much work of this size, whatever is planted; the scripts do not measure it.
-NOT_JUDGED = {"warm-up", "one-operator", "roofline", "precision", "half-precision", "thread-count", "memory-room", "memory-owners", "profiler-cost"}
+NOT_JUDGED = ALWAYS | {"one-operator", "roofline", "precision", "half-precision", "memory-owners", "profiler-cost"}
 IN_THE_KERNEL = {"page-faults", "allocator", "memory-temporaries"}
 KINDS = {"planted": "a planted cause", "clean": "clean", "decoy": "a decoy"}
 

@@ -55,7 +55,7 @@ def compile_source(source, program, build):
     if "#pragma omp" in text:
         libraries.append("-fopenmp")
     done = subprocess.run([compiler, "-O2", "-w", "-I", os.path.join(ROOT, "include"), source, "-o", program, "-L", build, "-ldwell",
-                           "-Wl,-rpath," + build, *libraries, "-lpthread", "-lm"], stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
+                           "-Xlinker", "-rpath=" + build, *libraries, "-lpthread", "-lm"], stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
     if done.returncode:
         raise Failed(f"it does not compile: {done.stderr.strip()[-200:]}")
 

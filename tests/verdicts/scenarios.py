@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 WEAK, STRONG = 0.12, 0.40
 # True of every script here: first steps are slower, the machine has more memory than they need, and they
 # run with one thread. A report may say so, but not first.
-ALWAYS = frozenset({"warm-up", "memory-room", "thread-count"})
+ALWAYS = frozenset({
+    "warm-up", "memory-room", "thread-count",
+})
 # If operators are tiny, dwell itself takes more than 1% of a step: profiler-cost is in `also` there.
 # A cause below the first limit (a part of the loop) need not be reported. A cause between the limits may be.
 SILENT, CERTAIN = 0.05, 0.08
@@ -266,14 +268,15 @@ for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"),
     in_c.decoy(_cause, _looks_like)
 in_c.decoy("full", "memory-limit", share=0.95)  # the same bytes, where there are many more
 
-# Every rule of dwell.
-RULES = tuple("""
+PLANTED = """
 loader-in-process loader-slow-workers loader-part loader-handover loader-restart loader-one-slow-worker
 loader-shallow-queue communication rank-waits collector idle waiting-file waiting-lock python small-operators
 one-operator memory-growth checkpoint logging evaluation evaluation-graphs oversubscribed synchronising-call
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
-half-precision thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
+half-precision thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split()
+# Every rule of dwell: those of ALWAYS need no script.
+RULES = (*PLANTED, *sorted(ALWAYS - set(PLANTED)))
 # What tools/check runs: strong causes of many kinds, which a busy machine does not hide. tests/probes/torch_verdict_test.py
 # has others in PyTorch: a loader in the process, sleeps, Python, evaluation, small operators.
 SUBSET = frozenset("""

@@ -153,7 +153,7 @@ function flameGraph(report) {
 const PANELS = [
   ["fast", "Fast step", "Self time in the fast step by name, in the runs that were disturbed least. Low and high are the 95% interval of each difference: of twenty names without a change, one excludes 0 by chance.",
     (report) => signedTable(report.table("fast"), "Fast step"), (report) => Boolean(report.table("fast"))],
-  ["parts", "Parts", "Parts of the time per step, as in a report. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
+  ["parts", "Parts", "Parts of a step, or of a run without steps, as in a report. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
     (report) => signedTable(report.table("parts"), "Parts"), (report) => report.table("parts").rows.length],
   ["operators", "Operators", "Self time per step, on the thread with the steps. It is within the parts above.", (report) => signedTable(report.table("operators"), "Operators"),
     (report) => report.table("operators").rows.length],

@@ -94,7 +94,8 @@ function trust(report, run) {
 function partsSection(table, id, titleOf, look, hueOf, report) {
   if (!table) return null;
   const value = table.columns.find((column) => column.unit === "ns")?.name;
-  const parts = rowsOf(table).map((row) => ({ name: row[table.columns[0].name], ns: row[value] || 0 })), all = parts.reduce((sum, part) => sum + part.ns, 0);
+  const parts = rowsOf(table).map((row) => ({ name: row[table.columns[0].name], ns: row[value] || 0, share: table.columns.some((column) => column.name === "share") ? row.share ?? null : undefined }));
+  const all = (table.totals && rowsOf({ ...table, rows: [table.totals] })[0][value]) || parts.reduce((sum, part) => sum + part.ns, 0);
   if (!value || !all) return null;
   const title = titleOf(time(all));
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), h("p", { class: "look" }, look), partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
@@ -115,11 +116,11 @@ export function firstScreen(report, steps, hueOf) {
   const fired = verdicts(report), { title, more } = opening(report, fired);
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
-  const breakdown = report.table("overview", "breakdown"), stepNs = breakdown ? rowsOf(breakdown).reduce((sum, row) => sum + (row.per_step_ns || 0), 0) : 0;
+  const stepNs = report.table("overview", "breakdown") && run ? run.mean_ns : 0;
   const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row) && !more.includes(row.statement)).map((row) => row.statement);
   const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
   return [
-    h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
+    h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].filter((text) => text !== together || !toTry.length).map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),

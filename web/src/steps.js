@@ -3,22 +3,25 @@ import { h, svg, name } from "./dom.js";
 import { time, percent, count } from "./format.js";
 import { colour } from "./theme.js";
 
-/** @param {{name: string, ns: number}[]} parts that sum to the whole */
+/** The share as the table of the parts has it; "" of a part without one: time without a CPU is no part of the loop's. */
+const shareOf = (part, all) => (part.share === undefined ? percent(part.ns / all) : typeof part.share === "number" ? percent(part.share) : "");
+
+/** @param {{name: string, ns: number, share: ?number}[]} parts that sum to the whole */
 export function partsBar(parts, hueOf, label) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   const shown = parts.filter((part) => part.ns > 0);
-  const text = shown.map((part) => `${part.name} ${percent(part.ns / all)}`).join(", ");
+  const text = shown.map((part) => `${part.name} ${shareOf(part, all) || time(part.ns)}`).join(", ");
   return h("div", { class: "parts", role: "img", "aria-label": `${label}: ${text}` },
     shown.map((part) =>
-      h("span", { style: `flex:${part.ns / all} 0 0;background:${colour(hueOf(part.name))}`, title: `${part.name}: ${time(part.ns)}, ${percent(part.ns / all)}` },
-        part.ns / all > 0.09 ? h("span", {}, name(part.name), ` ${percent(part.ns / all)}`) : null)));
+      h("span", { style: `flex:${part.ns / all} 0 0;background:${colour(hueOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
+        part.ns / all > 0.09 ? h("span", {}, name(part.name), ` ${shareOf(part, all)}`) : null)));
 }
 
 /** The list below the bar. */
 export function partsList(parts, hueOf) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   return h("ul", { class: "legend" }, parts.filter((part) => part.ns > 0).map((part) =>
-    h("li", {}, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, percent(part.ns / all)))));
+    h("li", {}, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
 }
 
 /** Steps of the data, decoded. */
@@ -32,6 +35,7 @@ export function readSteps(data) {
   return { ...data, steps };
 }
 
+const USUAL = 1.1; /* times the median: a step that is no longer needs no explanation */
 const HEIGHT = 180, LEFT = 58, BOTTOM = 18, TOP = 8;
 
 /** The top of the scale: above the outliers, unless they would flatten all others. */
@@ -70,7 +74,7 @@ function details(steps, step, hueOf, report) {
   if (step.state === 1) words.push("Part of it was not recorded.");
   else if (step.state === 2) words.push("It did not end.");
   else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
-  else words.push("No single name explains the difference.");
+  else if (ratio > USUAL) words.push("No single name explains the difference.");
   const inTimeline = report.has("timeline") && step.length > 0
     ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;
   return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);

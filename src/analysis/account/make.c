@@ -10,6 +10,7 @@
 #include "account/make.h"
 #include "account/margins.h"
 #include "base/free.h"
+#include "base/text.h"
 #include "format/keys.h"
 #include "model/core/product.h"
 #include "model/steps/iterations.h"
@@ -610,13 +611,4 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 	return text;
 }
 
-const char *dw_account_state_name(enum dw_account_state state)
-{
-	static const char *const names[] = {
-#define X(name, words) words,
-		DW_ACCOUNT_STATES(X)
-#undef X
-	};
-
-	return names[state];
-}
+DW_NAMES(dw_account_state_name, enum dw_account_state, DW_ACCOUNT_STATES)

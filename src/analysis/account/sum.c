@@ -240,6 +240,8 @@ static size_t sum_add_imports(const struct dw_account *account, struct dw_accoun
 
 	select.by_package = true;
 	for (size_t i = 0; i < account->count && count <= DW_ACCOUNT_PACKAGES; i++) {
+		if (account->cells[i].activity != DW_ACTIVITY_IMPORTS || account->cells[i].state != state)
+			continue;
 		select.package = account->cells[i].package;
 		for (known = 0; known < count && rows[known].package != select.package; known++)
 			;

@@ -73,17 +73,7 @@ void dw_team_merge(struct dw_team *team)
 /* The first work in a part. */
 static size_t team_first(const struct dw_team *team, uint32_t part)
 {
-	size_t from = 0, to = team->count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (team->works[middle].part < part)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return DW_FIRST(i, 0, team->count, team->works[i].part >= part);
 }
 
 double dw_team_uneven(const struct dw_team *team, const struct dw_account_parts *parts, uint32_t part, double of_sampled,

@@ -4,6 +4,7 @@
 
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "diff/diff.h"
 
 #define COMPARE_BATCH 0.05      /* of the bytes of inputs, and of the largest activation */
@@ -16,16 +17,7 @@
 #define COMPARE_FAST_ROWS 20u   /* names in the table of the fast step */
 #define COMPARE_FAST_LEAST 1e-4 /* of the fast step; a name that differs by less has no row */
 
-const char *dw_diff_reason_name(enum dw_diff_reason reason)
-{
-	static const char *const names[] = {
-#define X(name, label) label,
-		DW_DIFF_REASONS(X)
-#undef X
-	};
-
-	return names[reason];
-}
+DW_NAMES(dw_diff_reason_name, enum dw_diff_reason, DW_DIFF_REASONS)
 
 const char *dw_diff_unit(const struct dw_diff *diff)
 {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/time/loading.h"
@@ -132,17 +133,7 @@ static bool loader_find_workers(struct dw_facts_work *work, struct loader *loade
 /* The first batch of a thread that began at or after `ns`. */
 static size_t loader_first_made(const struct dw_loading *of, uint64_t ns)
 {
-	size_t low = 0, high = of->made_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (of->made[middle].start_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_FIRST(i, 0, of->made_count, of->made[i].start_ns >= ns);
 }
 
 /* Finds the workers that made batches in the epoch. Stores them in `of`, and the index of their

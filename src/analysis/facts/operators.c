@@ -434,6 +434,7 @@ DW_ORDER(operators_compare, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 static bool operators_of_fast_step(struct dw_facts_work *work, struct dw_loop *loop)
 {
 	struct dw_loop_row *rows;
+	double *by_row; /* of the model: what the fast step has of each name */
 	size_t count;
 
 	if (!work->fast)
@@ -441,21 +442,22 @@ static bool operators_of_fast_step(struct dw_facts_work *work, struct dw_loop *l
 	dw_model_symbols(work->model, &count);
 	*loop = *work->loop;
 	loop->operators = rows = dw_arena_alloc(&work->model->arena, loop->operator_count * sizeof *rows);
-	work->failed |= !rows;
-	for (size_t row = 0; rows && row < loop->operator_count; row++) {
-		double ns = 0;
+	by_row = calloc(count + 1, sizeof *by_row);
+	work->failed |= !rows || !by_row;
+	for (size_t i = 0; by_row && i < count; i++)
+		if (work->fast[i] > 0 && work->symbols[i].category == DWELL_CATEGORY_OPERATOR)
+			by_row[dw_model_symbol_row(work->model, (uint32_t)i)] += work->fast[i];
+	for (size_t row = 0; !work->failed && row < loop->operator_count; row++) {
+		double ns = by_row[dw_model_symbol_row(work->model, work->loop->operators[row].symbol)];
 
 		rows[row] = work->loop->operators[row];
-		for (size_t i = 0; i < count; i++)
-			if (work->fast[i] > 0 && work->symbols[i].category == DWELL_CATEGORY_OPERATOR &&
-			    strcmp(work->symbols[i].name, work->symbols[rows[row].symbol].name) == 0)
-				ns += work->fast[i];
 		rows[row].ns = (uint64_t)(ns * (double)loop->usual_count);
 	}
-	if (rows)
+	if (!work->failed)
 		DW_SORT(rows, loop->operator_count, operators_compare);
 	loop->usual_ns = (uint64_t)(work->fast_ns * (double)loop->usual_count);
-	return rows != NULL;
+	free(by_row);
+	return !work->failed;
 }
 
 static void operators_put_usual(struct dw_facts_work *work)

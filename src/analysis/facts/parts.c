@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 
@@ -189,13 +190,4 @@ double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw
 	return left;
 }
 
-const char *dw_facts_part_name(enum dw_part part)
-{
-	static const char *const names[] = {
-#define X(name, label) label,
-		DW_PARTS(X)
-#undef X
-	};
-
-	return names[part];
-}
+DW_NAMES(dw_facts_part_name, enum dw_part, DW_PARTS)

@@ -9,6 +9,7 @@
  */
 
 #include "base/numbers.h"
+#include "base/order.h"
 #include "facts/work.h"
 #include "model/time/calls.h"
 
@@ -23,16 +24,8 @@ static double shapes_length(const struct dw_step *step)
 /* The step of the loop in which a time lies. SIZE_MAX: none. */
 static size_t shapes_find_step(const struct dw_facts_work *work, uint64_t ns)
 {
-	size_t low = 0, high = work->loop->count;
+	size_t low = DW_FIRST(i, 0, work->loop->count, work->all[i].end_ns > ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (work->all[middle].end_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < work->loop->count && work->all[low].start_ns <= ns ? low : SIZE_MAX;
 }
 

@@ -140,6 +140,8 @@ static size_t collectives_find_differences(const struct arrivals *arrivals, stru
 		const struct arrival *first = &arrivals->all[i], *known = NULL;
 
 		same = collectives_same(arrivals, i);
+		if (dw_summary_is_pair(arrivals->groups.texts[first->group], NULL, NULL))
+			continue; /* its sender may go on before it arrives */
 		for (size_t k = 0; k < same && !known; k++)
 			if (!isnan(arrivals->offsets[first[k].host]))
 				known = &first[k];
@@ -198,6 +200,13 @@ static double collectives_time(const struct arrivals *arrivals, const struct arr
 	return (double)(int64_t)(arrival->at->enter_ns + add - from) - arrivals->offsets[arrival->host];
 }
 
+static void collectives_count_last(struct arrivals *arrivals, size_t row, size_t result)
+{
+	if (arrivals->last_counts)
+		arrivals->last_counts[row * arrivals->ranks->count + result]++;
+	arrivals->ranks->collectives[row].last_share++;
+}
+
 /* The collective of `count` arrivals from `first` on. */
 static void collectives_add(struct arrivals *arrivals, const struct arrival *first, size_t count)
 {
@@ -231,9 +240,9 @@ static void collectives_add(struct arrivals *arrivals, const struct arrival *fir
 		row->transfer_ns += blocked - wait;
 		row->compared++;
 	}
-	if (arrivals->last_counts)
-		arrivals->last_counts[last->row * arrivals->ranks->count + last->result]++;
-	arrivals->ranks->collectives[last->row].last_share++;
+	for (size_t i = 0; i < count; i++)
+		if (!i || first[i].row != first[i - 1].row) /* a message has two rows: it is sent, and it is received */
+			collectives_count_last(arrivals, first[i].row, last->result);
 }
 
 static int collectives_compare_rows(const void *left, const void *right)

@@ -329,10 +329,13 @@ static void ranks_find_late(struct comparison *with, struct part_table *parts, d
 		result->slow = true;
 		result->since = ranks->first_step + ((uint64_t)since << ranks->span_log2);
 		result->excess_error = ranks_excess_from(with, i, since, &result->excess);
+		result->by_part = false;
 		late++;
 	}
 	if (late)
 		part_table_fill(with, parts, half, ranks->span_count);
+	for (size_t i = 0; late && i < ranks->count; i++)
+		ranks->results[i].may = false;
 	for (size_t i = 0; late && i < ranks->count; i++)
 		if (ranks->results[i].since)
 			ranks->results[i].part = part_table_find(parts, i, &ranks->results[i].part_ns);
@@ -358,12 +361,12 @@ static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 		result->slow = dw_ranks_exceeds(&limit, result->excess, result->excess_error);
 		result->part = part_table_find(parts, i, &result->part_ns);
 	}
-	if (!ranks->waits_known && !dw_ranks_find_slow_parts(ranks)) {
+	if (!dw_ranks_find_slow_parts(ranks, &limit)) {
 		free(numbers);
 		return false;
 	}
 	for (size_t i = 0; i < ranks->count; i++)
-		if (ranks->results[i].by_part)
+		if (ranks->results[i].slow && !ranks->results[i].by_part && ranks->results[i].part != DW_RANKS_NO_PART)
 			ranks->results[i].part_ns = parts->means[i * DW_RANKS_PARTS + ranks->results[i].part] -
 			                            parts->medians[ranks->results[i].part];
 	ranks_find_late(with, parts, numbers, numbers + ranks->count);
@@ -497,6 +500,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	}
 	if (good) {
 		dw_ranks_check_balance(ranks, with.space);
+		dw_ranks_find_pipeline(ranks);
 		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
 			dw_ranks_note(ranks, "Only %.0f steps are compared. With fewer than %d, differences are uncertain.",

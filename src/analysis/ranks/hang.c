@@ -133,7 +133,7 @@ static uint64_t hang_lowest(const struct dw_ranks *ranks)
 static void hang_find_different(struct dw_ranks *ranks)
 {
 	struct dw_hang *hang = &ranks->hang;
-	uint64_t number = hang->group ? hang_lowest(ranks) : 0;
+	uint64_t number = hang->group && !dw_summary_is_pair(hang->group, NULL, NULL) ? hang_lowest(ranks) : 0;
 
 	for (size_t i = 0; number && i < ranks->count; i++) {
 		const char *operation = dw_ranks_operation(ranks->results[i].rank, hang->group, number);

@@ -7,6 +7,9 @@
 #include "ranks/ranks.h"
 
 #define LEAST_SPREADS 5.0 /* of the differences between ranks, robust */
+#define MAY_SPREADS 4.5 /* as LEAST_SPREADS, of a rank that may be slow */
+#define MAY_PARTS 8.0 /* that are compared in each rank, about */
+#define MAY_MORE 0.7  /* standard errors beyond the largest that is expected of so many equal parts */
 #define BLOCK 10u /* least steps of a block */
 #define LEAST_BLOCKS 5u
 #define MOST_BLOCKS 20u
@@ -49,9 +52,9 @@ double dw_ranks_spread(double *values, size_t count, double median)
 	return SIGMA * dw_median(values, count);
 }
 
-/* The standard error of the median from medians of blocks of consecutive values, which are less
+/* The standard error of a quantile from those of blocks of consecutive values, which are less
  * dependent on each other than the values. 0: there are too few. Changes the values' order. */
-static double ranks_block_error(double *values, size_t count)
+static double ranks_block_error(double *values, size_t count, double quantile)
 {
 	size_t blocks = count / BLOCK < MOST_BLOCKS ? count / BLOCK : MOST_BLOCKS;
 	double medians[MOST_BLOCKS], sum = 0, squares = 0;
@@ -61,7 +64,8 @@ static double ranks_block_error(double *values, size_t count)
 	for (size_t b = 0; b < blocks; b++) {
 		size_t from = b * count / blocks, to = (b + 1) * count / blocks;
 
-		medians[b] = dw_median(values + from, to - from);
+		dw_sort_numbers(values + from, to - from);
+		medians[b] = values[from + (size_t)(quantile * (double)(to - from))];
 		sum += medians[b];
 	}
 	for (size_t b = 0; b < blocks; b++)
@@ -69,9 +73,18 @@ static double ranks_block_error(double *values, size_t count)
 	return sqrt(squares / (double)(blocks - 1) / (double)blocks);
 }
 
+double dw_ranks_quarter_error(double *values, size_t count, double *quarter)
+{
+	double error = ranks_block_error(values, count, 0.25);
+
+	dw_sort_numbers(values, count);
+	*quarter = count ? values[count / 4] : 0;
+	return count / BLOCK < LEAST_BLOCKS ? INFINITY : error;
+}
+
 double dw_ranks_median_error(double *values, size_t count, double *median)
 {
-	double error = ranks_block_error(values, count);
+	double error = ranks_block_error(values, count, 0.5);
 
 	*median = dw_median(values, count);
 	return count ? fmax(error, dw_ranks_spread(values, count, *median) / sqrt((double)count) * MEDIAN_ERROR) : error;
@@ -79,7 +92,7 @@ double dw_ranks_median_error(double *values, size_t count, double *median)
 
 struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space)
 {
-	struct dw_ranks_limit limit = { 0, 0, 0 };
+	struct dw_ranks_limit limit = { .least_doubt = sqrt(2 * log(MAY_PARTS * (double)count)) + MAY_MORE };
 
 	memcpy(space, errors, count * sizeof *space);
 	limit.least_error = dw_median(space, count); /* an error that is small by chance */
@@ -94,6 +107,13 @@ bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double 
 {
 	return excess >= DW_RANKS_LEAST_EXCESS && excess >= DW_RANKS_LEAST_ERRORS * fmax(error, limit->least_error) &&
 	       excess - fmin(limit->median, 0) >= LEAST_SPREADS * limit->spread;
+}
+
+double dw_ranks_doubt(const struct dw_ranks_limit *limit, double excess, double error)
+{
+	double least = fmax(fmax(error, limit->least_error) * limit->least_doubt, MAY_SPREADS * limit->spread);
+
+	return excess / fmax(least, DW_RANKS_LEAST_EXCESS);
 }
 
 void dw_ranks_reset(struct dw_ranks *ranks)

@@ -8,12 +8,14 @@
  * the median rank of the same step, which needs no common clock. With two ranks the faster one
  * stands for the median.
  *
- * If a part of the communication was not recorded, it is not known which part of a step is work. Then whole steps are
- * compared, and each named part by itself: a rank is also slow if it takes longer in one of them (by_parts.c).
+ * Each part of a step is compared by itself, too (by_parts.c): what a rank takes longer in a short part is lost in the
+ * noise of whole steps on a busy machine. If a part of the communication was not recorded, it is not known which part of
+ * a step is work. Then whole steps and their named parts are compared.
  *
  * A rank is constantly slow if the median of its excess over steps is at least 2%, is more than
  * four of its standard errors, and is apart from what other ranks differ by. The same is asked of the last half of the
- * steps. Otherwise single steps in which a rank takes much longer than usual are listed.
+ * steps. A rank of which that is less certain may be slow, and is named with what it costs if no other is slow. Single steps in
+ * which a rank takes much longer than usual are listed.
  */
 #pragma once
 
@@ -38,7 +40,10 @@ struct dw_rank_result {
 	double delay_ns;   /* of the mean step: what it took beyond the median rank where it was last */
 	bool slow;         /* constantly, or in the last half of the steps */
 	uint64_t since;    /* in the last half only: the step from which on; excess is from there on, too. 0: not so */
-	bool by_part;      /* in the part alone: excess is that of the part, as a share of the mean step */
+	bool may;          /* not slow by what is asked of such a rank, but more than chance explains: it may be */
+	bool by_part;      /* in the part alone */
+	double part_excess, part_error; /* of that part, as shares of the mean step; without known waits, `excess` and its error
+	                                 * are these */
 	unsigned part;     /* the part with most of the excess: enum dw_part, DW_RANKS_BETWEEN or
 	                    * DW_RANKS_NO_PART */
 	double part_ns;    /* excess of that part in the mean step */
@@ -48,6 +53,7 @@ struct dw_rank_result {
 	const char *place; /* "train.py:41 and train.py:44": the lines between which most of the excess lies, or NULL */
 	const char *layer; /* the same: its path */
 	double layer_ns;
+	double message_ns; /* of the mean step: blocked in messages to and from other ranks (pipeline.c) */
 	double hidden_ns; /* of the mean step: a collective was under way while the rank worked; NaN: no
 	                   * collectives are recorded */
 };
@@ -125,6 +131,9 @@ struct dw_ranks {
 	double clock_error_ns;     /* of the arrivals of different hosts; 0: there is one host */
 	size_t clock_collectives;  /* by which the clocks of hosts were aligned */
 	double wait_ns, transfer_ns; /* of the mean step and rank, where both are known */
+	bool pipeline;        /* the ranks are stages: each exchanges messages with those next to it */
+	size_t longest_stage; /* the one with the most work: index of a result */
+	double pipeline_gain; /* share of the step that would not be, if all stages had the work of the mean one; at most */
 	struct dw_hang hang;
 	size_t failed;       /* the rank that failed first: index of a result; DW_RANKS_NONE: none failed, as far as it is known */
 	const char *unrecorded[DW_UNRECORDED_MOST]; /* sentences: by what ranks communicate that was not recorded */
@@ -145,17 +154,23 @@ void dw_ranks_reset(struct dw_ranks *ranks);
 double dw_ranks_spread(double *values, size_t count, double median);
 /* The median of values, and its standard error. Changes their order. The same. */
 double dw_ranks_median_error(double *values, size_t count, double *median);
+/* The same of the lower quarter. Where there are too few values to know its error, that is infinite. */
+double dw_ranks_quarter_error(double *values, size_t count, double *quarter);
 /* Whether a rank with this excess is slow: `excess` and `error` of all ranks, as ratios. The same. */
 struct dw_ranks_limit {
 	double least_error, median, spread;
+	double least_doubt; /* standard errors of a rank that may be slow: more, the more ranks are compared */
 };
 struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space);
 bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error);
+/* How far the excess is beyond the limit of ranks that may be slow, as a ratio of that; below 1: it is not. The same. */
+double dw_ranks_doubt(const struct dw_ranks_limit *limit, double excess, double error);
 /* The span before which the excess was less than half of what it is from there on, where both differ most for their
  * number. 0: there is none. The same. */
 size_t dw_ranks_slow_since(const double *excess, size_t count);
-/* Finds ranks that are slow in a named part. False: memory ran out. For dw_ranks_compare(). */
-bool dw_ranks_find_slow_parts(struct dw_ranks *ranks);
+/* Finds ranks that are slow in a part, the parts of other slow ranks, and, where none is slow, one that may be. `limit` is
+ * that of whole steps. False: memory ran out. For dw_ranks_compare(). */
+bool dw_ranks_find_slow_parts(struct dw_ranks *ranks, const struct dw_ranks_limit *limit);
 /* What was not recorded and whether waits are known. The same. */
 void dw_ranks_check_recorded(struct dw_ranks *ranks);
 /* Sets ranks->place. The same. False: memory ran out. */
@@ -187,6 +202,8 @@ bool dw_ranks_add_collectives(struct dw_ranks *ranks);
 struct dwell_table *dw_ranks_table_of_collectives(const struct dw_ranks *ranks);
 /* The number of the last collective of the group that the rank entered; 0: none. */
 uint64_t dw_ranks_last_sequence(const struct dw_summary_rank *rank, const char *group);
+/* Sets what is said of a pipeline. The same. */
+void dw_ranks_find_pipeline(struct dw_ranks *ranks);
 /* Sets ranks->hang and ranks->failed. For dw_ranks_compare(). */
 void dw_ranks_find_hang(struct dw_ranks *ranks);
 /* For how long something lasts, of which `ns` were before the end of this rank's recording. */

@@ -7,7 +7,7 @@
 
 enum {
 	RANK, HOST, STEPS, STEP, WORK, COMMUNICATION, WAIT, EXCESS, EXCESS_ERROR, LAST, DELAY, SLOW, PART,
-	PART_EXCESS, NAME, LAYER, HIDDEN, MEMORY, INPUT, ALLOCATED, LOST
+	MAY, PART_EXCESS, NAME, LAYER, HIDDEN, MEMORY, INPUT, ALLOCATED, LOST
 };
 static const struct dw_column columns[] = {
 	[RANK] = DW_COLUMN("rank", "rank", NONE, INT),
@@ -22,6 +22,7 @@ static const struct dw_column columns[] = {
 	[LAST] = DW_COLUMN("last", "last in", RATIO, REAL),
 	[DELAY] = DW_COLUMN("delay_ns", "delays by", NS, REAL, .wide_only = true),
 	[SLOW] = DW_COLUMN("slow", "slow", NONE, INT, .data_only = true),
+	[MAY] = DW_COLUMN("may_be_slow", "may be slow", NONE, INT, .data_only = true),
 	[PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 	[PART_EXCESS] = DW_COLUMN("part_excess_ns", "excess there", NS, REAL, .wide_only = true),
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT, .wide_only = true),
@@ -82,7 +83,8 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	dw_cell_real(&row[EXCESS], result->excess);
 	dw_cell_real(&row[EXCESS_ERROR], result->excess_error);
 	dw_cell_int(&row[SLOW], result->slow);
-	if (result->slow && result->part != DW_RANKS_NO_PART) {
+	dw_cell_int(&row[MAY], result->may);
+	if ((result->slow || result->may) && result->part != DW_RANKS_NO_PART) {
 		dw_cell_text(table, &row[PART], dw_ranks_part_name(result->part));
 		dw_cell_real(&row[PART_EXCESS], result->part_ns);
 	}
@@ -119,7 +121,7 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	if (result->by_part) {
 		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%.255s%s%.255s.",
 		              dw_ranks_number(ranks, i), dw_text_ns(result->part_ns, " ").at, table_in_part(result->part).at,
-		              dw_text_percent(result->excess).at, result->layer ? ", layer " : "",
+		              dw_text_percent(result->part_excess).at, result->layer ? ", layer " : "",
 		              result->layer ? result->layer : "", result->name ? ", mostly in " : "",
 		              result->name ? result->name : "");
 		return;
@@ -134,6 +136,19 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	if (result->since)
 		snprintf(since, sizeof since, " since step %llu", (unsigned long long)result->since);
 	dw_table_head(table, "Rank %d is slow%s: it works %s the median rank%s.", dw_ranks_number(ranks, i), since, excess, where);
+}
+
+/* A rank that may be slow, and what it costs if it is. */
+static void head_of_doubtful_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
+{
+	const struct dw_rank_result *result = &ranks->results[i];
+	double share = result->by_part ? result->part_excess : result->excess * result->work_ns / result->step_ns;
+	double error = result->by_part ? result->part_error : result->excess_error * result->work_ns / result->step_ns;
+
+	dw_table_head(table, "Rank %d may be slow%s%s: it takes %s a step longer than the median rank (%s of a step, +- %s). "
+	              "It varies so much that more steps are needed to be certain.", dw_ranks_number(ranks, i),
+	              result->by_part ? " " : "", result->by_part ? table_in_part(result->part).at : "",
+	              dw_text_ns(share * ranks->step_ns, " ").at, dw_text_percent(share).at, dw_text_percent(2 * error).at);
 }
 
 /* How ranks are compared where it is not known how long they wait for each other. */
@@ -216,28 +231,73 @@ static void table_add_slow(struct dwell_table *table, const struct dw_ranks *ran
 		head_of_slow_rank(table, ranks, slowest);
 }
 
-void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+/* Of a pipeline: how long each stage waits for its neighbours, and what would shorten that. */
+static void table_head_of_pipeline(struct dwell_table *table, const struct dw_ranks *ranks)
 {
-	size_t slow = ranks->place.slow;
+	const struct dw_rank_result *longest = &ranks->results[ranks->longest_stage];
+	char list[256] = "";
 
-	dw_ranks_put_hang(table, ranks);
-	table_add_host(table, ranks);
-	table_add_slow(table, ranks);
-	if (!slow && !ranks->slow_host && !ranks->hang.found && ranks->slow_step_count) {
-		const struct dw_slow_step *step = &ranks->slow_steps[0];
+	if (!ranks->pipeline)
+		return;
+	for (size_t i = 0; i < ranks->count && strlen(list) + 16 < sizeof list; i++)
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+		         dw_text_percent(ranks->results[i].message_ns / ranks->step_ns).at);
+	dw_table_head(table,
+	              "The ranks are stages of a pipeline: they send and wait for messages of the stage before and after them for %s of "
+	              "a step.", list);
+	dw_table_head(table,
+	              "Stage %d works longest, for %s of a step. If all stages worked equally long, a step would be at most %s shorter. "
+	              "More and smaller parts of a batch shorten the time in which stages wait at the begin and the end of a step.",
+	              dw_ranks_number(ranks, ranks->longest_stage), dw_text_percent(longest->work_ns / ranks->step_ns).at,
+	              dw_text_percent(ranks->pipeline_gain).at);
+}
 
+/* What a step is where none is marked. */
+static void table_head_of_rounds(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	uint64_t collectives = ranks->results[0].rank->round_collectives;
+	char next[64] = "the next one";
+
+	if (!collectives)
+		return;
+	if (collectives > 1)
+		snprintf(next, sizeof next, "the one %llu later, as they repeat", (unsigned long long)collectives);
+	dw_table_head(table, "No steps are marked: a step here is what a rank does from a collective to %s.", next);
+}
+
+/* Where no rank is slow: the one that may be, or the longest delay of a single step. */
+static void table_head_of_no_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	const struct dw_slow_step *step = &ranks->slow_steps[0];
+
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->results[i].may) {
+			head_of_doubtful_rank(table, ranks, i);
+			return;
+		}
+	if (ranks->slow_step_count)
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,
 		              dw_text_ns(step->excess_ns, " ").at, step->part == DW_RANKS_NO_PART ? "" : ", ",
 		              step->part == DW_RANKS_NO_PART ? "" : table_in_part(step->part).at);
-	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
+	else
 		dw_table_head(table, "No rank stands out.");
-	}
+}
+
+void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	dw_ranks_put_hang(table, ranks);
+	table_add_host(table, ranks);
+	table_add_slow(table, ranks);
+	if (!ranks->place.slow && !ranks->slow_host && !ranks->hang.found)
+		table_head_of_no_slow_rank(table, ranks);
 	if (!ranks->waits_known) {
 		dw_table_head(table, "%zu ranks, %s steps of %s.", ranks->count, dw_text_count(dw_whole_signed(ranks->steps)).at,
 		              dw_text_ns(ranks->step_ns, " ").at);
 		table_head_of_waits(table, ranks);
 	}
+	table_head_of_rounds(table, ranks);
+	table_head_of_pipeline(table, ranks);
 	for (size_t i = 0; i < ranks->unrecorded_count; i++)
 		if (ranks->unrecorded[i])
 			dw_table_head(table, "%s", ranks->unrecorded[i]);

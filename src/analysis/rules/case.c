@@ -59,3 +59,14 @@ void dw_case_add_operator(const struct dw_rule_case *at, enum dw_fact_id id, str
 	if (operators && operators->whole_ns > 0 && fact->symbol < operators->count)
 		case_add(rows, fact->name, operators->ns[fact->symbol] / operators->whole_ns);
 }
+
+bool dw_case_has_place(const struct dw_rule_case *at)
+{
+	const struct dw_account_select *cells = &at->verdict->cells;
+	struct dw_account_sum sum;
+
+	if (cells->explained || cells->by_name || at->verdict->share.value >= DW_ACCOUNT_MOST || !dw_account_is_divided(at->facts->account))
+		return true;
+	sum = dw_account_sum(at->facts->account, cells);
+	return sum.range || (sum.function && sum.dominates);
+}

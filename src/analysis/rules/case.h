@@ -90,6 +90,10 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 double dw_case_waits(const struct dw_rule_case *at, dw_activity_set activities);
 double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities);
 
+/* Whether the verdict's cells are those of one function or range, or most of the loop. Others may be anything's. True without
+ * samples: records do not say where. */
+bool dw_case_has_place(const struct dw_rule_case *at);
+
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static inline enum dw_rule_whole dw_case_whole_of(double outside)
 {

@@ -13,7 +13,8 @@
 
 #define LEAST 0.07 /* of the loop; less is within what varies from run to run */
 #define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By the " \
-               "low end of the interval it must be two fifths of that."
+               "low end of the interval it must be two fifths of that. A share that may be chance is only said with the function or range " \
+               "that has most of it, or if it is half of the time."
 
 #define NAMED_WAITS \
 	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \
@@ -82,7 +83,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("hand-over", CAUSE, "Do locks and calls that wake threads take CPU time?", RUNS(DW_ACTIVITIES_OF_THREADS)),
-		.statement = "To lock, unlock and wake other threads {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Locking, unlocking and waking other threads {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "hand over many pieces of work at once, and wake a thread only if one waits" },
 		.look = "dwell report --view hot",
 	},
@@ -111,6 +112,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("idle", CAUSE, "Does the thread wait for something that is not known?", WAITS(~NAMED_WAITS)),
+		.applies = dw_case_has_place,
 		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; for what was not seen.",
 		.look = "dwell report --view waits",
 	},
@@ -136,8 +138,8 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("page-faults", CAUSE, "Does memory that is touched for the first time take time?", RUNS(DOES(FAULT) | DOES(RETURNS))),
 		.no_gain = true,
-		.statement = "To get memory from the system and to return it {takes} {share} {of}[, most of it in {cells:most}]"
-		             "[?cpu.faults_minor: : {cpu.faults_minor} page faults {each}].",
+		.statement = "Getting memory from the system and returning it {takes} {share} {of}[, most of it in {cells:most}]"
+		             "[?cpu.faults_minor: : {cpu.faults_minor:often} page fault{cpu.faults_minor:s} {each}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step",
 			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
@@ -147,7 +149,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
-		.statement = "To allocate and free memory {takes} {share} {of}[, most of it in {cells:most}].",
+		.statement = "Allocating and freeing memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes" },
 		.look = "dwell report --view hot",
 	},
@@ -193,7 +195,8 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("reference-counts", CAUSE, "Do counts of references take time?", RUNS(DOES(COUNTS))),
 		.statement = "Counting references to shared objects {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr counts" },
+		.remedy = { [DW_WORDS_ANY] = "const auto & in loops and parameters, or std::move(): each copy of a std::shared_ptr "
+		                            "counts" },
 		.look = "dwell report --view hot",
 	},
 	{

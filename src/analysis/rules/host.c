@@ -108,7 +108,7 @@ const struct dw_rule dw_rules_host[] = {
 		.applies = host_synchronises,
 		.statement = "Calls that wait for a result {take} {share} {of}[, most of it in "
 		             "{operators.synchronising:name}]{operators.synchronising:where}: "
-		             "{operators.synchronising_count} calls {each}.",
+		             "{operators.synchronising_count:often} calls {each}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "read results on the host every n-th step",
 			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every n-th step",
@@ -184,7 +184,7 @@ const struct dw_rule dw_rules_host[] = {
 		.id = "small-operators",
 		.place = &host_calling,
 		.question = "Are there so many small operators that calling them takes most of the time?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_LOOP,
@@ -196,7 +196,7 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns "
 			"in C) is small; of the "
 		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer "
-		"do not count.",
+		"do not count. It is ranked as work: merged, they still compute what they do.",
 		.number = host_number_of_calls,
 		.statement = "{number} small operators {each}, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them[, most of them in {cells:most}].",

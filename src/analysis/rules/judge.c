@@ -287,9 +287,14 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
 	}
 	judge_convert(at, verdict);
+	if (verdict->state == DW_RULE_FIRED && !verdict->firm && verdict->has_cells && !dw_case_has_place(at))
+		verdict->state = DW_RULE_QUIET;
 	if (verdict->state == DW_RULE_FIRED)
 		judge_gain(at, verdict);
 	judge_take_rows(at, verdict);
+	/* The rows that the sentence is about may be less than what the rule decides by. */
+	if (verdict->state == DW_RULE_FIRED && verdict->rows.count && rule->kind <= DW_RULE_WORK && verdict->share.value < DW_RULE_DEADBAND)
+		verdict->state = DW_RULE_QUIET;
 }
 
 /* ---- all rules ------------------------------------------------------------------------------- */
@@ -302,7 +307,9 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
 		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* Of work, and of what has no known bound, half may go. */
-	return verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns) ? verdict->time_ns * (1 - verdict->claimed) / 2 : verdict->time_ns;
+	if (verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns))
+		return verdict->time_ns * (1 - verdict->claimed) / 2;
+	return verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)

@@ -36,6 +36,13 @@ static struct dw_amount memory_room(const struct dw_rule_case *at)
 	return (struct dw_amount){ room, room, room };
 }
 
+/* Memory of a host is there for all: what the program uses of it matters if that is most of it. */
+static bool memory_is_scarce(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_PEAK_BYTES &&
+	       (!memory_is_the_hosts(at) || dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE) >= DW_ACCOUNT_MOST);
+}
+
 static bool memory_peak_counts(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_PEAK_BYTES;
@@ -122,8 +129,9 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.25,
 		.reason = "What is allocated and freed within one operator, or made anew in each step outside "
-		          "its phases, of a peak of 64 MiB or more: to save a part of less helps nobody.",
-		.applies = memory_peak_counts,
+		          "its phases, of a peak of 64 MiB or more: to save a part of less helps nobody. On a host only if the peak is half "
+		          "of its memory.",
+		.applies = memory_is_scarce,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",
 		.remedy = { [DW_WORDS_ANY] = "in-place operators or buffers that are used again" },

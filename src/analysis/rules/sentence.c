@@ -2,7 +2,7 @@
  * Fills in the templates of rules with measured values.
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
- *     {each}                  "a step"; "in the run" if that is one
+ *     {each}                  "a step"; "in the run" if that is one; "in 100 steps" behind a count of which a step has less than one
  *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
@@ -17,7 +17,7 @@
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
- * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
+ * Forms of a fact: {F:often} a count with {each} behind it; {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
  * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is
  * known; {F:ns} of a share of a step, the time.
@@ -32,6 +32,8 @@ struct sentence {
 	char text[4 * DW_RULE_TEXT];
 	size_t used;
 	bool known;      /* all placeholders of the innermost [...] had a value */
+	double often;    /* the count that {each} comes behind; 0: there is none */
+	bool rare;       /* it is one of 100 steps */
 };
 
 static const char *const verbs[][2] = {
@@ -139,6 +141,16 @@ static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id 
 	           ? dw_case_steps(sentence->at) : 1;
 }
 
+#define SENTENCE_STEPS 100 /* of which a count is said, if it is less than one of a step */
+
+/* A count of a step, or of more steps if one has less than one. */
+static void sentence_put_often(struct sentence *sentence, double value)
+{
+	sentence->rare = round(value * SENTENCE_STEPS) < SENTENCE_STEPS && sentence->at->facts->iterations != DW_ITERATIONS_RUN;
+	sentence->often = sentence->rare ? ceil(value * SENTENCE_STEPS) : round(value);
+	sentence_put_value(sentence, DW_FACT_COUNTED, sentence->often);
+}
+
 static void sentence_put_fact(struct sentence *sentence, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -152,8 +164,10 @@ static void sentence_put_fact(struct sentence *sentence, const char *name, const
 	fact = &sentence->at->facts->at[id];
 	if (!*form) {
 		sentence_put_value(sentence, dw_fact_kind(id)->unit, fact->value * sentence_of_loop(sentence, id));
+	} else if (*form == 'o') {
+		sentence_put_often(sentence, fact->value);
 	} else if (strcmp(form, "s") == 0) {
-		sentence_put_text(sentence, fact->value == 1 ? "" : "s");
+		sentence_put_text(sentence, (sentence->often > 0 ? sentence->often : fact->value) == 1 ? "" : "s");
 	} else if (strcmp(form, "takes") == 0) {
 		sentence_put_text(sentence, fact->value == 1 ? "takes" : "take");
 	} else if (strcmp(form, "ns") == 0) {
@@ -283,7 +297,12 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	} else if (strcmp(place, "of") == 0) {
 		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
 	} else if (strcmp(place, "each") == 0) {
-		sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+		if (sentence->rare)
+			sentence_put_text(sentence, sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "in 100 steps" : "in 100 iterations");
+		else
+			sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+		sentence->often = 0;
+		sentence->rare = false;
 	} else if (strcmp(place, "number") == 0) {
 		double number = sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
 

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "format/keys.h"
+#include "model/collectives/rounds.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "summary/summary.h"
@@ -410,18 +411,14 @@ static bool build_is_cut(const struct dw_source *source)
 	return cut;
 }
 
-bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, struct dwell_error *error)
+/* Adds the loops of a model that has steps. `rounds`: these are rounds; or NULL. */
+static bool build_loops(struct dw_summary *summary, struct dw_model *model, const struct dw_rounds *rounds, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);
-	size_t loops, before = summary->count;
-	bool good;
+	size_t loops = 1, before = summary->count;
+	bool good = ranks && dw_model_steps(model, error);
 
-	if (summary->before) /* where ranks are now may be after all steps */
-		dw_model_extend_scope(model);
-	good = ranks && !dw_model_compute_ranks_together(model, error) &&
-	       (!source->step_count || dw_model_steps(model, error));
-	loops = good && source->step_count ? 1 : 0;
 	for (size_t i = 0; ranks && i < source->thread_count; i++)
 		ranks[i] = DW_NO_INDEX;
 	/* Loops come by descending number of steps: the first of a process is its main loop. */
@@ -434,9 +431,30 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, st
 			good = build_loop(summary, model, ranks, &divided, error);
 		free(divided.steps);
 	}
+	for (size_t i = 0; good && rounds && i < source->thread_count; i++)
+		if (ranks[i] != DW_NO_INDEX)
+			summary->ranks[ranks[i]].round_collectives = rounds->widths[source->threads[i].process];
 	if (good && summary->count > before && build_is_cut(source))
 		good = dw_summary_add_where(summary, model, ranks, error);
 	free(ranks);
+	return good;
+}
+
+bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_rounds *rounds = NULL;
+	bool good;
+
+	if (summary->before) /* where ranks are now may be after all steps */
+		dw_model_extend_scope(model);
+	good = !dw_model_compute_ranks_together(model, error);
+	if (good && !dw_model_source(model)->step_count) {
+		rounds = dw_model_rounds(model, error);
+		good = rounds != NULL;
+		model = good ? rounds->model : NULL;
+	}
+	if (good && model)
+		good = build_loops(summary, model, rounds, error);
 	if (!good)
 		dw_error_set(error, DWELL_E_NOMEM, "no memory for a summary");
 	return good;

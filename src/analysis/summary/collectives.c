@@ -99,6 +99,11 @@ static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
 	DW_SORT(rank->collectives, rank->collective_count, collectives_compare_rows);
 }
 
+bool dw_summary_is_pair(const char *group, int *from, int *to)
+{
+	return dw_group_is_pair(group, from, to);
+}
+
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
                                 struct dw_model *model, uint32_t process, const struct dw_loop *loop,
                                 struct dwell_error *error)
@@ -118,8 +123,11 @@ bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_ra
 		last++;
 	if (first == last)
 		return true;
-	for (size_t i = first; i < last; i++)
-		collectives_add(&build, &build.from->collectives[i]);
+	/* Collectives of more than two ranks come first: there may be more pairs than there is place for. */
+	for (unsigned pairs = 0; pairs < 2; pairs++)
+		for (size_t i = first; i < last; i++)
+			if (dw_group_is_pair(build.from->groups[build.from->collectives[i].group], NULL, NULL) == (pairs == 1))
+				collectives_add(&build, &build.from->collectives[i]);
 	own = malloc((last - first) * sizeof *own);
 	if (own) {
 		memcpy(own, &build.from->collectives[first], (last - first) * sizeof *own);

@@ -97,6 +97,7 @@ struct dw_summary_rank {
 	const char *host, *command;
 	int32_t rank, local_rank, world_size; /* -1: not known */
 	uint32_t pid;
+	uint64_t round_collectives; /* where no step is marked, its steps are rounds of so many collectives; 0: they are marked */
 	uint64_t start_ns;    /* when the process began, in ns since 1970 */
 	uint64_t wall_ns;     /* of the loop, from the begin of its first step */
 	uint64_t loop_end_ns; /* end of its last step, in ns since 1970; 0: not known */
@@ -183,6 +184,9 @@ bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, co
 /* Adds the collectives of a process, `loop` of it. For dw_summary_add_model(). */
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
                                 uint32_t process, const struct dw_loop *loop, struct dwell_error *error);
+/* Whether a group is a pair of a rank that sends messages and one that receives them. Sets their numbers, where the pointers are
+ * not NULL. */
+bool dw_summary_is_pair(const char *group, int *from, int *to);
 /* Adds the layers of a process, from at most 128 of its counted steps. For dw_summary_add_model(). */
 bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
                            const struct dw_divided_loop *divided, struct dwell_error *error);

@@ -26,7 +26,9 @@ static void glance_add_collective(struct dw_glance *glance, const struct glance_
 		struct dw_glance_collective *kept = &glance->collectives[glance->collective_count++];
 
 		*kept = (struct dw_glance_collective){ name, from->last, "" };
-		snprintf(kept->operation, sizeof kept->operation, "%.31s", from->operation);
+		/* A message is sent by one operation and received by another. */
+		if (!dw_summary_is_pair(from->group, NULL, NULL))
+			snprintf(kept->operation, sizeof kept->operation, "%.31s", from->operation);
 	}
 	while (i < glance->group_count && glance->groups[i].name != name)
 		i++;

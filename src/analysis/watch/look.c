@@ -9,16 +9,7 @@
 #include "base/text.h"
 #include "watch/events.h"
 
-const char *dw_watch_kind_name(enum dw_watch_kind kind)
-{
-	static const char *const names[] = {
-#define X(name, text) text,
-		DW_WATCH_EVENTS(X)
-#undef X
-	};
-
-	return names[kind];
-}
+DW_NAMES(dw_watch_kind_name, enum dw_watch_kind, DW_WATCH_EVENTS)
 
 void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns)
 {

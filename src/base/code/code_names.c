@@ -299,16 +299,8 @@ static size_t names_append(char *to, size_t at, const char *name, size_t bytes)
 const char *dw_code_names_find(const struct dw_code_names *names, uint64_t address, char name[DW_CODE_NAME_BYTES])
 {
 	const struct dw_code_range *found[MOST_NAMED];
-	size_t low = 0, high = names->count, at = 0, count = 0, last;
+	size_t low = DW_FIRST(i, 0, names->count, names->ranges[i].start > address), at = 0, count = 0, last;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	last = low > MOST_TRIED ? low - MOST_TRIED : 0;
 	for (size_t i = low; i-- > last && names->ranges[i].reach > address && count < MOST_NAMED;) {
 		bool is_new = names->ranges[i].end > address;

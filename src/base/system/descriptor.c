@@ -26,9 +26,12 @@ int dw_descriptor_move(int fd)
 
 int dw_descriptor_copy(int fd)
 {
-	int copy = (int)dw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, DW_DESCRIPTOR_LEAST);
+	static const int least[] = { DW_DESCRIPTOR_COPY, DW_DESCRIPTOR_LEAST, STANDARD };
+	int copy = -EINVAL;
 
-	return copy == -EINVAL ? (int)dw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STANDARD) : copy;
+	for (unsigned i = 0; i < sizeof least / sizeof *least && copy == -EINVAL; i++) /* the limit permits no such number */
+		copy = (int)dw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least[i]);
+	return copy;
 }
 
 /* Takes the standard numbers that are free. To the program they seem closed: nothing can be read or written there.

@@ -15,6 +15,9 @@
 
 /* The lowest number that is used. */
 #define DW_DESCRIPTOR_LEAST 100
+/* And of copies, which are checked and then written to: while a program closes whatever is open, a file of its own gets the lowest free
+ * number, and none of these. The usual limit is 1024. */
+#define DW_DESCRIPTOR_COPY 1000
 
 /* Opens a file, closed by exec. Returns its descriptor or a negative errno. If the limit on descriptors permits no
  * number from DW_DESCRIPTOR_LEAST on, it has the number that the kernel gave it, and is not to be kept open. */

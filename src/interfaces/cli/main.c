@@ -26,8 +26,7 @@ static int main_print_help(const char *name)
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < dw_verb_count; i++)
 		dw_nearest_try(&nearest, dw_verbs[i].name);
-	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name, nearest.best ? "; did you mean '" : "",
-	       nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	dw_say("no verb '%s'%s (dwell --help lists all)", name, dw_nearest_question(&nearest).at);
 	return DW_EXIT_USAGE;
 }
 

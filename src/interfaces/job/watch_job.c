@@ -14,6 +14,7 @@
 #include "base/order.h"
 #include "base/system/clock.h"
 #include "base/system/listen.h"
+#include "base/text.h"
 #include "format/layout.h"
 #include "job/summaries.h"
 #include "job/watch_mpi.h"
@@ -515,6 +516,25 @@ static void watch_wait(struct watch_state *state, int listener)
 	}
 }
 
+/* At the begin: what there is to watch. */
+static void watch_say_begin(const struct watch_state *state)
+{
+	uint64_t steps = 0;
+	size_t ranks = 0;
+
+	for (size_t w = 0; w < state->watch_count; w++)
+		for (size_t i = 0; i < state->watches[w].count; i++) {
+			ranks++;
+			if (state->watches[w].ranks[i].steps > steps)
+				steps = state->watches[w].ranks[i].steps;
+		}
+	if (ranks)
+		dw_say("%zu rank%s, %llu steps%s", ranks, dw_text_plural(ranks), (unsigned long long)steps,
+		       watch_has_event(state) ? "" : ", all well");
+	else if (!state->request->once)
+		dw_say("no summary of a rank is there yet: dwell run --summary-every 10s writes them");
+}
+
 static int watch_loop(struct watch_state *state, int listener)
 {
 	const struct dw_watch_request *request = state->request;
@@ -525,6 +545,8 @@ static int watch_loop(struct watch_state *state, int listener)
 	else if (request->has_mpi)
 		watch_wait(state, listener); /* so that the first look has all machines */
 	status = watch_look(state);
+	if (!status)
+		watch_say_begin(state);
 	while (!status && !state->request->once && !*watch_stopped && !watch_has_ended(state)) {
 		watch_wait(state, listener);
 		status = *watch_stopped ? 0 : watch_look(state);

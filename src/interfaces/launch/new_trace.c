@@ -9,10 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "dwell/dwell.h"
 #include "program/executable.h"
+#include "say/say.h"
 
 #define NEW_TRACE_NUMBERS 10000u /* that are tried */
+#define NEW_TRACE_MANY 5u        /* each fifth trace says how many there are */
 
 /* ---- the name ------------------------------------------------------------------------------------ */
 
@@ -110,10 +113,38 @@ void dw_new_trace_name(char **command, char *name, size_t size)
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 
+void dw_new_trace_others(const char *name, unsigned number, char text[DW_NEW_TRACE_TEXT])
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	uint64_t bytes = 0;
+	unsigned others = 0;
+
+	*text = '\0';
+	if (number % NEW_TRACE_MANY)
+		return;
+	for (unsigned i = 1; i < number; i++) {
+		char path[4200], tail[16] = "";
+		struct stat status;
+
+		if (i > 1)
+			snprintf(tail, sizeof tail, "-%u", i);
+		snprintf(path, sizeof path, "%s%s.dwell", name, tail);
+		if (stat(path, &status) != 0)
+			continue;
+		others++;
+		bytes += (uint64_t)status.st_blocks * 512;
+	}
+	if (others)
+		snprintf(text, DW_NEW_TRACE_TEXT,
+		         "%u older traces of %.100s take %s here: with -o %.100s.dwell each run replaces that file, and dwell pack stores "
+		         "a trace in a fraction of its size", others, base, dw_text_bytes((double)bytes, " ").at, base);
+}
+
 int dw_new_trace(char **command, dw_new_trace_create *create, void *context, const char **elsewhere)
 {
 	const char *temporary = getenv("TMPDIR"), *folder = "";
-	char name[256], here[2048], path[4096], number[16] = "";
+	char name[256], here[2048], path[4096], others[DW_NEW_TRACE_TEXT], number[16] = "";
+	unsigned taken = 0;
 	bool is_there = getcwd(here, sizeof here) || errno != ENOENT;
 	int fd = DWELL_E_EXISTS;
 
@@ -128,6 +159,11 @@ int dw_new_trace(char **command, dw_new_trace_create *create, void *context, con
 			snprintf(number, sizeof number, "-%u", i);
 		snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name, number);
 		fd = create(context, path);
+		taken = i;
 	}
+	path[strlen(path) - strlen(number) - strlen(".dwell")] = '\0';
+	dw_new_trace_others(path, taken, others);
+	if (fd >= 0 && *others)
+		dw_say("%s", others);
 	return fd;
 }

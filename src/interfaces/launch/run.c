@@ -184,7 +184,7 @@ static void run_execute(const void *context)
 	dw_injected_set_cuda(start->executable, !request->no_cuda);
 	dw_preload(start->executable, &preload);
 	execvp(request->command[0], request->command);
-	int why = errno;
+	int why = dw_executable_why_not(request->command[0], errno);
 	bool is_here = why == ENOENT && !strchr(request->command[0], '/') && access(request->command[0], X_OK) == 0;
 	fprintf(stderr, "dwell: cannot run %s: %s%s%s\n", request->command[0], strerror(why),
 	        is_here ? "; this folder has one: ./" : "", is_here ? request->command[0] : "");
@@ -350,7 +350,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		return W_EXITCODE(DW_EXIT_USAGE, 0);
 	if (run_open_trace(request, wanted, actual) != 0)
 		return W_EXITCODE(DW_EXIT_RUN_FAILED, 0);
-	dw_gather_begin(request->gather, actual);
+	if (!dw_gather_begin(request->gather, actual)) {
+		unlink(actual);
+		return W_EXITCODE(DW_EXIT_RUN_FAILED, 0);
+	}
 	dw_session.runner = true;
 	if (dw_process_ready(&cause))
 		run_note_before(request, &executable);

@@ -2,6 +2,7 @@
 #include "program/executable.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +236,7 @@ static void executable_find_calls(struct dw_executable *executable, const struct
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
-bool dw_executable_search(const char *name, char path[4096])
+static bool executable_look_up(const char *name, int mode, char path[4096])
 {
 	const char *at = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
 	size_t length;
@@ -245,11 +246,23 @@ bool dw_executable_search(const char *name, char path[4096])
 	for (;; at += length + 1) {
 		length = strcspn(at, ":");
 		snprintf(path, 4096, "%.*s%s%s", (int)length, at, length ? "/" : "", name); /* without a folder: of this one */
-		if (access(path, X_OK) == 0)
+		if (access(path, mode) == 0)
 			return true;
 		if (!at[length])
 			return false;
 	}
+}
+
+bool dw_executable_search(const char *name, char path[4096])
+{
+	return executable_look_up(name, X_OK, path);
+}
+
+int dw_executable_why_not(const char *name, int error)
+{
+	char path[4096];
+
+	return error == EACCES && !strchr(name, '/') && !executable_look_up(name, F_OK, path) ? ENOENT : error;
 }
 
 void dw_executable_find(struct dw_executable *executable, const char *name)

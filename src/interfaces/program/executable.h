@@ -39,6 +39,9 @@ struct dw_executable {
 void dw_executable_find(struct dw_executable *executable, const char *name);
 /* Finds the file that execvp() runs for a name. False: there is none. */
 bool dw_executable_search(const char *name, char path[4096]);
+/* Why execvp() failed with `error`: EACCES, too, if PATH names a folder that may not be read and no folder has such a file. Then it
+ * is ENOENT. */
+int dw_executable_why_not(const char *name, int error);
 /* Of a process that runs, by the path of its file: why no library of dwell could be loaded into it. NULL: it could, or the file
  * contains the recorder. */
 const char *dw_executable_process_refusal(const char *path);

@@ -162,21 +162,34 @@ static bool gather_is_same_folder(void)
 	       here.st_dev == there.st_dev;
 }
 
-void dw_gather_begin(const char *folder, const char *trace)
+/* Makes the folder and those around it. */
+static void gather_make_folder(void)
+{
+	for (char *slash = strchr(gather.folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(gather.folder, 0777);
+		*slash = '/';
+	}
+	mkdir(gather.folder, 0777);
+}
+
+bool dw_gather_begin(const char *folder, const char *trace)
 {
 	int code;
 
 	if (!folder)
-		return;
+		return true;
 	snprintf(gather.folder, sizeof gather.folder, "%s", folder);
 	snprintf(gather.trace, sizeof gather.trace, "%s", trace);
 	if (gather_is_same_folder()) {
 		*gather.folder = '\0';
-		return;
+		return true;
 	}
+	gather_make_folder(); /* if that fails, so does what follows */
 	code = gather_reserve();
 	if (code)
-		dw_say("--gather: cannot write to %s: %s; this is tried again when the program has ended", folder, strerror(-code));
+		dw_say("--gather: cannot write to %s: %s", folder, strerror(-code));
+	return code == 0;
 }
 
 const char *dw_gather_place(void)

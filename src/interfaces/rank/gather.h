@@ -1,7 +1,7 @@
 /*
  * `dwell run --gather FOLDER`: the trace is recorded on a local disk and moved to a folder that other machines see.
  *
- *     begin     reserves the trace's name in the folder, by a file NAME.where that says where the trace is
+ *     begin     makes the folder if there is none, and reserves the trace's name in the folder, by a file NAME.where that says where the trace is
  *     during    each summary is copied there, and `dwell capture` asks there
  *     end       trace, summary and the traces of slow steps are moved there, and NAME.where is removed
  *
@@ -14,7 +14,8 @@
 #include <stdbool.h>
 
 /* `folder` NULL: nothing is gathered, and the functions below do nothing. */
-void dw_gather_begin(const char *folder, const char *trace);
+/* False after a message: nothing can be written there, and the program should not start. */
+bool dw_gather_begin(const char *folder, const char *trace);
 /* Where the trace will be, or NULL. */
 const char *dw_gather_place(void);
 /* Copies the summary that is next to the trace. */

@@ -46,8 +46,7 @@ static bool export_check_format(const struct request *request)
 		dw_nearest_try(&nearest, name);
 	for (size_t i = 0; (name = dwell_export_name(i, NULL)) && length < sizeof all; i++)
 		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", name);
-	dw_say("no format '%s'%s%s%s There are: %s", request->format,
-	       nearest.best ? "; did you mean '" : ".", nearest.best ? nearest.best : "", nearest.best ? "'?" : "", all);
+	dw_say("no format '%s'%s There are: %s", request->format, nearest.best ? dw_nearest_question(&nearest).at : ".", all);
 	return false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "program/process_library.h"
 #include "say/output.h"
+#include "top/deadlock.h"
 #include "top/stacks.h"
 #include "top/top.h"
 
@@ -19,6 +20,7 @@ struct stacks_request {
 	const struct dw_renderer *renderer;
 	const char *output;
 	bool all;
+	FILE *first;           /* where circles of threads are said: before all stacks */
 	struct dwell_print_options print;
 	struct dw_top_insides insides;
 	uint32_t *pids;        /* those of the command line */
@@ -70,6 +72,7 @@ static void stacks_read_process(struct stacks_request *request, uint32_t pid, st
 {
 	struct dw_process process;
 	struct dwell_error error = { 0, "" };
+	char text[2000];
 	int code = stacks_process.read(&process, pid, &error);
 
 	if (code) {
@@ -77,6 +80,8 @@ static void stacks_read_process(struct stacks_request *request, uint32_t pid, st
 	} else if (table) {
 		dw_top_stacks_add(table, &process, &request->insides);
 	} else {
+		for (size_t from = 0; dw_top_deadlock(&process, &from, text, sizeof text);)
+			fprintf(request->first, "%s\n", text);
 		fputs(request->done ? "\n" : "", file);
 		dw_top_stacks_print(&process, &request->insides, request->all, file);
 	}
@@ -123,15 +128,23 @@ static int stacks_print(struct stacks_request *request, FILE *file)
 {
 	bool text = request->renderer == dw_renderer_at(0);
 	struct dwell_table *table = text ? NULL : dw_top_stacks_table();
+	char *stacks = NULL;
+	size_t size = 0;
 	int status = 0;
+	FILE *body;
 
 	if (!text && !table) {
 		dw_say("out of memory");
 		return DW_EXIT_BAD_INPUT;
 	}
+	body = open_memstream(&stacks, &size);
+	request->first = file;
 	/* Processes that ended meanwhile do not matter if there are others. */
-	for (size_t i = 0; i < request->count; i++)
-		stacks_read(request, request->pids[i], table, file, &status);
+	for (size_t i = 0; body && i < request->count; i++)
+		stacks_read(request, request->pids[i], table, body, &status);
+	if (body && fclose(body) == 0)
+		fwrite(stacks, 1, size, file);
+	free(stacks);
 	if (request->done)
 		status = 0;
 	if (table && !status)

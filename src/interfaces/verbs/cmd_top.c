@@ -27,6 +27,7 @@ struct top {
 	bool fixed;                /* the user has chosen the window */
 	uint64_t every_ms, next_ms; /* of CLOCK_MONOTONIC: when to look again */
 	uint64_t inode;
+	bool has_view;             /* the user chose one */
 	enum top_typing typing;
 	char path[4096], filter[64], search[64], thread[128], sort[64], prompt[128], state[640];
 };
@@ -34,6 +35,7 @@ struct top {
 static const struct { char key; const char *view; } top_views[] = {
 	{ 'o', "operators" }, { 'l', "layers" }, { 'f', "functions" }, { 'p', "phases" }, { 's', "steps" },
 	{ 't', "threads" }, { 'm', "memory" }, { 'g', "gc" }, { 'k', "kernels" },
+	{ 'c', "hot" }, { 'w', "waits" },
 };
 #define TOP_VIEWS (sizeof top_views / sizeof *top_views)
 
@@ -323,6 +325,7 @@ static int top_take_option(void *context, const struct dw_option *option, const 
 		top->request.view = dw_view_find(value, &error);
 		if (!top->request.view)
 			dw_say_error(&error, error.code);
+		top->has_view = true;
 		return top->request.view ? 0 : -1;
 	default: return 0;
 	}
@@ -415,6 +418,11 @@ int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv)
 		return code;
 	}
 	code = top_look(top, &error);
+	if (!code && !top->has_view && !(top->look.rows && top->look.rows->row_count)) {
+		/* Samples are all that is known of a program without operators. */
+		top_set_view(top, "hot");
+		code = top_look(top, &error);
+	}
 	if (code) {
 		code = dw_say_error(&error, code);
 	} else if (top->once) {

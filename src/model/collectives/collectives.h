@@ -10,10 +10,13 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "model/core/model.h"
 
 struct dw_collective {
 	uint32_t process;  /* index */
+	uint32_t thread;   /* index: of the first range */
 	uint32_t group;    /* index of dw_collectives.groups */
 	uint32_t symbol;   /* of the first range: the operation */
 	bool open;         /* a range of it had not ended */
@@ -30,6 +33,21 @@ struct dw_collectives {
 	uint32_t group_count;
 	uint64_t left_out; /* further ones that did not fit into memory's limit */
 };
+
+/* Whether a group is a pair of ranks, the one that sends messages and the one that receives them: "0 -> 1 of world". Sets
+ * their numbers, where the pointers are not NULL. */
+static inline bool dw_group_is_pair(const char *name, int *from, int *to)
+{
+	int ranks[2], end = 0;
+
+	if (sscanf(name, "%d -> %d of %n", &ranks[0], &ranks[1], &end) != 2 || !end)
+		return false;
+	if (from)
+		*from = ranks[0];
+	if (to)
+		*to = ranks[1];
+	return true;
+}
 
 /* NULL with `error` if memory ran out. */
 const struct dw_collectives *dw_model_collectives(struct dw_model *model, struct dwell_error *error);

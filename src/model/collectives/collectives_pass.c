@@ -56,7 +56,7 @@ __attribute__((noinline)) void dw_collectives_found(struct dw_collectives_pass *
 		return;
 	}
 	*noted = (struct dw_collective_noted){ .previous = frame->last, .group_id = record->payload[2] };
-	noted->collective = (struct dw_collective){ .process = walk->process,
+	noted->collective = (struct dw_collective){ .process = walk->process, .thread = walk->pass->walk.thread,
 		.symbol = frame->symbol, .sequence = dw_record_u64(record, 3), .bytes = dw_record_u64(record, 5) };
 	frame->last = (uint32_t)++stream->count;
 }

@@ -1,5 +1,6 @@
 /* The results of a model's products; see product.h. */
-#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/core/product.h"
@@ -30,21 +31,54 @@ static const struct dw_product_result *product_find(const struct dw_model *model
 	return NULL;
 }
 
-/* Whether products.def lists `wanted` as an input of `product`. Not called in a build without
- * assert(). */
-static __attribute__((unused)) bool product_may_ask(const struct dw_product *product, const struct dw_product *wanted)
+#ifdef NDEBUG
+#define product_check(product, wanted) ((void)0)
+#else
+/* The product's place in products.def; dw_product_count if it is not there. */
+static size_t product_place(const struct dw_product *product)
 {
-	const char *inputs = "";
-	size_t length = strlen(wanted->name);
+	size_t i = 0;
 
-	for (size_t i = 0; i < dw_product_count; i++)
-		if (strcmp(dw_product_lines[i].name, product->name) == 0)
-			inputs = dw_product_lines[i].inputs;
-	for (const char *at = inputs; (at = strstr(at, wanted->name)); at += length)
+	while (i < dw_product_count && strcmp(dw_product_lines[i].name, product->name) != 0)
+		i++;
+	return i;
+}
+
+static bool product_lists(const char *inputs, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = inputs; (at = strstr(at, name)); at += length)
 		if ((at == inputs || at[-1] == ' ') && (!at[length] || at[length] == ' '))
 			return true;
 	return false;
 }
+
+/* Both must have a line in products.def, and that of `product` must list `wanted` as an input. Otherwise the process ends, and
+ * says which line to write. */
+static void product_check(const struct dw_product *product, const struct dw_product *wanted)
+{
+	const struct dw_product *const both[] = { product, wanted };
+	const struct dw_product_line *line;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (both[i] && both[i]->name && product_place(both[i]) == dw_product_count) {
+			fprintf(stderr, "%s has no line in src/model/core/products.def. Add below the products that it requests:\n"
+			                "PRODUCT(%s, 0, \"\", \"what it says\")\n", both[i]->name, both[i]->name);
+			abort();
+		}
+	if (!product || !product->name || !wanted->name)
+		return;
+	line = &dw_product_lines[product_place(product)];
+	if (product_lists(line->inputs, wanted->name))
+		return;
+	fprintf(stderr, "%s requests %s, which its line in src/model/core/products.def does not list. Write below the line of %s:\n"
+	                "PRODUCT(%s, %u, \"%s%s%s\", \"%s\")\n",
+	        product->name, wanted->name, wanted->name, product->name, line->walks, line->inputs, *line->inputs ? " " : "", wanted->name,
+	        line->what);
+	abort();
+}
+#endif
 
 const void *dw_product_get(struct dw_model *model, const struct dw_product *product, uint64_t key,
                            const void *request, struct dwell_error *error)
@@ -54,7 +88,7 @@ const void *dw_product_get(struct dw_model *model, const struct dw_product *prod
 	struct dw_product_result *kept;
 	bool good;
 
-	assert(!asks || !asks->name || !product->name || product_may_ask(asks, product));
+	product_check(asks, product);
 	if (known)
 		return known->result;
 	kept = dw_arena_alloc(&model->arena, sizeof *kept);

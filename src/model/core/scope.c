@@ -99,12 +99,8 @@ static int scope_resolve_thread(struct dw_model *model, struct dwell_error *erro
 	}
 	if (found)
 		return 0;
-	if (!nearest.best)
-		return dw_error_set(error, DWELL_E_NAME, "no thread '%s' in %s (dwell report --view threads lists all)", wanted,
-		                    source->files[0].path);
-	return dw_error_set(error, DWELL_E_NAME,
-	                    "no thread '%s' in %s; did you mean '%s'? (dwell report --view threads "
-	                    "lists all)", wanted, source->files[0].path, nearest.best);
+	return dw_error_set(error, DWELL_E_NAME, "no thread '%s' in %s%s (dwell report --view threads lists all)", wanted,
+	                    source->files[0].path, dw_nearest_question(&nearest).at);
 }
 
 /* ---- lists of intervals -------------------------------------------------------------- */

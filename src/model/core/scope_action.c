@@ -103,9 +103,8 @@ int dw_action_times_init(struct dw_action_times *times, struct dw_model *model, 
 		return dw_model_no_memory(model, error);
 	if (!found)
 		return dw_error_set(error, DWELL_E_NAME,
-		                    "no action '%.100s' in %s%s%s%s (dwell report --view actions lists all)",
-		                    model->scope.action, source->files[0].path, nearest.best ? "; did you mean '" : "",
-		                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+		                    "no action '%.100s' in %s%s (dwell report --view actions lists all)",
+		                    model->scope.action, source->files[0].path, dw_nearest_question(&nearest).at);
 	return 0;
 }
 

@@ -58,10 +58,9 @@ static int profile_find(struct dw_profile_times *times, const struct dw_model *m
 	if (!source->profile_count)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no profiles: they are made with dwell_profile_create()",
 		                    source->files[0].path);
-	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s%s%s (dwell info lists all)",
-	                    model->scope.profile ? model->scope.profile : "of that id",
-	                    source->files[0].path, nearest.best ? "; did you mean '" : "",
-	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s (dwell info lists all)",
+	                    model->scope.profile ? model->scope.profile : "of that id", source->files[0].path,
+	                    dw_nearest_question(&nearest).at);
 }
 
 int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model, struct dwell_error *error)

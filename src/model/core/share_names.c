@@ -4,19 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "dwell/probe.h"
 #include "frameworks/frameworks.h"
 
-const char *dw_share_label(enum dw_share share)
-{
-	static const char *const labels[] = {
-#define X(name, label) label,
-		DW_SHARES(X)
-#undef X
-	};
-
-	return labels[share];
-}
+DW_NAMES(dw_share_label, enum dw_share, DW_SHARES)
 
 static enum dw_share share_of_name(const char *name)
 {

@@ -117,9 +117,9 @@ static bool events_set_key(struct dw_device_build *build, const struct dw_source
 }
 
 /* A record that has been copied. False: out of memory. */
-static bool events_take(struct dw_device_build *build, const struct dw_source_events *chunk,
-                        const struct dw_device_record_wide *record)
+static bool events_take(void *context, const struct dw_source_events *chunk, const struct dw_device_record_wide *record)
 {
+	struct dw_device_build *build = context;
 	const struct dw_source_file *file = &build->model->source->files[chunk->file];
 	uint32_t kind = dw_device_kind(&record->record);
 	struct dw_device_event *event;
@@ -163,27 +163,8 @@ DW_ORDER(events_compare_lates, struct dw_late_call, DW_UP(thread) DW_UP(at_ticks
 
 bool dw_device_read_events(struct dw_device_build *build)
 {
-	const struct dw_source *source = build->model->source;
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool good = buffer != NULL;
+	bool good = dw_source_visit_devices(build->model->source, events_take, build);
 
-	for (size_t i = 0; i < source->events_count && good; i++) {
-		const struct dw_source_events *chunk = &source->events[i];
-		const char *at = (const char *)dw_source_borrow(&chunk->chunk, buffer);
-		size_t count = (size_t)chunk->chunk.word_count * 4 / chunk->record_bytes;
-		size_t bytes = chunk->record_bytes < sizeof(struct dw_device_record_wide)
-		                   ? DW_DEVICE_RECORD_BYTES : sizeof(struct dw_device_record_wide);
-
-		for (size_t r = 0; at && r < count && good; r++) {
-			struct dw_device_record_wide record = { .external = 0 };
-
-			memcpy(&record, at + r * chunk->record_bytes, bytes);
-			good = events_take(build, chunk, &record);
-		}
-		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
-			dw_source_release(source);
-	}
-	free(buffer);
 	DW_SORT(build->lates, build->late_count, events_compare_lates);
 	return good;
 }
@@ -261,17 +242,7 @@ static bool events_time_in_scope(const struct dw_model *model, const struct dw_d
 /* The first further call of a key. */
 static size_t events_first_again(const struct dw_device_build *build, uint32_t key)
 {
-	size_t from = 0, to = build->again_count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (build->agains[middle].key < key)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return DW_FIRST(i, 0, build->again_count, build->agains[i].key >= key);
 }
 
 /* The call of an event: of those with its number the last one before it. A device begins a little before its call by clocks that

@@ -17,11 +17,8 @@ static int layers_no_such_layer(const struct dw_model *model, const struct dw_la
 	dw_nearest_init(&nearest, wanted);
 	for (size_t i = 0; i < layers->count; i++)
 		dw_nearest_try(&nearest, layers->rows[i].path);
-	if (nearest.best)
-		return dw_error_set(error, DWELL_E_NAME, "no layer '%s' in %s; did you mean '%.200s'?",
-		                    wanted, model->source->files[0].path, nearest.best);
-	return dw_error_set(error, DWELL_E_NAME, "no layer '%s' in %s (dwell report --view layers lists all)", wanted,
-	                    model->source->files[0].path);
+	return dw_error_set(error, DWELL_E_NAME, "no layer '%s' in %s%s", wanted, model->source->files[0].path,
+	                    nearest.best ? dw_nearest_question(&nearest).at : " (dwell report --view layers lists all)");
 }
 
 int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, const char *paths,

@@ -112,6 +112,15 @@ int dw_model_check_drawn(const struct dw_model *model, const char *metric, struc
 	return 0;
 }
 
+/* Whether these are no ranges but the profiler's own, which say nothing of the program. */
+static bool paths_are_own(const struct dw_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (paths->nodes[i].depth && paths->symbols[paths->nodes[i].symbol].category != DWELL_CATEGORY_PROFILER)
+			return false;
+	return true;
+}
+
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error)
 {
 	bool sampled = dw_source_has_samples(model->source);
@@ -124,5 +133,5 @@ const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *
 	if (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0)
 		return dw_model_sample_paths(model, error);
 	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
-	return paths && !paths->count && sampled ? dw_model_sample_paths(model, error) : paths;
+	return paths && sampled && paths_are_own(paths) ? dw_model_sample_paths(model, error) : paths;
 }

@@ -61,24 +61,29 @@ static double *iterations_weigh(struct dw_model *model)
 #define MAIN_IDLE 0.02 /* of the process's CPU time: a main thread with less only waits, */
 #define ONE_WORKS 0.2  /* and one with so much is what it waits for, if it is not one of many that come and go */
 
-/* The main thread of the busiest process. Its busiest thread, if the main thread does next to nothing, or is not in the
+/* The main thread of the busiest process; where processes have ranks, of those: their launcher only waits. Its busiest thread, if the main thread does next to nothing, or is not in the
  * trace or scope. DW_NO_INDEX: there is none. */
 static uint32_t iterations_choose_thread(const struct dw_model *model, const double *weights)
 {
 	const struct dw_source *source = model->source;
 	uint32_t process = DW_NO_INDEX, best = DW_NO_INDEX, first = DW_NO_INDEX;
 	double most = -1;
+	bool ranks = false;
 
 	for (uint32_t p = 0; p < source->process_count; p++) {
+		bool any = false, rank = source->processes[p].rank >= 0;
 		double sum = 0;
-		bool any = false;
 
 		for (uint32_t t = 0; t < source->thread_count; t++)
 			if (source->threads[t].process == p && iterations_wants(model, t)) {
 				sum += weights[t];
 				any = true;
 			}
-		if (any && sum > most) {
+		if (any && sum > 0 && rank && !ranks) {
+			ranks = true;
+			most = -1;
+		}
+		if (any && rank >= ranks && sum > most) {
 			most = sum;
 			process = p;
 		}

@@ -298,9 +298,10 @@ struct device_work {
 };
 
 /* False: out of memory. */
-static bool device_take(struct device_work *work, const struct dw_source_events *chunk,
-                        const struct dw_device_record *record)
+static bool device_take(void *context, const struct dw_source_events *chunk, const struct dw_device_record_wide *wide)
 {
+	struct device_work *work = context;
+	const struct dw_device_record *record = &wide->record;
 	const struct dw_source_file *file = &work->model->source->files[chunk->file];
 	uint32_t kind = dw_device_kind(record), queue = dw_device_queue(record), name = record->name.id;
 	struct device_events *to = &work->sorts[kind == DW_DEVICE_RANGE ? RANGES : KERNELS];
@@ -321,30 +322,6 @@ static bool device_take(struct device_work *work, const struct dw_source_events 
 		work->names->kinds[name] = kind == DW_DEVICE_RANGE ? DW_PERIOD_RANGE : DW_PERIOD_FUNCTION;
 	return DW_APPEND(&to->events->items, &to->events->capacity, &to->events->count,
 	                 (struct dw_period_event){ start, end, name, 0 });
-}
-
-static bool device_visit(struct device_work *work)
-{
-	const struct dw_source *source = work->model->source;
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool good = buffer != NULL;
-
-	for (size_t i = 0; i < source->events_count && good; i++) {
-		const struct dw_source_events *chunk = &source->events[i];
-		const char *at = (const char *)dw_source_borrow(&chunk->chunk, buffer);
-		size_t count = (size_t)chunk->chunk.word_count * 4 / chunk->record_bytes;
-
-		for (size_t r = 0; at && r < count && good; r++) {
-			struct dw_device_record record;
-
-			memcpy(&record, at + r * chunk->record_bytes, sizeof record);
-			good = device_take(work, chunk, &record);
-		}
-		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
-			dw_source_release(source);
-	}
-	free(buffer);
-	return good;
 }
 
 /* A range is before those in it. */
@@ -368,7 +345,8 @@ bool dw_period_collect_device(const struct dw_model *model, struct dw_period_nam
 	const struct dw_source *source = model->source;
 	struct device_work work = { model, names, { { NULL, DW_NO_INDEX, kernels }, { NULL, DW_NO_INDEX, ranges } }, true };
 	bool good = DW_NEW(&work.sorts[KERNELS].by_queue, source->queue_count + 1) &&
-	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) && device_visit(&work);
+	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) &&
+	            dw_source_visit_devices(source, device_take, &work);
 
 	*process = DW_NO_INDEX;
 	for (int i = 0; i < SORTS && good; i++) {
@@ -377,7 +355,7 @@ bool dw_period_collect_device(const struct dw_model *model, struct dw_period_nam
 			*process = source->devices[source->queues[work.sorts[i].queue].device].process;
 	}
 	work.counts = false;
-	good = good && (*process == DW_NO_INDEX || device_visit(&work));
+	good = good && (*process == DW_NO_INDEX || dw_source_visit_devices(work.model->source, device_take, &work));
 	for (int i = 0; i < SORTS; i++) {
 		DW_SORT(work.sorts[i].events->items, work.sorts[i].events->count, device_compare);
 		free(work.sorts[i].by_queue);

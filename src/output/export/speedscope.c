@@ -2,9 +2,9 @@
  * speedscope: what each thread did in order of time, for speedscope.app.
  *
  * A thread with ranges is an `evented` profile: frames are opened and closed when ranges begin and end, so the tab
- * "Time Order" shows the run. All such profiles have one time line, which begins with the first range. A thread that
- * has only samples is a `sampled` profile: its samples in order of time, each with the CPU time that it stands for. All
- * profiles share their frames, one for each name.
+ * "Time Order" shows the run. All such profiles have one time line, which begins with the first range. A thread whose
+ * samples stand for more time than its ranges take has a `sampled` profile: its samples in order of time, each with the
+ * CPU time that it stands for. All profiles share their frames, one for each name.
  *
  * Of very many ranges the shortest are left out, which the document's name says. Very many samples are summed by call
  * path, which the profile's name says.
@@ -39,10 +39,17 @@ struct speedscope {
 	bool any;                       /* an event, a sample or a frame was written to the list before */
 	struct dw_sample_time *samples; /* by thread and time */
 	size_t sample_count;
-	bool *has_ranges;               /* by thread */
+	struct speedscope_thread {
+		uint64_t ranges_ns, samples_ns; /* of outermost ranges; of samples, their CPU time */
+	} * threads;
 	const struct dw_paths *paths;   /* the samples by call path; NULL: they are few */
 	uint32_t path[MOST_FRAMES + 1]; /* frames, outermost first */
 };
+
+static bool speedscope_shows_samples(const struct speedscope *speedscope, uint32_t thread)
+{
+	return speedscope->threads[thread].samples_ns > speedscope->threads[thread].ranges_ns;
+}
 
 static void speedscope_separate(struct speedscope *speedscope, const char *separator)
 {
@@ -105,7 +112,7 @@ static void speedscope_put_frames(struct speedscope *speedscope)
 	for (size_t i = 0, root = 0; paths && i < paths->count; i++)
 		if (!paths->nodes[i].depth)
 			root = i;
-		else if (!speedscope->has_ranges[paths->nodes[root].symbol])
+		else if (speedscope_shows_samples(speedscope, paths->nodes[root].symbol))
 			speedscope_put_frame(speedscope, symbols, paths->nodes[i].symbol);
 	dw_out_text(speedscope->out, "]},\n");
 	speedscope->any = false;
@@ -255,7 +262,7 @@ static void speedscope_put_sampled(struct speedscope *speedscope)
 	for (size_t i = 0, end; paths && i < paths->count; i = end) {
 		for (end = i + 1; end < paths->count && paths->nodes[end].depth;)
 			end++;
-		if (!speedscope->has_ranges[paths->nodes[i].symbol])
+		if (speedscope_shows_samples(speedscope, paths->nodes[i].symbol))
 			speedscope_put_paths(speedscope, i, end);
 	}
 }
@@ -300,14 +307,28 @@ static int speedscope_collect_ranges(struct speedscope *speedscope, const struct
 	for (size_t i = 0; i < spans->count; i++) {
 		const struct dw_span *span = &spans->list[i];
 
-		speedscope->has_ranges[span->track / 2] = true;
+		if (!span->depth)
+			speedscope->threads[span->track / 2].ranges_ns += span->end_ns - span->start_ns;
 		speedscope->start_ns = span->start_ns < speedscope->start_ns ? span->start_ns : speedscope->start_ns;
 		speedscope->end_ns = span->end_ns > speedscope->end_ns ? span->end_ns : speedscope->end_ns;
 	}
 	return result;
 }
 
-/* Finds the samples of threads without ranges; of very many their sums by call path. */
+static void speedscope_add_samples(struct speedscope *speedscope)
+{
+	double period = 0;
+
+	for (size_t i = 0; i < speedscope->sample_count; i++) {
+		const struct dw_sample_time *sample = &speedscope->samples[i];
+
+		if (!i || sample->thread != sample[-1].thread)
+			period = dw_samples_period(speedscope->source, speedscope->source->threads[sample->thread].process);
+		speedscope->threads[sample->thread].samples_ns += dw_whole(sample->weight * (period > 0 ? period : 1));
+	}
+}
+
+/* Finds the samples that are shown; of very many their sums by call path. */
 static int speedscope_collect_samples(struct speedscope *speedscope, bool waits, struct dwell_error *error)
 {
 	size_t kept = 0, frames = 0;
@@ -316,10 +337,11 @@ static int speedscope_collect_samples(struct speedscope *speedscope, bool waits,
 
 	if (result)
 		return result;
+	speedscope_add_samples(speedscope);
 	for (size_t i = 0; i < speedscope->sample_count; i++) {
 		const struct dw_sample_time *sample = &speedscope->samples[i];
 
-		if (speedscope->has_ranges[sample->thread])
+		if (!speedscope_shows_samples(speedscope, sample->thread))
 			continue;
 		if (!kept || sample->frame != speedscope->samples[kept - 1].frame ||
 		    sample->stack != speedscope->samples[kept - 1].stack)
@@ -341,8 +363,8 @@ static int speedscope_run(struct speedscope *speedscope, const struct dwell_expo
 	bool sampled = waits || (options->metric && strcmp(options->metric, DW_METRIC_SAMPLES) == 0), good;
 	int result = 0;
 
-	speedscope->has_ranges = calloc(speedscope->source->thread_count + 1, sizeof *speedscope->has_ranges);
-	if (speedscope->has_ranges && dw_functions_init(&speedscope->functions, speedscope->model))
+	speedscope->threads = calloc(speedscope->source->thread_count + 1, sizeof *speedscope->threads);
+	if (speedscope->threads && dw_functions_init(&speedscope->functions, speedscope->model))
 		speedscope->frames = calloc(speedscope->functions.symbol_count + 1, sizeof *speedscope->frames);
 	if (!speedscope->frames)
 		return dw_model_no_memory(speedscope->model, error);
@@ -372,7 +394,7 @@ static int speedscope_write(struct dw_model *model, const struct dwell_export_op
 	speedscope->out = out;
 	result = speedscope_run(speedscope, options, error);
 	dw_spans_reset(&speedscope->spans);
-	DW_FREE(speedscope->samples, speedscope->has_ranges, speedscope->frames);
+	DW_FREE(speedscope->samples, speedscope->threads, speedscope->frames);
 	free(speedscope);
 	return result;
 }

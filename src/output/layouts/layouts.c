@@ -31,8 +31,8 @@ const struct dw_layout *dw_layout_find(const char *name, const char **version, s
 			return layouts[i];
 		dw_nearest_try(&nearest, layouts[i]->name);
 	}
-	dw_error_set(error, DWELL_E_NAME, "no layout '%.100s'%s%s%s (dwell report --help lists all)", name,
-	             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	dw_error_set(error, DWELL_E_NAME, "no layout '%.100s'%s (dwell report --help lists all)", name,
+	             dw_nearest_question(&nearest).at);
 	return NULL;
 }
 

@@ -96,11 +96,8 @@ static int pstats_take_options(struct pstats_request *request, const struct dw_l
 	}
 	if (!request->order)
 		return dw_error_set(error, DWELL_E_NAME,
-		                    "pstats is not sorted by '%.40s'%s%s%s (there are cumulative, time, calls, "
-		                    "pcalls, name, filename and line)", sort,
-		                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best
-		       : "",
-		                    nearest.best ? "'?" : "");
+		                    "pstats is not sorted by '%.40s'%s (there are cumulative, time, calls, "
+		                    "pcalls, name, filename and line)", sort, dw_nearest_question(&nearest).at);
 	return 0;
 }
 

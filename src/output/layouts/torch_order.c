@@ -64,9 +64,8 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error)
 #define X(name, expression) dw_nearest_try(&nearest, name);
 	SORTS(X)
 #undef X
-	return dw_error_set(error, DWELL_E_NAME, "no column '%.100s' to sort by in the torch layout%s%s%s",
-	                    sort, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-	                    nearest.best ? "'?" : ": self_cpu_time_total, cpu_time_total, count, ...");
+	return dw_error_set(error, DWELL_E_NAME, "no column '%.100s' to sort by in the torch layout%s", sort,
+	                    nearest.best ? dw_nearest_question(&nearest).at : ": self_cpu_time_total, cpu_time_total, count, ...");
 }
 
 /* The largest value comes first. Equal ones keep their order. */

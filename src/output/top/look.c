@@ -195,6 +195,8 @@ static void look_steps(struct look *at, uint32_t thread)
 	for (size_t i = 0; lengths && i < at->source->step_count; i++) {
 		const struct dw_source_step *step = &at->source->steps[i];
 
+		if (step->thread == thread && !step->open && look->live && step->end_ns < at->now_ns)
+			look->since_step_ns = at->now_ns - step->end_ns;
 		if (step->thread != thread || step->open || step->end_ns < from_ns || step->start_ns < from_ns)
 			continue;
 		if (count && step->start_ns > last_ns)

@@ -135,7 +135,9 @@ static void screen_put_steps(struct screen *screen, const struct dw_top_look *lo
 			screen_put(screen, "", "  median %s", dw_text_ns((double)look->p50_ns, " ").at);
 			screen_put(screen, "", "  p95 %s", dw_text_ns((double)look->p95_ns, " ").at);
 		}
-		if (!look->window_steps)
+		if (!look->window_steps && look->since_step_ns)
+			screen_put(screen, "33", "  none ended for %s", dw_text_ns((double)look->since_step_ns, " ").at);
+		else if (!look->window_steps)
 			screen_put(screen, "33", "  none ended in this time");
 	}
 	screen_end_line(screen);
@@ -327,6 +329,7 @@ static const char *const screen_keys[][2] = {
 	{ "o l f", "operators, layers, functions" },
 	{ "p s", "phases, steps" },
 	{ "t m g k", "threads, memory, collector, kernels" },
+	{ "c w", "functions by CPU time, waits: by samples" },
 	{ "Tab", "the next view" },
 	{ "Up Down PgUp PgDn Home End", "select a row" },
 	{ "F3 /", "search; n finds the next one" },

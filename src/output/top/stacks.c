@@ -7,6 +7,8 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/core/open.h"
+#include "top/deadlock.h"
+#include "top/frames.h"
 
 /* ---- where a thread is in the trace ------------------------------------------------------------- */
 
@@ -106,7 +108,7 @@ static bool stacks_is_start(const struct dw_process_frame *frame)
 static bool stacks_are_equal(const struct dw_top_insides *insides, const struct dw_process_thread *a,
                              const struct dw_process_thread *b)
 {
-	if (a->count != b->count || a->holder != b->holder || a->waits != b->waits || a->problem != b->problem ||
+	if (a->count != b->count || a->holder != b->holder || a->joins != b->joins || a->waits != b->waits || a->problem != b->problem ||
 	    strcmp(stacks_find_inside(insides, a->tid), stacks_find_inside(insides, b->tid)) != 0)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
@@ -115,48 +117,15 @@ static bool stacks_are_equal(const struct dw_top_insides *insides, const struct 
 	return true;
 }
 
-/* The last two parts of a path of Python, the last one of others: "torch/nn/linear.py" is long enough. */
-static const char *stacks_shorten(const char *path, unsigned parts)
-{
-	const char *at = path + strlen(path);
-
-	while (at > path && (at[-1] != '/' || --parts))
-		at--;
-	return at;
-}
-
-/* Cuts the version of a symbol, and the parameters of a function of C++: "Engine::execute(int) const" becomes
- * "Engine::execute". */
-static void stacks_shorten_name(char *name)
-{
-	char *end = strrchr(name, ')');
-	int depth = 0;
-
-	if (!end) {
-		name[strcspn(name, "@")] = '\0';
-		return;
-	}
-	for (char *at = end; at > name; at--) {
-		depth += (*at == ')') - (*at == '(');
-		if (!depth) {
-			*at = '\0';
-			return;
-		}
-	}
-}
-
 static void stacks_print_frame(const struct dw_process_frame *frame, FILE *file)
 {
 	char function[400], place[300] = "";
 
-	snprintf(function, sizeof function, "%s", frame->function);
-	if (frame->module)
-		stacks_shorten_name(function);
-	dw_text_disarm(function, false);
+	dw_top_frame_name(frame, function, sizeof function);
 	if (frame->file && frame->line)
-		snprintf(place, sizeof place, "%s:%d", stacks_shorten(frame->file, frame->module ? 1 : 2), frame->line);
+		snprintf(place, sizeof place, "%s:%d", dw_top_frame_file(frame), frame->line);
 	else if (frame->file)
-		snprintf(place, sizeof place, "%s", stacks_shorten(frame->file, frame->module ? 1 : 2));
+		snprintf(place, sizeof place, "%s", dw_top_frame_file(frame));
 	else if (frame->module)
 		snprintf(place, sizeof place, "%s", frame->module);
 	dw_text_disarm(place, false);
@@ -165,9 +134,12 @@ static void stacks_print_frame(const struct dw_process_frame *frame, FILE *file)
 
 static void stacks_print_state(const struct dw_process_thread *thread, bool many, const char *inside, FILE *file)
 {
-	if (thread->holder)
-		fprintf(file, " wait%s for a lock that thread %u holds", many ? "" : "s", thread->holder);
-	else if (thread->waits)
+	char awaited[80];
+
+	if (thread->holder) {
+		dw_top_put_awaited(thread, awaited);
+		fprintf(file, " wait%s for %s", many ? "" : "s", awaited);
+	} else if (thread->waits)
 		fprintf(file, " wait%s for %s", many ? "" : "s", thread->waits);
 	else
 		fprintf(file, " %s",
@@ -266,6 +238,8 @@ struct dwell_table *dw_top_stacks_table(void)
 void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process,
                        const struct dw_top_insides *insides)
 {
+	char text[2000];
+
 	for (size_t i = 0; i < process->count; i++) {
 		const struct dw_process_thread *thread = &process->threads[i];
 		const char *inside = stacks_find_inside(insides, thread->tid), state[2] = { thread->state, '\0' };
@@ -274,8 +248,8 @@ void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *proce
 			.thread = thread->tid,
 			.thread_name = thread->name,
 			.state = state,
-			.waits_for = thread->waits,
-			.holder = thread->holder ? thread->holder : UINT32_MAX,
+			.waits_for = thread->joins ? "the end of a thread" : thread->waits,
+			.holder = thread->holder && !thread->joins ? thread->holder : UINT32_MAX,
 			.inside = *inside ? inside : NULL,
 			.stopped_ns = thread->stopped_ns,
 			.frame = UINT32_MAX,
@@ -301,6 +275,8 @@ void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *proce
 		if (thread->problem)
 			dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);
 	}
+	for (size_t from = 0; dw_top_deadlock(process, &from, text, sizeof text);)
+		dw_table_head(table, "%s", text);
 	if (process->problem)
 		dw_table_note(table, "Process %u: %s.", process->pid, process->problem);
 }

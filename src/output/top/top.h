@@ -66,6 +66,7 @@ struct dw_top_look {
 
 	uint64_t step_count;   /* since the start */
 	uint64_t window_steps; /* that ended in the window */
+	uint64_t since_step_ns; /* live: since the last of them ended; 0: not known */
 	double steps_per_s;    /* 0: not known */
 	double mean_ns;          /* of these; 0: not known */
 	uint64_t p50_ns, p95_ns; /* the same */

@@ -414,6 +414,8 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 
 		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
 			continue; /* main and what calls it */
+		if (!from->self && (double)from->total < DW_OVERVIEW_NOTHING * (double)hot.weight)
+			continue;
 		dw_hot_place(from, place, sizeof place);
 		DW_TABLE_PUT(table, 0, struct overview_function, .name = DW_STRING(dw_hot_name(from, name, sizeof name)),
 		             .place = DW_STRING(*place ? place : NULL), .self_share = DW_REAL(share),

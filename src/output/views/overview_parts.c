@@ -181,7 +181,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 		overview_put_wall(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns,
 		                  DW_INT(node->stat.count));
 	}
-	if (small_ns)
+	if ((double)small_ns >= DW_OVERVIEW_NOTHING * (double)wall_ns)
 		overview_put_wall(table, "smaller ones", small_ns, wall_ns, DW_EMPTY);
 	if (lost_ns)
 		overview_put_wall(table, "not recorded", lost_ns, wall_ns, DW_EMPTY);
@@ -234,10 +234,18 @@ struct naming {
 	double whole_ns;  /* with steps: of one */
 };
 
+/* Whether a name has no row: it would be 0.0%, as of a range in which only others take time. */
+static bool overview_is_nothing(const struct naming *naming, double self_ns)
+{
+	return naming->whole_ns > 0 && self_ns < DW_OVERVIEW_NOTHING * naming->whole_ns;
+}
+
 static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name, bool own)
 {
 	double calls = (double)stat->count * naming->per_call, self_ns = (double)stat->self_ns * naming->per_ns;
 
+	if (own && overview_is_nothing(naming, self_ns))
+		return;
 	DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = name, .calls = stat->count, .self_ns = stat->self_ns,
 	             .calls_per_step = calls, .self_per_step_ns = self_ns,
 	             .share = own && naming->whole_ns > 0 ? DW_REAL(self_ns / naming->whole_ns) : DW_EMPTY,
@@ -283,7 +291,7 @@ static void overview_fill_operators(const struct naming *naming, const struct dw
 	for (size_t i = 0; p99_ns && i < own->count; i++)
 		p99_ns[own->rows[i].symbol] = own->rows[i].stat.p99_ns;
 	for (size_t i = 0; p99_ns && i < operators->count; i++)
-		if (operators->calls[i] > 0 || operators->ns[i] > 0)
+		if (operators->ns[i] > 0 && !overview_is_nothing(naming, operators->ns[i]))
 			DW_TABLE_PUT(naming->table, 0, struct overview_name, .name = naming->overview->symbols[i].name,
 			             .calls_per_step = operators->calls[i], .self_per_step_ns = operators->ns[i],
 			             .share = DW_REAL(operators->ns[i] / operators->whole_ns),

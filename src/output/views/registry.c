@@ -27,10 +27,6 @@ const struct dw_view *dw_view_find(const char *name, struct dwell_error *error)
 			return views[i];
 		dw_nearest_try(&nearest, views[i]->name);
 	}
-	if (nearest.best)
-		dw_error_set(error, DWELL_E_NAME, "no view '%s'; did you mean '%s'? (dwell report --help lists all)", name,
-		             nearest.best);
-	else
-		dw_error_set(error, DWELL_E_NAME, "no view '%s' (dwell report --help lists all)", name);
+	dw_error_set(error, DWELL_E_NAME, "no view '%s'%s (dwell report --help lists all)", name, dw_nearest_question(&nearest).at);
 	return NULL;
 }

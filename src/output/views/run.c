@@ -141,8 +141,7 @@ static int view_no_column(const struct dw_view *view, const struct dwell_table *
 				used = sizeof names - 40;
 		}
 	if (nearest.best)
-		return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; did you mean '%s'?", sort,
-		                    view->name, nearest.best);
+		return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s%s", sort, view->name, dw_nearest_question(&nearest).at);
 	return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; it has%s", sort, view->name, names);
 }
 

@@ -2,7 +2,7 @@
  * threads: what did each thread record, and how busy was it?
  *
  * Busy is the time inside any range, as a share of the time from the thread's first record to its
- * last. If only a part of the time is in scope, the figures are those of the ranges that begin there,
+ * last. In a program without ranges it is the thread's CPU time. If only a part of the time is in scope, the figures are those of the ranges that begin there,
  * and records and losses, which are known of whole threads alone, are left out.
  */
 
@@ -162,22 +162,34 @@ static bool threads_is_runner(const struct dw_source *source, const struct dw_th
 	       source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER;
 }
 
+/* Whether the program has no range but the profiler's own. Then a thread is busy while it uses a CPU. */
+static bool threads_have_no_ranges(struct dw_model *model)
+{
+	return !dw_model_is_partial(model) && !(dw_model_categories(model) & ~(1u << DWELL_CATEGORY_PROFILER));
+}
+
 /* Adds a row for each thread, or for the threads of each name. Returns the sum of all. */
-static struct dw_thread_row threads_fill_rows(struct dwell_table *table, const struct dw_model *model,
+static struct dw_thread_row threads_fill_rows(struct dwell_table *table, struct dw_model *model,
                                               const struct dw_threads *threads, bool merge)
 {
 	const struct dw_source *source = dw_model_source(model);
 	struct threads_sum *sums = dw_arena_alloc(&table->arena, (threads->count + 1) * sizeof *sums);
 	struct threads_sum all = { .count = 0 };
+	bool no_ranges = threads_have_no_ranges(model);
 	size_t count = 0;
 
 	table->failed |= !sums;
 	for (size_t i = 0; sums && i < threads->count; i++) {
-		const struct dw_thread_row *row = &threads->rows[i];
+		struct dw_thread_row own = threads->rows[i];
+		const struct dw_thread_row *row = &own;
 		size_t at = merge ? 0 : count;
 
 		if (threads_is_runner(source, row))
 			continue;
+		if (no_ranges && !row->nested) {
+			own.ranges = 0;
+			own.busy_ns = source->threads[own.thread].cpu_ns;
+		}
 		while (at < count && !threads_are_namesakes(source, &sums[at].row, row))
 			at++;
 		count += at == count;

@@ -101,7 +101,7 @@ struct chrome_event {
 	char phase;           /* `ph`; 0: none */
 	enum chrome_category category;
 	struct dw_json_string cat, name;
-	bool has_start, has_length, wrong_type, negative_length;
+	bool has_start, has_length, wrong_type, negative_length, has_stack;
 	int64_t start_ns, length_ns;
 	struct dw_json_string args; /* the whole object with its braces; length 0: none */
 	uint32_t has;         /* bits: 1 << enum chrome_arg, set if values[] has the argument */
@@ -340,6 +340,8 @@ struct chrome {
 	struct chrome_fault unknown_phase, threads_dropped, timeless, endless, nameless;
 	struct chrome_fault unread; /* records of kinds that a trace has no place for */
 	const char *unread_kinds;
+	struct chrome_fault stacks, clocks;
+	char phases[64];          /* those of unknown_phase, each once */
 	const char *other_form;   /* what the file is if it has no events; NULL: not known */
 	struct chrome_vendor vendor;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
@@ -377,23 +379,32 @@ static inline struct dw_encode_process *chrome_journal(struct chrome *chrome)
  * A database whose rows become events. `read` calls chrome_take_event() for each row of one of its
  * processes, and may set base_ns, rank and devices.properties.
  */
+struct dw_database;
 struct chrome_rows {
 	const char *writer;       /* name of the program that wrote the file */
 	void (*read)(struct chrome *chrome, void *context, size_t process);
 	void *context;
 	size_t process_count;
+	const struct dw_database *database;
+	uint64_t dropped;         /* events of processes that are not read */
 };
 int chrome_import_rows(const struct dw_import_file *file, const struct chrome_rows *rows, int image_fd,
                        struct dw_arena *arena, struct dw_import_result *result,
                        struct dwell_error *error);
 
+#define CHROME_KEY 40u /* bytes of a key that are kept */
 /* chrome_window.c: what of the file lies in memory. chrome_peek() returns the next byte that is no white space; 0: the end.
  * chrome_take() skips it if it is `c`. chrome_parse_value() reads more until the value at the start of the window is
- * complete, and returns the place behind it; NULL: it is no value. chrome_consume() continues at a place in the window. */
+ * complete, and returns the place behind it; NULL: it is no value. chrome_consume() continues at a place in the window.
+ * chrome_skip() skips a value that may be too large for the window; `depth`: how many objects of it may be so large;
+ * *records: how many elements its lists have. chrome_leave_out() counts a value, or its records, as left out. */
 bool chrome_more(struct chrome *chrome);
 char chrome_peek(struct chrome *chrome);
 bool chrome_take(struct chrome *chrome, char c);
 const char *chrome_parse_value(struct chrome *chrome);
+bool chrome_next_member(struct chrome *chrome, char key[CHROME_KEY], bool *ended);
+bool chrome_skip(struct chrome *chrome, unsigned depth, uint64_t *records);
+bool chrome_leave_out(struct chrome *chrome, const char *name, bool records);
 static inline void chrome_consume(struct chrome *chrome, const char *at)
 {
 	chrome->input.at = at;

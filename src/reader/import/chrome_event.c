@@ -15,13 +15,13 @@ struct event_word {
 	uint8_t length, value;
 };
 
-enum { TOP_PH, TOP_CAT, TOP_NAME, TOP_PID, TOP_TID, TOP_TS, TOP_DUR, TOP_ID, TOP_ARGS, TOP_OTHER };
+enum { TOP_PH, TOP_CAT, TOP_NAME, TOP_PID, TOP_TID, TOP_TS, TOP_DUR, TOP_ID, TOP_ARGS, TOP_STACK, TOP_OTHER };
 
 #define WORD(text, value) { text, sizeof(text) - 1, value }
 static const struct event_word event_members[] = {
 	WORD("ph", TOP_PH), WORD("cat", TOP_CAT), WORD("name", TOP_NAME), WORD("pid", TOP_PID),
 	WORD("tid", TOP_TID), WORD("ts", TOP_TS), WORD("dur", TOP_DUR), WORD("id", TOP_ID),
-	WORD("args", TOP_ARGS),
+	WORD("args", TOP_ARGS), WORD("sf", TOP_STACK), WORD("esf", TOP_STACK), WORD("stack", TOP_STACK), WORD("estack", TOP_STACK),
 };
 static const struct event_word event_args[] = {
 #define X(name, text) WORD(text, CHROME_##name),
@@ -305,6 +305,7 @@ static const char *event_read_member(struct chrome_guesses *guesses, struct dw_j
 		if (*at == '{')
 			return event_read_args(guesses, json, at, event);
 		return dw_json_skip(json, at);
+	case TOP_STACK: event->has_stack = true; return dw_json_skip(json, at);
 	default: return dw_json_skip(json, at);
 	}
 }

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "format/keys.h"
 #include "import/rocprof.h"
+#include "import/rows.h"
 
 #define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
@@ -194,6 +194,17 @@ static void chrome_take_member(struct chrome *chrome, const struct dw_json_strin
 	}
 }
 
+/* Members of the file's object that may be large and have no place in a trace: samples, and traces of other tracers. */
+static bool chrome_is_unread(const char *name)
+{
+	static const char *const unread[] = { "samples", "systemTraceEvents", "powerTraceAsString", "androidProcessDump" };
+
+	for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+		if (strcmp(name, unread[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Reads a member of the file's object. If the member is the list of events, reads the events.
  * False: the file ends. */
 static bool chrome_read_member(struct chrome *chrome)
@@ -214,6 +225,8 @@ static bool chrome_read_member(struct chrome *chrome)
 		return false;
 	if (strcmp(name, "traceEvents") == 0 && chrome_take(chrome, '['))
 		return chrome_read_events(chrome);
+	if (chrome_is_unread(name))
+		return chrome_leave_out(chrome, name, strcmp(name, "samples") == 0);
 	if (strcmp(name, ROCPROF_MEMBER) == 0 && chrome_take(chrome, '['))
 		return rocprof_read(chrome);
 	chrome_peek(chrome);
@@ -316,10 +329,13 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	chrome_note(chrome, &lost, &chrome->damaged, "events are no valid JSON and are left out");
 	chrome_note(chrome, &lost, &chrome->timeless, "events have no time, or one that is no number, and are left out");
 	chrome_note(chrome, &lost, &chrome->unknown_phase,
-	            "events are of a kind that dwell does not know, and are left out");
+	            dw_arena_printf(chrome->arena, "events are of a kind that dwell does not know (ph %s), and are left out",
+	                            chrome->phases));
+	chrome_note(chrome, &lost, &chrome->stacks, "call stacks of events (sf, stack) are left out");
 	chrome_note(chrome, &lost, &chrome->threads_dropped,
 	            "events are left out, of more threads than a "
 	            "file of this size has");
+	dw_import_note(&lost, chrome->arena, chrome->unmatched_ends, "events end and did not begin");
 	if (chrome->unread.count)
 		dw_import_note(&lost, chrome->arena, chrome->unread.count,
 		               dw_arena_printf(chrome->arena, "records of kinds that dwell does not read (%s) are left out",
@@ -327,6 +343,7 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
 	            "UTF-8, and were repaired");
 	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type");
+	chrome_note(chrome, result, &chrome->clocks, "events tie clocks together (ph c): all times are taken as of one clock");
 	chrome_note(chrome, result, &chrome->nameless, "events have a name that is not in the file");
 	chrome_note(chrome, result, &chrome->endless, "events have no duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->negative, "events have a negative duration, which is taken as 0");
@@ -340,12 +357,11 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	dw_import_note(result, chrome->arena, chrome->ranges.cut,
 	               "of them end where what is around them ends");
 	dw_import_note(result, chrome->arena, chrome->unmatched_begins, "events begin and do not end");
-	dw_import_note(result, chrome->arena, chrome->unmatched_ends, "events end and did not begin");
 	dw_import_note(result, chrome->arena, chrome->args_dropped, "events have arguments beyond those "
 	               "that are kept");
 	chrome->lost +=
 		chrome->damaged.count + chrome->timeless.count + chrome->unknown_phase.count + chrome->threads_dropped.count +
-		chrome->unread.count;
+		chrome->unread.count + chrome->stacks.count + chrome->unmatched_ends;
 	chrome_add_note(chrome, &chrome->lost_notes, lost.note, true);
 	chrome_add_note(chrome, &chrome->other_notes, notes.note, true);
 	chrome_add_note(chrome, &all->note, lost.note, true);
@@ -392,7 +408,7 @@ static void chrome_reset(struct chrome *chrome)
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-/* Skips the mark that some writers put before UTF-8. Refuses other encodings by their marks. */
+/* Skips the mark that some writers put before UTF-8. Refuses UTF-16 in a compressed file by its mark. */
 static int chrome_skip_mark(struct chrome *chrome, struct dwell_error *error)
 {
 	unsigned char mark[3] = { (unsigned char)chrome_peek(chrome) };
@@ -401,7 +417,8 @@ static int chrome_skip_mark(struct chrome *chrome, struct dwell_error *error)
 		memcpy(mark, chrome->input.at, sizeof mark);
 	if ((mark[0] == 0xff && mark[1] == 0xfe) || (mark[0] == 0xfe && mark[1] == 0xff))
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is a text in UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", chrome->file->path);
+		                    "%s is a compressed text in UTF-16: unpack it, or save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+		                    chrome->file->path);
 	if (mark[0] == 0xef && mark[1] == 0xbb && mark[2] == 0xbf)
 		chrome_consume(chrome, chrome->input.at + sizeof mark);
 	return 0;
@@ -513,27 +530,13 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 	return code;
 }
 
-/* The trace says what is missing of the file, as a trace that was recorded does. */
-static void chrome_put_losses(struct chrome *chrome)
-{
-	const struct {
-		const char *key, *value;
-	} notes[] = { { DW_KEY_IMPORT_LOST, chrome->lost_notes }, { DW_KEY_IMPORT_NOTES, chrome->other_notes } };
-
-	dw_encode_head(&chrome->encode)->lost[DW_LOSS_IMPORT] = chrome->lost;
-	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-		if (notes[i].value && chrome->process_count)
-			dw_encode_entry(
-				chrome_journal(chrome), DW_ENTRY_META, chrome_string(chrome, chrome_text_plain(chrome, notes[i].key)),
-				chrome_string(chrome, chrome_text_plain(chrome, notes[i].value)), sizeof(struct dw_entry_meta));
-}
-
 static int chrome_finish(struct chrome *chrome, const char *writer, struct dw_import_result *result,
                          struct dwell_error *error)
 {
 	struct dw_head *head;
 
-	chrome_put_losses(chrome);
+	if (chrome->process_count)
+		dw_import_put_losses(chrome_journal(chrome), chrome->lost, chrome->lost_notes, chrome->other_notes);
 	head = dw_encode_head(&chrome->encode);
 	head->start_ticks = head->start_monotonic_ns = chrome->start_ns;
 	head->start_realtime_ns = chrome->start_ns;
@@ -594,6 +597,18 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 	return code;
 }
 
+/* What is left out of a database as a whole. */
+static void chrome_note_rows(struct chrome *chrome, const struct chrome_rows *rows, struct dw_import_result *all)
+{
+	struct dw_import_result lost = { .note = NULL };
+
+	dw_import_note(&lost, chrome->arena, rows->dropped, "events are left out, of processes beyond the first 64");
+	rows_note(rows->database, chrome->arena, &lost);
+	chrome->lost += rows->dropped + rows->database->bad_tables;
+	chrome_add_note(chrome, &chrome->lost_notes, lost.note, false);
+	chrome_add_note(chrome, &all->note, lost.note, false);
+}
+
 int chrome_import_rows(const struct dw_import_file *file, const struct chrome_rows *rows, int image_fd,
                        struct dw_arena *arena, struct dw_import_result *result,
                        struct dwell_error *error)
@@ -618,6 +633,7 @@ int chrome_import_rows(const struct dw_import_file *file, const struct chrome_ro
 	}
 	if (code == 0) {
 		chrome_notes(chrome, result);
+		chrome_note_rows(chrome, rows, result);
 		code = chrome_finish(chrome, rows->writer, result, error);
 	}
 	result->in_file = result->image && image_fd >= 0;

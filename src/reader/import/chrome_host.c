@@ -188,6 +188,19 @@ static uint32_t host_python_op(struct chrome *chrome, const struct dw_json_strin
 	                    chrome_text_of(chrome, &first), line < UINT32_MAX ? (uint32_t)line : 0);
 }
 
+/* The operator of a node of an older ONNX Runtime, which has no `op_name`: "Conv" of "/block/Conv_12". */
+static struct dw_json_string host_operator_of_node(const struct dw_json_string *node)
+{
+	const char *slash = memrchr(node->at, '/', node->length);
+	size_t from = slash ? (size_t)(slash + 1 - node->at) : 0, to = node->length, end = to;
+
+	while (end > from && isdigit((unsigned char)node->at[end - 1]))
+		end--;
+	if (end < to && end > from + 1 && node->at[end - 1] == '_')
+		to = end - 1;
+	return from < to ? host_part(node, from, to) : *node;
+}
+
 /*
  * ONNX Runtime: "/fc1/MatMul_kernel_time" is a node, whose operator is an argument. Older versions
  * also have "_fence_before" and "_fence_after". A run of the model is a step. The profiler stores an
@@ -198,19 +211,20 @@ static void host_put_node(struct chrome *chrome, const struct chrome_event *even
 {
 	static const char suffix[] = "_kernel_time";
 	const struct chrome_value *op = &event->values[CHROME_OP_NAME];
-	struct dw_json_string node = event->name;
+	struct dw_json_string node = event->name, name;
 
 	chrome->runtime_events++;
 	chrome->nodes_after_run++;
 	if (chrome_has(event, CHROME_OP_NAME) && op->kind != CHROME_TEXT && !event->wrong_type)
 		chrome_count(chrome, &chrome->wrong);
-	if (!chrome_has(event, CHROME_OP_NAME) || op->kind != CHROME_TEXT || node.length <= strlen(suffix) ||
-	    memcmp(node.at + node.length - strlen(suffix), suffix, strlen(suffix)) != 0) {
+	if (node.length <= strlen(suffix) || memcmp(node.at + node.length - strlen(suffix), suffix, strlen(suffix)) != 0 ||
+	    (chrome_has(event, CHROME_OP_NAME) && op->kind != CHROME_TEXT)) {
 		item->op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
 		return;
 	}
 	node.length -= (uint32_t)strlen(suffix);
-	item->op = chrome_op_of(chrome, DWELL_CATEGORY_OPERATOR, chrome_text_of(chrome, &op->text),
+	name = chrome_has(event, CHROME_OP_NAME) ? op->text : host_operator_of_node(&node);
+	item->op = chrome_op_of(chrome, DWELL_CATEGORY_OPERATOR, chrome_text_of(chrome, &name),
 	                        chrome_text_of(chrome, &node), chrome_shapes_of(chrome, event), 0, 0);
 }
 
@@ -387,6 +401,19 @@ static void host_put_open(struct chrome *chrome, const struct chrome_event *even
 
 /* ---- all ---------------------------------------------------------------------------------------- */
 
+/* Counts an event of an unknown phase, and keeps the phase for the note. */
+static void host_count_phase(struct chrome *chrome, char phase)
+{
+	size_t used = strlen(chrome->phases);
+	char one[4] = { '?', '\0' };
+
+	if (phase > ' ' && phase < 0x7f)
+		one[0] = phase;
+	if (!strstr(chrome->phases, one) && used + 4 < sizeof chrome->phases)
+		snprintf(chrome->phases + used, sizeof chrome->phases - used, "%s%s", used ? " " : "", one);
+	chrome_count(chrome, &chrome->unknown_phase);
+}
+
 static void host_take_phase(struct chrome *chrome, const struct chrome_event *event)
 {
 	switch (event->phase) {
@@ -409,7 +436,8 @@ static void host_take_phase(struct chrome *chrome, const struct chrome_event *ev
 	case 'e': case 'F':
 		host_put_handle(chrome, event, CHROME_ASYNC_END, DWELL_CATEGORY_ZONE);
 		return;
-	default: chrome_count(chrome, &chrome->unknown_phase);
+	case 'c': chrome_count(chrome, &chrome->clocks); return;
+	default: host_count_phase(chrome, event->phase);
 	}
 }
 
@@ -426,6 +454,8 @@ void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
 		chrome_count(chrome, &chrome->wrong);
 	if (event->negative_length)
 		chrome_count(chrome, &chrome->negative);
+	if (event->has_stack)
+		chrome_count(chrome, &chrome->stacks);
 	if (event->phase == 'X' && !event->has_length && !event->wrong_type && !timeless)
 		chrome_count(chrome, &chrome->endless);
 	if (event->phase == 'M')

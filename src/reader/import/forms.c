@@ -115,7 +115,8 @@ static const char *form_of(const char *bytes, size_t size)
 		return "it is a trace of Perfetto: traceconv json (perfetto.dev) makes Chrome JSON of it, which dwell reads. If dwell "
 			   "exported it, name the trace itself";
 	if (form_is_pprof(bytes, size))
-		return "it is a profile of pprof, which has sums without times: pprof shows it. If dwell exported it, name the trace itself";
+		return "it is a profile of pprof, which has sums without times: pprof shows it. If dwell exported it, name the "
+			   "trace itself";
 	return form_of_text((const unsigned char *)bytes, size);
 }
 

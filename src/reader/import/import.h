@@ -14,6 +14,7 @@
  *   ranges.c      writes the ends of a thread's ranges as records
  *   gunzip.c      decompresses a whole file
  *   forms.c       says what a file is that no importer reads
+ *   losses.c      writes what was left out into the image
  *
  * An importer translates a file into an image: the bytes of a trace file, mapped. The rest of dwell
  * does not know that the trace was imported. A file may have been made to harm its reader: an
@@ -56,6 +57,11 @@ int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
  */
 int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
+
+struct dw_encode_process;
+/* losses.c: writes into the image how many events of the file were left out and why, and what else of it is not as it should
+ * be, so that the trace says the same when it is read again. The texts may be NULL. */
+void dw_import_put_losses(struct dw_encode_process *journal, uint64_t lost, const char *left_out, const char *other);
 
 /* forms.c: what a file is that no importer reads, and what to do about it: a phrase without an end, or "". */
 #define DW_FORM_TEXT 320

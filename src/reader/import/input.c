@@ -12,6 +12,7 @@
 #endif
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define FIRST_BYTES ((size_t)512 << 10)
 #define GIVE_BACK_BYTES ((size_t)32 << 20)
@@ -113,6 +114,51 @@ static size_t input_copy(struct dw_input *input, char *to, size_t space)
 	return count;
 }
 
+/* ---- UTF-16 ----------------------------------------------------------------------------- */
+
+#define NO_CHARACTER 0xfffdu
+
+static uint32_t input_unit(const struct dw_input *input, const unsigned char *at)
+{
+	return (uint32_t)(at[input->wide - 1] | at[2 - input->wide] << 8);
+}
+
+/* The character at `at`; *units: how many units of two bytes it has. Half of a pair is none. */
+static uint32_t input_character(const struct dw_input *input, const unsigned char *at, const unsigned char *end, size_t *units)
+{
+	uint32_t first = input_unit(input, at), second = end - at >= 4 ? input_unit(input, at + 2) : 0;
+
+	*units = 1;
+	if (first < 0xd800 || first > 0xdfff)
+		return first;
+	if (first > 0xdbff || second < 0xdc00 || second > 0xdfff)
+		return NO_CHARACTER;
+	*units = 2;
+	return 0x10000 + ((first - 0xd800) << 10 | (second - 0xdc00));
+}
+
+static size_t input_copy_wide(struct dw_input *input, char *to, size_t space)
+{
+	const size_t size = input->file->size_bytes;
+	unsigned char part[8192];
+	size_t made = 0;
+
+	while (space - made >= 4 && size - input->taken >= 2) {
+		size_t count = size - input->taken < sizeof part ? (size - input->taken) & ~(size_t)1 : sizeof part, used = 0, units;
+
+		dw_copy_shared(part, input->file->data + input->taken, count);
+		/* The last unit of a part may be the first of a pair: then it begins the next part. */
+		while (used + (count == sizeof part ? 4 : 2) <= count && space - made >= 4) {
+			made += dw_utf8_put(to + made, input_character(input, part + used, part + count, &units));
+			used += units * 2;
+		}
+		input->taken += used;
+	}
+	if (size - input->taken == 1)
+		input->taken = size;
+	return made;
+}
+
 /* ---- the window -------------------------------------------------------------------------- */
 
 static uint64_t input_newlines(const char *from, const char *to)
@@ -183,6 +229,7 @@ bool dw_input_more(struct dw_input *input)
 		return false;
 	left = (size_t)(input->end - input->at);
 	count = input->inflater ? input_inflate(input, input->buffer + left, input->capacity - left)
+	        : input->wide   ? input_copy_wide(input, input->buffer + left, input->capacity - left)
 	                        : input_copy(input, input->buffer + left, input->capacity - left);
 	input->end += count;
 	input->buffer[left + count] = '\0';
@@ -209,6 +256,10 @@ int dw_input_open(struct dw_input *input, const struct dw_import_file *file, str
 	if (result) {
 		dw_input_close(input);
 		return result;
+	}
+	if (file->size_bytes >= 4 && (memcmp(file->data, "\xff\xfe", 2) == 0 || memcmp(file->data, "\xfe\xff", 2) == 0)) {
+		input->wide = file->data[0] == '\xff' ? 1 : 2;
+		input->taken = 2;
 	}
 	dw_input_more(input);
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * Reads a file, plain or compressed, a window at a time.
+ * Reads a file, plain or compressed, a window at a time. A plain file in UTF-16 with a mark at its begin becomes UTF-8.
  *
  * Importers of text use it. The window has the bytes that were not consumed yet, and a NUL behind
  * them. So a scanner needs no test for the end at each byte: it stops at a NUL and compares its
@@ -35,6 +35,7 @@ struct dw_input {
 	uint64_t lines;        /* line ends before the buffer */
 	uint64_t line_offset;  /* offset of the last of these line ends, + 1 */
 	void *inflater;        /* NULL: not compressed */
+	unsigned wide;         /* the file is UTF-16, which becomes UTF-8: which byte of two is the low one, + 1; 0: it is not */
 };
 
 /* Makes the first window. Returns 0, or a negative DWELL_E_* with `error`: out of memory, or the

@@ -468,12 +468,8 @@ int dw_import_nsight(struct dw_database *database, const struct dw_import_file *
 	dw_database_use_strings(nsight->database, "StringIds", "id");
 	nsight_find_processes(nsight);
 	code = chrome_import_rows(file, &(struct chrome_rows){ "Nsight Systems", nsight_read, nsight,
-	                          nsight->process_count }, image_fd, arena, result, error);
-	if (code == 0) {
-		dw_import_note(result, arena, nsight->processes_dropped,
-		               "events are left out, of processes beyond the first 64");
-		rows_note(nsight->database, arena, result);
-	}
+	                          nsight->process_count, nsight->database, nsight->processes_dropped },
+	                          image_fd, arena, result, error);
 	DW_FREE(nsight->records, nsight);
 	return code;
 }

@@ -209,10 +209,8 @@ int dw_import_nvprof(struct dw_database *database, const struct dw_import_file *
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
 	nvprof->database = database;
 	dw_database_use_strings(database, "StringTable", "_id_");
-	code = chrome_import_rows(file, &(struct chrome_rows){ "nvprof", nvprof_read, nvprof, 1 }, image_fd,
+	code = chrome_import_rows(file, &(struct chrome_rows){ "nvprof", nvprof_read, nvprof, 1, database, 0 }, image_fd,
 	                          arena, result, error);
-	if (code == 0)
-		rows_note(database, arena, result);
 	free(nvprof);
 	return code;
 }

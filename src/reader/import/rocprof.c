@@ -389,57 +389,6 @@ static void rocprof_take_record(struct rocprof *rocprof, const struct rocprof_re
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Takes the key and the colon of the next member, and a comma before it. False: the object ends, which was taken, or
- * the file does (*ended is false). Only the first bytes of a long key are kept. */
-static bool rocprof_next_member(struct chrome *chrome, char key[40], bool *ended)
-{
-	struct dw_json_string found;
-	const char *end;
-
-	chrome_take(chrome, ',');
-	*ended = chrome_take(chrome, '}');
-	if (*ended || chrome_peek(chrome) != '"')
-		return false;
-	while (!(end = dw_json_read_string(&chrome->json, chrome->input.at, &found)) &&
-	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
-		;
-	if (!end)
-		return false;
-	snprintf(key, 40, "%.*s", (int)(found.length < 39 ? found.length : 39), found.at);
-	chrome_consume(chrome, end);
-	return chrome_take(chrome, ':');
-}
-
-/* Skips a value that may be too large for the window. *records: how many elements of lists it has. */
-static bool rocprof_skip(struct chrome *chrome, unsigned depth, uint64_t *records)
-{
-	char next = chrome_peek(chrome), key[40];
-	const char *end;
-	bool ended;
-
-	if (depth && chrome_take(chrome, '[')) {
-		while (!chrome_take(chrome, ']')) {
-			if (chrome_take(chrome, ','))
-				continue;
-			if (!rocprof_skip(chrome, 0, records))
-				return false;
-			++*records;
-		}
-		return true;
-	}
-	if (depth && next == '{') {
-		chrome_take(chrome, '{');
-		while (rocprof_next_member(chrome, key, &ended))
-			if (!rocprof_skip(chrome, depth - 1, records))
-				return false;
-		return ended;
-	}
-	end = next ? chrome_parse_value(chrome) : NULL;
-	if (end)
-		chrome_consume(chrome, end);
-	return end != NULL;
-}
-
 /* Reads the object at the start of the window. Returns the place behind it; its texts are valid until this is consumed.
  * NULL: it is no object. */
 static const char *rocprof_read_record(struct chrome *chrome, struct rocprof_record *record)
@@ -465,7 +414,7 @@ static bool rocprof_read_list(struct rocprof *rocprof, unsigned what,
 	const char *end;
 
 	if (!chrome_take(chrome, '['))
-		return rocprof_skip(chrome, 3, &skipped);
+		return chrome_skip(chrome, 3, &skipped);
 	while (!chrome_take(chrome, ']')) {
 		if (chrome_take(chrome, ','))
 			continue;
@@ -516,7 +465,7 @@ static bool rocprof_read_names(struct rocprof *rocprof, uint64_t kind)
 
 		chrome_take(chrome, ',');
 		if (chrome_peek(chrome) != '"') {
-			if (!rocprof_skip(chrome, 1, &skipped))
+			if (!chrome_skip(chrome, 1, &skipped))
 				return false;
 			continue;
 		}
@@ -534,19 +483,19 @@ static bool rocprof_read_operations(struct rocprof *rocprof)
 {
 	struct chrome *chrome = rocprof->chrome;
 	uint64_t skipped = 0;
-	char key[40];
+	char key[CHROME_KEY];
 	bool ended;
 
 	if (!chrome_take(chrome, '['))
-		return rocprof_skip(chrome, 3, &skipped);
+		return chrome_skip(chrome, 3, &skipped);
 	for (uint64_t kind = 0; !chrome_take(chrome, ']'); kind++) {
 		chrome_take(chrome, ',');
 		if (!chrome_take(chrome, '{'))
 			return false;
-		while (rocprof_next_member(chrome, key, &ended)) {
+		while (chrome_next_member(chrome, key, &ended)) {
 			bool names = strcmp(key, "operations") == 0 && chrome_take(chrome, '[');
 
-			if (!(names ? rocprof_read_names(rocprof, kind) : rocprof_skip(chrome, 3, &skipped)))
+			if (!(names ? rocprof_read_names(rocprof, kind) : chrome_skip(chrome, 3, &skipped)))
 				return false;
 		}
 		if (!ended)
@@ -563,23 +512,12 @@ static bool rocprof_read_strings(struct rocprof *rocprof, const char *key)
 		return rocprof_read_operations(rocprof);
 	if (strcmp(key, "marker_api") == 0)
 		return rocprof_read_list(rocprof, 0, rocprof_take_message);
-	return rocprof_skip(rocprof->chrome, 3, &skipped);
+	return chrome_skip(rocprof->chrome, 3, &skipped);
 }
 
-/* Skips records that have no place in a trace of dwell, and keeps the name of their kind for the note. */
 static bool rocprof_leave_out(struct rocprof *rocprof, const char *key)
 {
-	struct chrome *chrome = rocprof->chrome;
-	uint64_t records = 0;
-	bool good = rocprof_skip(chrome, 1, &records);
-
-	if (records) {
-		chrome->unread.count += records;
-		chrome->unread_kinds =
-			dw_arena_printf(chrome->arena, "%s%s%s", chrome->unread_kinds ? chrome->unread_kinds : "",
-		                    chrome->unread_kinds ? ", " : "", key);
-	}
-	return good;
+	return chrome_leave_out(rocprof->chrome, key, true);
 }
 
 static bool rocprof_read_records(struct rocprof *rocprof, const char *key)
@@ -604,12 +542,12 @@ static bool rocprof_read_records(struct rocprof *rocprof, const char *key)
 static bool rocprof_read_members(struct rocprof *rocprof, bool (*read)(struct rocprof *rocprof, const char *key))
 {
 	uint64_t skipped = 0;
-	char key[40];
+	char key[CHROME_KEY];
 	bool ended;
 
 	if (!chrome_take(rocprof->chrome, '{'))
-		return rocprof_skip(rocprof->chrome, 3, &skipped);
-	while (rocprof_next_member(rocprof->chrome, key, &ended))
+		return chrome_skip(rocprof->chrome, 3, &skipped);
+	while (chrome_next_member(rocprof->chrome, key, &ended))
 		if (!read(rocprof, key))
 			return false;
 	return ended;
@@ -640,7 +578,7 @@ static bool rocprof_read_process(struct rocprof *rocprof, const char *key)
 		return rocprof_read_members(rocprof, rocprof_read_records);
 	if (strcmp(key, "callback_records") == 0)
 		return rocprof_read_members(rocprof, rocprof_leave_out);
-	return rocprof_skip(rocprof->chrome, 3, &skipped);
+	return chrome_skip(rocprof->chrome, 3, &skipped);
 }
 
 static void rocprof_reset_names(struct rocprof_names *names)

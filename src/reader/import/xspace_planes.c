@@ -308,19 +308,27 @@ static void xspace_translate(struct xspace *space)
 /* Takes the image, which is mapped like a file. */
 static int xspace_finish_result(struct xspace *space, struct dw_import_result *result, struct dwell_error *error)
 {
+	struct dw_import_result lost = { .note = NULL };
+
+	dw_import_note(&lost, space->arena, space->aggregated, "events are sums without a time, and are left out");
+	dw_import_note(&lost, space->arena, space->damaged,
+	               dw_arena_printf(space->arena, "events or lines have parts that make no sense and "
+	                               "are left out (the first at byte %zu)", space->damaged_at));
+	dw_import_note(&lost, space->arena, space->lines_dropped,
+	               "lines are left out: there are more than threads of a file of this size");
+	dw_import_note(result, space->arena, space->ranges.overlaps, "events overlap others of their line partly");
+	dw_import_note(result, space->arena, space->ranges.cut, "of them end where what is around them ends");
+	dw_import_note(result, space->arena, space->texts_dropped, "events have more to say than is kept");
+	if (!space->failed && !space->encode.failed)
+		dw_import_put_losses(&space->processes[0].journal, space->aggregated + space->damaged + space->lines_dropped,
+		                     lost.note, result->note);
+	if (lost.note)
+		result->note = dw_arena_printf(space->arena, "%s%s%s", result->note ? result->note : "", result->note ? "; " : "",
+		                               lost.note);
 	result->image = space->failed ? NULL : dw_encode_take(&space->encode, &result->image_bytes);
 	if (!result->image)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s (an XSpace of %zu MB)",
 		                    space->path, space->size >> 20);
-	dw_import_note(result, space->arena, space->ranges.overlaps, "events overlap others of their line partly");
-	dw_import_note(result, space->arena, space->ranges.cut, "of them end where what is around them ends");
-	dw_import_note(result, space->arena, space->aggregated, "events are sums without a time, and are left out");
-	dw_import_note(result, space->arena, space->damaged,
-	               dw_arena_printf(space->arena, "events or lines have parts that make no sense and "
-	                               "are left out (the first at byte %zu)", space->damaged_at));
-	dw_import_note(result, space->arena, space->texts_dropped, "events have more to say than is kept");
-	dw_import_note(result, space->arena, space->lines_dropped,
-	               "lines are left out: there are more than threads of a file of this size");
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/system/clock.h"
 #include "base/system/proc.h"
 #include "process/inside.h"
@@ -183,17 +184,7 @@ const char *dw_follow_made_lacks(const struct dw_follow *follow)
 /* Where the thread is in the list, or would be. */
 static size_t follow_find(const struct dw_follow *follow, uint32_t tid)
 {
-	size_t low = 0, high = follow->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (follow->threads[middle]->tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_FIRST(i, 0, follow->count, follow->threads[i]->tid >= tid);
 }
 
 /* A thread that is not in the first list has begun since the list before. */
@@ -449,7 +440,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 	struct dw_snapshot *snapshot = &read->snapshot;
 	long call = snapshot->call;
 	uint64_t argument = snapshot->argument, sp = snapshot->sp, pc = snapshot->pc;
-	bool whole, known = follow_is_stack_of(follow, thread) && !follow->python.known;
+	bool whole, joins, known = follow_is_stack_of(follow, thread) && !follow->python.known;
 
 	if (!known) {
 		follow_walk_python(follow);
@@ -466,7 +457,9 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 		snapshot->argument = argument;
 		follow->no_memory |= !follow_keep(follow, thread);
 		follow_keep_returns(thread, read);
-		thread->holder = dw_stacks_holder(follow->process.pid, read);
+		thread->holder = dw_stacks_holder(follow->process.pid, read, &joins);
+		if (joins)
+			thread->holder = 0; /* it holds no lock */
 	}
 	thread->call = call;
 	thread->argument = argument;

@@ -219,5 +219,6 @@ struct dw_thread_read {
 bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python);
 /* "a timer", of the number of a system call; NULL: it is not one that waits. */
 const char *dw_stacks_wait(long call);
-/* Whether the innermost of the frames are those of a function that locks a mutex. */
-uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read);
+/* The thread that holds the lock for which the thread waits by its innermost frames; or, with *joins, the one whose end it
+ * waits for. 0: not known. */
+uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool *joins);

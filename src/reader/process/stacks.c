@@ -57,23 +57,63 @@ const char *dw_stacks_wait(long call)
 	}
 }
 
-/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. Only inside a function
- * that locks is that address a mutex. */
-uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read)
+/* Whether one of the innermost frames is in a function whose name contains the text. Only inside it is the address of the wait
+ * what it seems to be. */
+static bool stacks_is_in(const struct dw_thread_read *read, const char *text)
 {
-	const struct dw_snapshot *snapshot = &read->snapshot;
-	int32_t mutex[3];
-	bool locks = false;
+	bool is = false;
 
 	for (size_t i = 0; i < read->count && i < 4; i++) {
 		const struct dw_place *place = read->mixed[i].place;
-		const char *function = place->functions[place->count - 1].function;
 
-		locks |= strstr(function, "lll_lock_wait") || strstr(function, "mutex_lock");
+		is |= strstr(place->functions[place->count - 1].function, text) != NULL;
 	}
-	if (!locks || snapshot->call != SYS_futex || !dw_process_memory(pid, snapshot->argument, mutex, sizeof mutex))
+	return is;
+}
+
+static bool stacks_is_thread(uint32_t pid, int32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%u/task/%d", pid, tid);
+	return tid > 0 && access(path, F_OK) == 0;
+}
+
+/* glibc's lock of readers and writers has seven words before the number of the thread that writes. A thread waits at one of
+ * three of them. */
+static uint32_t stacks_writer(uint32_t pid, uint64_t address)
+{
+	static const uint64_t waits_at[] = { 8, 12, 0 };
+	int32_t lock[7];
+
+	for (size_t i = 0; i < sizeof waits_at / sizeof *waits_at; i++)
+		if (address > waits_at[i] && dw_process_memory(pid, address - waits_at[i], lock, sizeof lock) &&
+		    stacks_is_thread(pid, lock[6]))
+			return (uint32_t)lock[6];
+	return 0;
+}
+
+/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. Who joins a thread waits at that
+ * thread's number. */
+uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool *joins)
+{
+	const struct dw_snapshot *snapshot = &read->snapshot;
+	int32_t words[3] = { 0 };
+
+	*joins = false;
+	if (snapshot->call != SYS_futex)
 		return 0;
-	return mutex[0] && mutex[2] > 0 ? (uint32_t)mutex[2] : 0;
+	if (stacks_is_in(read, "rwlock"))
+		return stacks_writer(pid, snapshot->argument);
+	if (stacks_is_in(read, "lll_lock_wait") || stacks_is_in(read, "mutex_lock")) {
+		if (!dw_process_memory(pid, snapshot->argument, words, sizeof words))
+			return 0;
+		return words[0] && words[2] > 0 ? (uint32_t)words[2] : 0;
+	}
+	if (!stacks_is_in(read, "pthread_join") && !stacks_is_in(read, "pthread_clockjoin") && !stacks_is_in(read, "pthread_timedjoin"))
+		return 0;
+	*joins = dw_process_memory(pid, snapshot->argument, words, sizeof *words) && stacks_is_thread(pid, words[0]);
+	return *joins ? (uint32_t)words[0] : 0;
 }
 
 /* ---- both kinds of frames ---------------------------------------------------------------------- */
@@ -271,7 +311,7 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 		return false;
 	if (snapshot->blocked) {
 		thread->waits = dw_stacks_wait(snapshot->call);
-		thread->holder = dw_stacks_holder(stacks->process->pid, read);
+		thread->holder = dw_stacks_holder(stacks->process->pid, read, &thread->joins);
 		if (!stacks_has_thread(stacks->process, thread->holder))
 			thread->holder = 0;
 	}

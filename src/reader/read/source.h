@@ -392,6 +392,12 @@ static inline bool dw_source_needs_buffer(const struct dw_source_chunk *chunk)
 }
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
 
+/* Calls `take` with a copy of each record of devices; what a record lacks of the wide form is 0. Ends at the first false, and
+ * returns it; also if out of memory. */
+bool dw_source_visit_devices(const struct dw_source *source,
+                             bool (*take)(void *context, const struct dw_source_events *chunk, const struct dw_device_record_wide *record),
+                             void *context);
+
 /* "operator", NULL: an unknown category. "recycled" and "its chunk was overwritten ..." of a cause of losses, NULL: an
  * unknown one. */
 const char *dw_category_name(uint32_t category);

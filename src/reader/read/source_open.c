@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "format/keys.h"
 #include "read/read.h"
 
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer)
@@ -128,10 +129,23 @@ static const char *source_torn_sentence(struct dw_reader *reader, const struct d
 	                       dw_text_bytes(missing, " ").at, dw_text_bytes(size + missing, " ").at);
 }
 
+/* An imported trace that was stored says what its import said. What was left out are losses, which reports print. */
+static int source_repeat_notes(struct dw_reader *reader, struct dw_read_file *file)
+{
+	for (size_t i = 0; i < file->meta_count; i++) {
+		const char *key = dw_read_string(file, file->metas[i].key), *value = dw_read_string(file, file->metas[i].value);
+
+		if (key && value && strcmp(key, DW_KEY_IMPORT_NOTES) == 0 &&
+		    source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, value)))
+			return -1;
+	}
+	return 0;
+}
+
 static int source_fill_repairs(struct dw_reader *reader)
 {
 	for (size_t f = 0; f < reader->file_count; f++) {
-		const struct dw_read_file *file = &reader->files[f];
+		struct dw_read_file *file = &reader->files[f];
 
 		if ((file->torn || file->missing_bytes) && !reader->source.live &&
 		    source_repair(reader, source_torn_sentence(reader, file)))
@@ -145,6 +159,8 @@ static int source_fill_repairs(struct dw_reader *reader)
 		                                          (double)file->clock_jump_ns / 1e9)))
 			return -1;
 		if (file->note && source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
+			return -1;
+		if (!file->foreign && source_repeat_notes(reader, file))
 			return -1;
 		if (file->damaged &&
 		    source_repair(reader, dw_arena_printf(&reader->arena,
@@ -199,6 +215,32 @@ void dw_source_release(const struct dw_source *source)
 
 	for (size_t i = 0; i < reader->file_count; i++)
 		dw_read_file_release(&reader->files[i]);
+}
+
+bool dw_source_visit_devices(const struct dw_source *source,
+                             bool (*take)(void *context, const struct dw_source_events *chunk, const struct dw_device_record_wide *record),
+                             void *context)
+{
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool good = buffer != NULL;
+
+	for (size_t i = 0; i < source->events_count && good; i++) {
+		const struct dw_source_events *chunk = &source->events[i];
+		const char *at = (const char *)dw_source_borrow(&chunk->chunk, buffer);
+		size_t count = (size_t)chunk->chunk.word_count * 4 / chunk->record_bytes;
+		size_t bytes = chunk->record_bytes < DW_DEVICE_WIDE_BYTES ? DW_DEVICE_RECORD_BYTES : DW_DEVICE_WIDE_BYTES;
+
+		for (size_t r = 0; at && r < count && good; r++) {
+			struct dw_device_record_wide record = { .external = 0 };
+
+			memcpy(&record, at + r * chunk->record_bytes, bytes);
+			good = take(context, chunk, &record);
+		}
+		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
+			dw_source_release(source);
+	}
+	free(buffer);
+	return good;
 }
 
 #define NEAR_BYTES ((uintptr_t)128 << 10)

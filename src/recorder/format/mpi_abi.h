@@ -28,6 +28,8 @@ enum dw_mpi_abi { DW_MPI_UNKNOWN, DW_MPI_OPEN, DW_MPI_MPICH, DW_MPI_STANDARD };
 #define DW_MPI_MPICH_WORLD 0x44000000u
 #define DW_MPI_MPICH_BYTE 0x4c00010du
 #define DW_MPI_STANDARD_WORLD 0x101u
+/* MPI_ANY_SOURCE. Another negative number is MPI_PROC_NULL: no message is sent. */
+#define DW_MPI_ANY(abi) ((abi) == DW_MPI_MPICH ? -2 : -1)
 #define DW_MPI_STANDARD_BYTE 0x247u
 #define DW_MPI_VERSION_BYTES 8192 /* the longest text of MPI_Get_library_version() */
 #define DW_MPI_STATUS_BYTES 64    /* no MPI_Status is larger */

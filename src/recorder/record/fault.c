@@ -92,9 +92,16 @@ void dw_session_abandon(void)
 
 bool dw_session_is_whole(void)
 {
-	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
+	uint32_t opening = __atomic_load_n(&dw_session.opening, __ATOMIC_ACQUIRE);
+	uint64_t run_id[2];
+
+	memcpy(run_id, dw_session_map()->run_id, sizeof run_id);
+	if (run_id[0] == __atomic_load_n(&dw_session.run_id[0], __ATOMIC_ACQUIRE) &&
+	    run_id[1] == __atomic_load_n(&dw_session.run_id[1], __ATOMIC_ACQUIRE))
 		return true;
-	dw_session_abandon();
+	/* A record of a session that has ended, while another thread begins the next one, says nothing of that one's file. */
+	if (!(opening & 1) && opening == DW_LOAD(dw_session.opening))
+		dw_session_abandon();
 	return false;
 }
 

@@ -522,11 +522,6 @@ static int file_move_to(int fd, const char *path, const char *final_path, struct
 	return 0;
 }
 
-static bool file_is_of_session(const struct stat *opened)
-{
-	return opened->st_dev == dw_session.device && opened->st_ino == dw_session.inode;
-}
-
 /* Whether the file still begins with the head that was written. The session's own head has a run's id, too. */
 static bool file_has_head(int fd, const struct stat *opened)
 {
@@ -534,7 +529,7 @@ static bool file_has_head(int fd, const struct stat *opened)
 
 	return opened->st_size >= (off_t)DW_BLOCK_BYTES && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
 	       memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
-	       (!file_is_of_session(opened) || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
+	       (!dw_session_is_file(opened) || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
 }
 
 /* The head of a file that is finished. That of this process's session is mapped already, and dw_fault_watch() knows
@@ -543,7 +538,7 @@ static struct dw_head *file_map_head(int fd, const struct stat *opened)
 {
 	struct dw_head *head = dw_session_map();
 
-	if (head && file_is_of_session(opened))
+	if (head && dw_session_is_file(opened))
 		return head;
 	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return head == MAP_FAILED ? NULL : head;

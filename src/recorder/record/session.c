@@ -43,12 +43,20 @@ static void session_forget_refusals(void)
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
 	struct stat status;
+	uint64_t run_id[2];
 
+	_Static_assert(sizeof run_id == sizeof head->run_id, "");
+	memcpy(run_id, head->run_id, sizeof run_id);
+	/* The kernel makes room for the number of a copy (dw_window_file()) now, while there are few threads: with many it
+	 * waits for each CPU. */
+	dw_descriptor_close(dw_descriptor_copy(fd));
+	DW_STORE(dw_session.opening, dw_session.opening + 1);
 	if (dw_call(SYS_fstat, fd, &status) == 0) {
-		dw_session.device = status.st_dev;
-		dw_session.inode = status.st_ino;
+		DW_STORE(dw_session.device, status.st_dev);
+		DW_STORE(dw_session.inode, status.st_ino);
 	}
-	memcpy(dw_session.run_id, head->run_id, sizeof dw_session.run_id);
+	for (size_t i = 0; i < 2; i++) /* pairs with dw_session_is_whole(): who reads it sees that a session is being opened */
+		__atomic_store_n(&dw_session.run_id[i], run_id[i], __ATOMIC_RELEASE);
 	if (path != dw_session.path) {
 		size_t length = strnlen(path, sizeof dw_session.path - 1);
 
@@ -65,6 +73,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 	dw_session.parent_process = 0;
 	session_forget_refusals();
 	__atomic_store_n(&dw_session.map, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&dw_session.opening, dw_session.opening + 1, __ATOMIC_RELEASE);
 	DW_STORE(dw_session.generation, dw_session.generation + 1);
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
 }

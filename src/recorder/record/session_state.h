@@ -1,6 +1,8 @@
 /* The session: which file this process writes to. It is kept across fork. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "record/record.h"
 
 struct dw_session {
@@ -11,9 +13,10 @@ struct dw_session {
 	uint32_t clock_kind;        /* atomic */
 	uint64_t tick_offset;       /* atomic; added to the counter after it was reset; see journal.c */
 	int fd;                     /* atomic; -1: none is kept. The program may have closed it: see dw_window_file() */
-	dev_t device;
-	ino_t inode;
-	uint8_t run_id[16];
+	dev_t device;               /* atomic */
+	ino_t inode;                /* atomic */
+	uint32_t opening;           /* atomic; odd while a session takes the place of the last one */
+	uint64_t run_id[2];         /* atomic */
 	bool runner;             /* this is `dwell run` itself */
 	bool started_here;       /* by dwell_start(), not by `dwell run` */
 	bool side;               /* a file that this process made because it cannot join the run's */
@@ -30,6 +33,11 @@ static inline struct dw_head *dw_session_map(void)
 {
 	/* Pairs with the release store of a new session: the contents of the head are visible. */
 	return __atomic_load_n(&dw_session.map, __ATOMIC_ACQUIRE);
+}
+
+static inline bool dw_session_is_file(const struct stat *status)
+{
+	return status->st_dev == DW_LOAD(dw_session.device) && status->st_ino == DW_LOAD(dw_session.inode);
 }
 
 /* NULL: nothing is recorded. Pairs with the release store of a new session: a thread that sees the

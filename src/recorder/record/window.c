@@ -37,14 +37,13 @@ static bool window_is_trace(int fd)
 {
 	struct stat status;
 
-	return fd >= 0 && dw_call(SYS_fstat, fd, &status) == 0 && status.st_dev == dw_session.device &&
-	       status.st_ino == dw_session.inode;
+	return fd >= 0 && dw_call(SYS_fstat, fd, &status) == 0 && dw_session_is_file(&status);
 }
 
 /* Programs that become daemons close all descriptors, and other files may then get their numbers. So a copy of the
- * session's descriptor is made, whose number no other code knows, and the copy is checked: it stays what it is while
- * it is used. If it is not the trace, or if the limit on descriptors permits no descriptor that stays open, the
- * trace is opened again by name. */
+ * session's descriptor is made, whose number no other code knows and no other file gets, and the copy is checked: it
+ * stays what it is while it is used, or is closed. If it is not the trace, or if the limit on descriptors permits no
+ * descriptor that stays open, the trace is opened again by name. */
 int dw_window_file(void)
 {
 	int kept = DW_LOAD(dw_session.fd), fd = kept < 0 ? -1 : dw_descriptor_copy(kept);
@@ -52,14 +51,21 @@ int dw_window_file(void)
 	if (window_is_trace(fd))
 		return fd;
 	dw_descriptor_close(fd);
-	fd = dw_descriptor_open(dw_session.path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
-	if (!window_is_trace(fd)) {
-		dw_descriptor_close(fd);
-		return -1;
+	kept = dw_descriptor_open(dw_session.path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
+	fd = kept < 0 ? -1 : dw_descriptor_copy(kept);
+	if (fd < 0) { /* that was the last number */
+		fd = kept;
+		kept = -1;
 	}
-	if (dw_descriptor_is_apart(fd) && (kept = dw_descriptor_copy(fd)) >= 0)
+	if (window_is_trace(fd) && dw_descriptor_is_apart(kept)) {
 		DW_STORE(dw_session.fd, kept);
-	return fd;
+		return fd;
+	}
+	dw_descriptor_close(kept);
+	if (window_is_trace(fd))
+		return fd;
+	dw_descriptor_close(fd);
+	return -1;
 }
 
 void dw_window_forget_file(void)

@@ -35,7 +35,7 @@ def main():
     assert len(rows) == len(runs), f"{len(rows)} steps, {len(runs)} runs"
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         # The profiler stores nothing beyond its limit, and ends the list as usual.
-        json.dump(events[:-3], file)
+        file.write(json.dumps(events[:-3]))
         file.flush()
         _, text = report(dwell, "operators", file.name)
     assert f"the profile was cut at {len(events) - 3} events" in text, text

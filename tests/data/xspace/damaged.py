@@ -77,7 +77,8 @@ PARTS = "have parts that make no sense and are left out (the first at byte"
 def compare(what, planes, wanted, damaged, at=None):
     """`damaged` events are counted, the first at the bytes `at`."""
     code, output, error = report(planes)
-    note = f"dwell: x: {damaged} events or lines {PARTS} {planes.index(at) if at else 0})\n" if damaged else ""
+    what_is_lost = f"{damaged} events or lines {PARTS} {planes.index(at) if at else 0})"
+    note = f"dwell: x: {what_is_lost}\ndwell: lost: {damaged} records: {what_is_lost}\n" if damaged else ""
     check(what, (code, kernels(output), error), (0, wanted, note))
 
 

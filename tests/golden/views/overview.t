@@ -231,7 +231,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
 
 $ trace samples_of_names && dwell report samples_of_names.dwell
 1.60 s of wall time. No steps and no ranges are marked.
-To allocate and free memory takes 10% of the run, most of it in grow (bank.c:40).
+Allocating and freeing memory takes 10% of the run, most of it in grow (bank.c:40).
   -> keep buffers, and small objects in one array in place of lists and trees of nodes: at most 160 ms in the run (dwell report --view hot)
 The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
   -> dwell report --view hot
@@ -263,19 +263,17 @@ $ trace nosteps && dwell report nosteps.dwell --view overview
 154 ms of wall time, 16 ranges. No steps are marked.
 solve recurs: it begins 6 iterations of 18.3 ms on average.
 
-  main thread      ms  of wall  calls
-  solve         104.0    67.7%      6
-  setup          41.0    26.7%      1
-  smaller ones    0.0     0.0%
-  in no range     8.5     5.5%
-  all           153.5   100.0%
+  main thread     ms  of wall  calls
+  solve        104.0    67.7%      6
+  setup         41.0    26.7%      1
+  in no range    8.5     5.5%
+  all          153.5   100.0%
 
   named ranges by self time  calls    self  of all     p99
   solve                          6   104ms   50.7%  20.0ms
   write                          1  60.0ms   29.3%  60.0ms
   setup                          1  31.0ms   15.1%  41.0ms
   read mesh                      1  10.0ms    4.9%  10.0ms
-  report                         1  10.0us    0.0%  10.0us
 
 Lost: 1,204,331 records: the disk was full.
 Lost: 1 record: a signal handler interrupted the recorder twice.
@@ -317,7 +315,6 @@ $ dwell report nosteps.dwell --format json
  "rows":[
   ["solve",104000000,0.677480294,6],
   ["setup",41000000,0.267083578,1],
-  ["smaller ones",10000,6.5142336e-05,null],
   ["in no range",8500000,0.0553709856,null]],
  "totals":{"total_ns":153510000,"share":1},
  "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
@@ -333,8 +330,7 @@ $ dwell report nosteps.dwell --format json
   ["solve",6,104000000,0.507292327,20000000],
   ["write",1,60000000,0.29266865,60000000],
   ["setup",1,31000000,0.151212136,41000000],
-  ["read mesh",1,10000000,0.0487781084,10000000],
-  ["report",1,10000,4.87781084e-05,10000]],
+  ["read mesh",1,10000000,0.0487781084,10000000]],
  "totals":{},
  "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
  "notes":["Lost: 1,204,331 records: the disk was full.","Lost: 1 record: a signal handler interrupted the recorder twice.","Recorded: 79.8% of this time.","More: dwell report --view verdict|actions|calls|functions|tree|threads"]}
@@ -1021,7 +1017,6 @@ Work takes 100% of the loop, and no wait or overhead stands out.
   layers by self time  calls/step  self/step  of the loop     p99
   net.conv                      1     9.00ms        90.0%  9.00ms
   net.fc                        1     1.00ms        10.0%  1.00ms
-  net                           1          0         0.0%  10.0ms
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|layers|tree|threads
@@ -1252,7 +1247,6 @@ The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
   backward                            2     4.00ms        40.0%  2.00ms
   forward                             2     2.00ms        20.0%  1.00ms
   Optimizer.step#Adam.step            2     2.00ms        20.0%  1.00ms
-  optimizer                           2          0         0.0%  1.00ms
 
 Lost: nothing.
 More: dwell report --view verdict|steps|phases|actions|calls|tree|threads

@@ -96,6 +96,47 @@ TEST(the_first_name_that_is_free_is_taken)
 	CHECK_EQ(make(20000, &elsewhere), DWELL_E_EXISTS);
 }
 
+static void touch(const char *name)
+{
+	char path[128];
+	int file;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK(file >= 0 && write(file, "trace", 5) == 5);
+	close(file);
+}
+
+TEST(each_fifth_trace_says_how_many_there_are)
+{
+	char text[DW_NEW_TRACE_TEXT], name[128];
+
+	snprintf(folder, sizeof folder, "/tmp/dwell-unit-XXXXXX");
+	REQUIRE(mkdtemp(folder));
+	snprintf(name, sizeof name, "%s/app", folder);
+	touch("app.dwell");
+	touch("app-2.dwell");
+	touch("app-4.dwell");
+	touch("app-7.dwell");
+	dw_new_trace_others(name, 4, text);
+	CHECK_STR(text, "");
+	dw_new_trace_others(name, 5, text);
+	CHECK_HAS(text, "3 older traces of app take ");
+	CHECK_HAS(text, "with -o app.dwell each run replaces that file");
+	dw_new_trace_others(name, 10, text);
+	CHECK_HAS(text, "4 older traces of app take ");
+	for (unsigned i = 0; i < 4; i++) {
+		static const char *const tails[] = { "", "-2", "-4", "-7" };
+		char path[160];
+
+		snprintf(path, sizeof path, "%s%s.dwell", name, tails[i]);
+		CHECK_EQ(unlink(path), 0);
+	}
+	dw_new_trace_others(name, 10, text);
+	CHECK_STR(text, "");
+	CHECK_EQ(rmdir(folder), 0);
+}
+
 TEST(another_error_ends_the_search)
 {
 	char *command[] = { (char *)(uintptr_t)"./app", NULL };

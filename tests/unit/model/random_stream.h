@@ -151,7 +151,7 @@ static inline void random_test(const struct random_ask *ask, int (*open)(void),
                                void (*compare)(void), uint64_t usual_runs)
 {
 	const char *seed = getenv("DWELL_TEST_SEED"), *runs = getenv("DWELL_TEST_RUNS");
-	uint64_t count = runs ? strtoull(runs, NULL, 10) : check_is_slow() ? usual_runs / 5 : usual_runs;
+	uint64_t count = runs ? strtoull(runs, NULL, 10) : check_is_slow() ? usual_runs / 15 : usual_runs;
 
 	if (seed) {
 		random_test_seed(ask, open, compare, strtoull(seed, NULL, 10));

@@ -2,6 +2,7 @@
  * blocked in it. */
 #include "made.h"
 #include "model/collectives/collectives.h"
+#include "model/collectives/rounds.h"
 #include "model/joint/joint.h"
 
 static struct made made;
@@ -133,6 +134,55 @@ TEST(without_records_there_are_none)
 
 	REQUIRE(found);
 	CHECK_EQ(found->count, 0);
+	made_close(&made);
+}
+
+/* Each round: work, a sum, work, a barrier. */
+static void rounds_of(uint32_t sum, uint32_t barrier, uint32_t group, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t at = 1000 + i * 1000u;
+
+		range_of(at + 300, at + 400, sum, group, 2 * i + 1, 2 * i + 1, 64);
+		range_of(at + 800, at + 1000, barrier, group, 2 * i + 2, 2 * i + 2, 0);
+	}
+}
+
+TEST(what_a_rank_repeats_between_collectives_is_a_round)
+{
+	made_init(&made);
+	uint32_t sum = made_op(&made, DWELL_CATEGORY_COMMUNICATION, "all_reduce");
+	uint32_t barrier = made_op(&made, DWELL_CATEGORY_COMMUNICATION, "barrier");
+	uint32_t pair = dw_encode_string(&made.process, "0 -> 1 of world");
+
+	for (uint64_t i = 1; i < 100; i++) /* messages are no rounds: other ranks do not have them */
+		range_of(i * 4, i * 4 + 2, sum, pair, i, i, 8);
+	rounds_of(sum, barrier, dw_encode_string(&made.process, "world"), 20);
+	const struct dw_rounds *rounds = made_open(&made, NULL) == 0 ? dw_model_rounds(made.model, &made.error) : NULL;
+
+	REQUIRE(rounds && rounds->model);
+	const struct dw_source *source = dw_model_source(rounds->model);
+
+	CHECK_EQ(rounds->widths[0], 2);
+	CHECK_EQ(source->step_count, 19); /* when the first one began is not known */
+	CHECK_EQ(source->steps[0].number, 1);
+	CHECK_EQ(source->steps[0].start_ns, 2000);
+	CHECK_EQ(source->steps[0].end_ns, 3000);
+	CHECK(!source->steps[18].open);
+	made_close(&made);
+}
+
+TEST(a_run_with_steps_has_no_rounds)
+{
+	made_init(&made);
+	uint32_t sum = made_op(&made, DWELL_CATEGORY_COMMUNICATION, "all_reduce");
+
+	rounds_of(sum, sum, dw_encode_string(&made.process, "world"), 20);
+	dw_encode_step(&made.process, made.thread, 1, 1000, 2000, 1, DW_STEP_RECORDED);
+	const struct dw_rounds *rounds = made_open(&made, NULL) == 0 ? dw_model_rounds(made.model, &made.error) : NULL;
+
+	REQUIRE(rounds);
+	CHECK(!rounds->model);
 	made_close(&made);
 }
 

@@ -187,7 +187,8 @@ TEST(a_product_decodes_each_chunk_as_often_as_its_line_says)
 		if (!first)
 			CHECK_FAIL("%s: %s", line->name, made.error.message);
 		if (count != walks * CHUNKS)
-			CHECK_FAIL("%s: %u chunks decoded, not %u", line->name, count, walks * CHUNKS);
+			CHECK_FAIL("%s decodes %u chunks, not %u: set the number of its line in src/model/core/products.def to %u, or, if this "
+			           "trace has nothing that it looks for, add it to has_no_records()", line->name, count, walks * CHUNKS, count / CHUNKS);
 		CHECK(request(i) == first);
 		CHECK_EQ(count_decoded(), 0);
 	}
@@ -205,7 +206,7 @@ TEST(inputs_stand_above_what_needs_them)
 			                     dw_product_lines[above].name[length]))
 				above++;
 			if (above == i)
-				CHECK_FAIL("%s needs %s", dw_product_lines[i].name, at);
+				CHECK_FAIL("%s needs %s: move its line in src/model/core/products.def below that one", dw_product_lines[i].name, at);
 			at += length + (at[length] == ' ');
 		}
 }

@@ -176,7 +176,7 @@ TEST(columns_of_any_words_give_them_back)
 	static uint8_t columns[DW_PACK_COLUMNS_BYTES];
 	struct dw_pack_space *space = dw_pack_space_create();
 	uint32_t seed = 7, pieces[DW_PACK_PIECES];
-	int rounds = check_is_slow() ? 20 : 300;
+	int rounds = check_is_slow() ? 8 : 300;
 
 	for (int round = 0; round < rounds; round++) {
 		uint32_t count = DW_PACK_MOST_WORDS >> round % 8, used, size = 0;

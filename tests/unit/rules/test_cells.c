@@ -186,9 +186,72 @@ TEST(shares_are_of_the_time_with_a_cpu)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0.5 }, { DW_FACT_CPU_OTHERS, 0.6 }));
-	CHECK(made_fires_of(&at, "sleeping", MADE_CELLS(CELL(NO_CPU, UNKNOWN, 0.5), CELL(WAITS, SLEEP, 0.04))));
+	CHECK(made_fires_of(&at, "sleeping", MADE_CELLS(CELL(NO_CPU, UNKNOWN, 0.5), CELL(WAITS, SLEEP, 0.04, .function = "ask"))));
 	CHECK_NEAR(made_find(&at, "sleeping")->share.value, 0.08, 1e-9);
 	CHECK(!made_fires_of(&at, "sleeping", MADE_CELLS(CELL(NO_CPU, UNKNOWN, 0.2), CELL(WAITS, SLEEP, 0.04))));
+	made_end(&at);
+}
+
+/* A step has no part of a page fault. */
+TEST(what_less_than_each_step_has_is_counted_in_100_of_them)
+{
+	static const struct { double faults; const char *text; } cases[] = {
+		{ 0.648, ": 65 page faults in 100 steps." }, { 0.001, ": 1 page fault in 100 steps." }, { 0.997, ": 1 page fault a step." },
+		{ 166.3, ": 166 page faults a step." },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct made at;
+
+		make(&at, 0.3, DW_ACCOUNT_RUNS, DW_ACTIVITY_FAULT, true);
+		made_set(&at, DW_FACT_CPU_FAULTS_MINOR, cases[i].faults);
+		made_judge(&at);
+		check_says(made_find(&at, "page-faults")->rule, made_find(&at, "page-faults"), cases[i].text);
+		made_end(&at);
+	}
+}
+
+/* Few samples that lie in no one function may be anything's, unless they are most of the loop. */
+TEST(what_few_samples_show_is_said_with_its_place)
+{
+	static const struct {
+		double part;
+		const char *function;
+		uint64_t samples;
+		bool said;
+	} cases[] = { { 0.2, NULL, 5, false }, { 0.2, "ask", 5, true }, { 0.2, NULL, 1000, true }, { 0.6, NULL, 9, true } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t own = cases[i].samples, all = (uint64_t)((double)own / cases[i].part), rest = all / 5;
+		struct made at;
+
+		make(&at, cases[i].part, DW_ACCOUNT_RUNS, DW_ACTIVITY_INTERPRETER, true);
+		made_cells(&at, (const struct made_cell[]){ { .state = DW_ACCOUNT_RUNS, .activity = DW_ACTIVITY_INTERPRETER, .part = cases[i].part,
+		                                              .function = cases[i].function },
+		                                            CELL(RUNS, OWN, 0.8 - cases[i].part), CELL(RUNS, OWN, 0) });
+		at.account.of.basis[DW_ACCOUNT_RUNS] = (struct dw_account_basis){ all, all, all };
+		at.account.cells[0].basis = (struct dw_account_basis){ own, own, own };
+		at.account.cells[1].basis = (struct dw_account_basis){ all - own - rest, all - own - rest, all - own - rest };
+		at.account.cells[2].basis = (struct dw_account_basis){ rest, rest, rest };
+		made_slice(&at.account);
+		made_judge(&at);
+		if ((made_find(&at, "python")->state == DW_RULE_FIRED) != cases[i].said)
+			CHECK_FAIL("%g of the loop in %s by %u samples", cases[i].part, cases[i].function ? cases[i].function : "no function",
+			           (unsigned)own);
+		made_end(&at);
+	}
+}
+
+/* Nobody knows for what: then it must be known where. */
+TEST(a_wait_for_something_unknown_is_said_with_its_place)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }));
+	CHECK(!made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.3))));
+	CHECK(made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.3, .function = "ask"))));
+	CHECK(made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.3, .range = "notarise"))));
+	CHECK(made_fires_of(&at, "idle", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.6))));
 	made_end(&at);
 }
 

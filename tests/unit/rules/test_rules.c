@@ -364,10 +364,10 @@ TEST(no_rule_takes_operators_that_launch_work_of_a_device_for_work_of_the_host)
 		                  (idle && is_in(trial->id, of_a_late_host, sizeof of_a_late_host / sizeof *of_a_late_host)));
 		judge(&at);
 		if ((found(&at, trial->id)->state == DW_RULE_FIRED) != holds)
-			CHECK_FAIL("%s %s although a device %s", trial->id, holds ? "is silent" : "fires",
-			           busy   ? "is busy"
-			           : idle ? "is idle"
-			                  : "was used and not recorded");
+			CHECK_FAIL("%s %s although a device %s: %s", trial->id, holds ? "is silent" : "fires",
+			           busy ? "is busy" : idle ? "is idle" : "was used and not recorded",
+			           holds ? "it is in of_any_program or of_a_late_host of this file"
+			                 : "set .host_times in its entry, or, if it is true then too, add it to of_any_program or of_a_late_host of this file");
 		done(&at);
 	}
 }
@@ -437,7 +437,7 @@ TEST(every_rule_has_a_trial)
 		for (size_t n = 0; n < sizeof trials / sizeof *trials; n++)
 			tried |= strcmp(trials[n].id, dw_rule_at(i)->id) == 0;
 		if (!tried)
-			CHECK_FAIL("%s has no trial", dw_rule_at(i)->id);
+			CHECK_FAIL("%s has no trial: add a line to trials of this file", dw_rule_at(i)->id);
 	}
 }
 
@@ -545,7 +545,7 @@ TEST(a_wait_for_a_cpu_is_not_idle_time)
 	judge(&at);
 	CHECK_STR(first(&at), "compute");
 	done(&at);
-	set_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.36)));
+	set_cells(&at, MADE_CELLS(CELL(WAITS, UNKNOWN, 0.36, .function = "ask")));
 	judge(&at);
 	CHECK_STR(first(&at), "idle");
 	done(&at);

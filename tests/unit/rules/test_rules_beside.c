@@ -86,8 +86,7 @@ TEST(allocation_comes_before_time_in_no_range)
 	                           CELL(RUNS, FREES, 0.05, .function = "simulate"), CELL(RUNS, OWN, 0.13)));
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "allocator");
-	CHECK_STR(at.verdicts.at[0].statement,
-	          "To allocate and free memory takes 12% of the loop, most of it in simulate (engine.c:41).");
+	CHECK_STR(at.verdicts.at[0].statement, "Allocating and freeing memory takes 12% of the loop, most of it in simulate (engine.c:41).");
 	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
 	made_end(&at);
 }

@@ -57,7 +57,8 @@ struct dw_event {
 	char *path;            /* ENGINE.EVENT */
 	const uint64_t *value; /* what filters compare, or NULL */
 	struct dw_slot *slots; /* in the order of adding; moves when it grows */
-	unsigned count, capacity;
+	unsigned count;
+	size_t capacity;
 	unsigned firing;       /* depth: slots keep their places while it is not 0 */
 	bool removed;          /* removed slots are freed at the end of the firing */
 	struct dwell_site site;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* ---- adding ---------------------------------------------------------------------- */
 
 static bool handler_has_name(const struct dw_event *event, const char *name)
@@ -41,16 +43,9 @@ static int handler_add_slot(struct dwell_ignite_engine *engine, struct dw_event 
 {
 	struct dw_slot *added;
 
-	if (event->count == event->capacity) {
-		unsigned capacity = event->capacity ? event->capacity * 2 : 4;
-		struct dw_slot *more = realloc(event->slots, capacity * sizeof *more);
-
-		if (!more)
-			return DWELL_E_NOMEM;
-		event->slots = more;
-		event->capacity = capacity;
-	}
-	added = &event->slots[event->count];
+	added = DW_GROW(&event->slots, &event->capacity, event->count);
+	if (!added)
+		return DWELL_E_NOMEM;
 	*added = *slot;
 	added->name = handler_make_name(event, name);
 	if (!added->name)

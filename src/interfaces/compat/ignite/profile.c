@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ignite_results/results.h"
 
 /* ---- what the engine reports -------------------------------------------------------- */
@@ -136,18 +137,11 @@ int dwell_ignite_profiler_handler(struct dwell_ignite_profiler *profiler, int ev
 	for (unsigned i = 0; i < profiler->handler_count; i++)
 		if (profiler->handlers[i].event == (unsigned)event && strcmp(profiler->handlers[i].name, name) == 0)
 			return (int)i;
-	if (profiler->handler_count == profiler->handler_capacity) {
-		unsigned capacity = profiler->handler_capacity ? profiler->handler_capacity * 2 : 16;
-		struct dw_profile_handler *more = realloc(profiler->handlers, capacity * sizeof *more);
-
-		if (!more) {
-			profiler->no_memory = true;
-			return -1;
-		}
-		profiler->handlers = more;
-		profiler->handler_capacity = capacity;
+	handler = DW_GROW(&profiler->handlers, &profiler->handler_capacity, profiler->handler_count);
+	if (!handler) {
+		profiler->no_memory = true;
+		return -1;
 	}
-	handler = &profiler->handlers[profiler->handler_count];
 	*handler = (struct dw_profile_handler){ .name = strdup(name), .event = (unsigned)event };
 	if (!handler->name) {
 		profiler->no_memory = true;

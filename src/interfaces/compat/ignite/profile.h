@@ -29,7 +29,8 @@ struct dwell_ignite_profiler {
 	struct dw_profile_event *events; /* by number of the event */
 	unsigned event_count;
 	struct dw_profile_handler *handlers; /* in the order of adding */
-	unsigned handler_count, handler_capacity;
+	unsigned handler_count;
+	size_t handler_capacity;
 	bool ticks;      /* the clock counts ticks; otherwise ns */
 	uint64_t base_ticks, base_ns; /* the same moment on both clocks */
 	uint64_t fetch_start; /* the clock at the begin of the current fetch; 0 means none */
