@@ -10,6 +10,7 @@
 #define MAY_SPREADS 4.5 /* as LEAST_SPREADS, of a rank that may be slow */
 #define MAY_PARTS 8.0 /* that are compared in each rank, about */
 #define MAY_MORE 0.7  /* standard errors beyond the largest that is expected of so many equal parts */
+#define ALONE 0.1 /* excess of a rank that is slow although others differ, if no other has half as much */
 #define BLOCK 10u /* least steps of a block */
 #define LEAST_BLOCKS 5u
 #define MOST_BLOCKS 20u
@@ -98,15 +99,26 @@ struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *er
 	limit.least_error = dw_median(space, count); /* an error that is small by chance */
 	memcpy(space, excess, count * sizeof *space);
 	limit.median = dw_median(space, count);
+	for (size_t i = 0; i < count; i++) {
+		limit.second = fmax(limit.second, fmin(limit.first, excess[i]));
+		limit.first = fmax(limit.first, excess[i]);
+	}
 	if (count >= 4)
 		limit.spread = dw_ranks_spread(space, count, limit.median);
 	return limit;
 }
 
+/* Whether one rank alone has a large excess. Among few ranks, others that are faster than the median one make the spread large,
+ * and say nothing of it. */
+static bool ranks_is_alone(const struct dw_ranks_limit *limit, double excess)
+{
+	return excess >= ALONE && excess >= limit->first && limit->second <= excess / 2;
+}
+
 bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error)
 {
 	return excess >= DW_RANKS_LEAST_EXCESS && excess >= DW_RANKS_LEAST_ERRORS * fmax(error, limit->least_error) &&
-	       excess - fmin(limit->median, 0) >= LEAST_SPREADS * limit->spread;
+	       (excess - fmin(limit->median, 0) >= LEAST_SPREADS * limit->spread || ranks_is_alone(limit, excess));
 }
 
 double dw_ranks_doubt(const struct dw_ranks_limit *limit, double excess, double error)

@@ -159,6 +159,7 @@ double dw_ranks_quarter_error(double *values, size_t count, double *quarter);
 /* Whether a rank with this excess is slow: `excess` and `error` of all ranks, as ratios. The same. */
 struct dw_ranks_limit {
 	double least_error, median, spread;
+	double first, second; /* the largest excesses */
 	double least_doubt; /* standard errors of a rank that may be slow: more, the more ranks are compared */
 };
 struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space);
