@@ -350,7 +350,11 @@ all:
 gathered.dwell
 [2]
 
-$ dwell run --gather nowhere -o gathered.dwell sh -c 'exit 5' 2> messages; echo $?; grep -c 'cannot write to nowhere: No such file or directory' messages; ls gathered.dwell
+# A folder that is not there is made; if it cannot be, the program does not start.
+$ dwell run --gather made -o gathered.dwell sh -c 'exit 5' 2> messages; echo $?; ls made
 5
-2
 gathered.dwell
+
+$ dwell run --gather /proc/nowhere -o refused.dwell sh -c 'echo started' 2> messages; echo $?; cat messages
+125
+dwell: --gather: cannot write to /proc/nowhere: No such file or directory

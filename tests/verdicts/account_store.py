@@ -2,12 +2,12 @@
 
 tests/verdicts/store has a file for each set of scripts: accounts in the form of tests/tools/account_form.h, compressed. Behind
 the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
-of itself in this run) and recorded (when, and on what). scripts.json.gz says of each script which rules are right, and where git has
+of itself in this run) and recorded (when, and on what). scripts.json.xz says of each script which rules are right, and where git has
 it; sets.json has of each set how many first sentences were right when it was judged first.
 """
 import concurrent.futures
-import gzip
 import json
+import lzma
 import os
 import subprocess
 
@@ -51,15 +51,15 @@ def parse(text):
 
 
 def file_of(number):
-    return f"set-{number:02}.gz"
+    return f"set-{number:02}.xz"
 
 
 def is_of_set(name):
-    return name.startswith("set-") and name.endswith(".gz")
+    return name.startswith("set-") and name.endswith(".xz")
 
 
 def read_file(path):
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
         return file.read()
 
 
@@ -82,7 +82,7 @@ def write(accounts, folder=FOLDER):
         if os.path.exists(path) and read_file(path) == text:
             continue
         with open(path, "wb") as file:
-            file.write(gzip.compress(text.encode(), 9, mtime=0))
+            file.write(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def cases():

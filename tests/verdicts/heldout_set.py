@@ -2,11 +2,11 @@
 
 For each script, once recorded: its planted causes are found or missed; each other rule in the verdict is true besides,
 not judged, or false; and the first sentence is right or wrong. Which rules are which, the file heldout.json of a new set says,
-and store/scripts.json.gz of all earlier ones. A few of their scripts are in the folder programs; git has the others, at the commit
+and store/scripts.json.xz of all earlier ones. A few of their scripts are in the folder programs; git has the others, at the commit
 and path that the list names.
 """
-import gzip
 import json
+import lzma
 import os
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STORE = os.path.join(HERE, "store")
 PROGRAMS = os.path.join(HERE, "programs")
 LIST = "heldout.json"  # of a folder with a new set
-SCRIPTS = os.path.join(STORE, "scripts.json.gz")  # of all earlier sets
+SCRIPTS = os.path.join(STORE, "scripts.json.xz")  # of all earlier sets
 PLANTED_AT_LEAST = 0.10  # of the loop; with less, in this run, nothing was planted
 CLEAN_AT_MOST = 0.05     # with more, in this run, the script was not clean
 SYSTEM_AT_LEAST = 0.05   # of the loop in the kernel: rules about page faults are then true
@@ -75,7 +75,7 @@ class Case:
 
 
 def read_entries(path):
-    opener = gzip.open if path.endswith(".gz") else open
+    opener = lzma.open if path.endswith(".xz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         return json.load(file)
 
@@ -84,7 +84,7 @@ def write_entries(path, entries):
     """A line an entry, so that a diff shows which ones changed."""
     text = "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]\n"
     with open(path, "wb") as file:
-        file.write(gzip.compress(text.encode(), 9, mtime=0) if path.endswith(".gz") else text.encode())
+        file.write(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME) if path.endswith(".xz") else text.encode())
 
 
 def read_list(path, folder):

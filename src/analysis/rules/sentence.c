@@ -141,7 +141,7 @@ static double sentence_of_loop(const struct sentence *sentence, enum dw_fact_id 
 	           ? dw_case_steps(sentence->at) : 1;
 }
 
-#define SENTENCE_STEPS 100 /* of which a count is said, if it is less than one of a step */
+enum { SENTENCE_STEPS = 100 }; /* of which a count is said, if it is less than one of a step */
 
 /* A count of a step, or of more steps if one has less than one. */
 static void sentence_put_often(struct sentence *sentence, double value)

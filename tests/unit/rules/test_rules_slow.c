@@ -91,7 +91,7 @@ TEST(slow_iterations_without_cpus_are_no_cause)
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "no CPU";
 	CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.2, SLOW))));
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
-	CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.2, SLOW)))); /* that is the rule "idle" */
+	CHECK(!made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(WAITS, UNKNOWN, 0.6, SLOW)))); /* that is the rule "idle" */
 	CHECK(made_fires_of(&at, "slow-steps", MADE_CELLS(CELL(RUNS, OWN, 0.2, SLOW))));
 	made_end(&at);
 }
