@@ -23,8 +23,8 @@ static bool parts_is_compared(const struct dw_ranks *ranks, unsigned part)
 {
 	if (ranks->waits_known)
 		return part != DW_PART_COMMUNICATION && part != DW_PART_DEVICE;
-	return part != DW_RANKS_BETWEEN && part != DW_PART_COMMUNICATION && part != DW_PART_DEVICE && part != DW_PART_PYTHON && part != DW_PART_IDLE &&
-	       part != DW_PART_UNNAMED;
+	return part != DW_RANKS_BETWEEN && part != DW_PART_COMMUNICATION && part != DW_PART_DEVICE &&
+	       part != DW_PART_PYTHON && part != DW_PART_IDLE && part != DW_PART_UNNAMED;
 }
 
 /* By rank and span: the part of its mean step. NaN: the rank has no steps there. */

@@ -12,9 +12,9 @@
 #define WAITS(activities) [DW_ACCOUNT_WAITS] = (activities)
 
 #define LEAST 0.07 /* of the loop; less is within what varies from run to run */
-#define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By the " \
-               "low end of the interval it must be two fifths of that. A share that may be chance is only said with the function or range " \
-               "that has most of it, or if it is half of the time."
+#define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By " \
+               "the low end of the interval it must be two fifths of that. A share that may be chance is only said with the function " \
+               "or range that has most of it, or if it is half of the time."
 
 #define NAMED_WAITS \
 	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \

@@ -129,8 +129,8 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.25,
 		.reason = "What is allocated and freed within one operator, or made anew in each step outside "
-		          "its phases, of a peak of 64 MiB or more: to save a part of less helps nobody. On a host only if the peak is half "
-		          "of its memory.",
+		          "its phases, of a peak of 64 MiB or more: to save a part of less helps nobody. On a host only if the peak is "
+		          "half of its memory.",
 		.applies = memory_is_scarce,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",

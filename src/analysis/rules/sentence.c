@@ -298,7 +298,8 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
 	} else if (strcmp(place, "each") == 0) {
 		if (sentence->rare)
-			sentence_put_text(sentence, sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "in 100 steps" : "in 100 iterations");
+			sentence_put_text(sentence,
+			                  sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "in 100 steps" : "in 100 iterations");
 		else
 			sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
 		sentence->often = 0;

@@ -1,7 +1,8 @@
 /*
  * `dwell run --gather FOLDER`: the trace is recorded on a local disk and moved to a folder that other machines see.
  *
- *     begin     makes the folder if there is none, and reserves the trace's name in the folder, by a file NAME.where that says where the trace is
+ *     begin     makes the folder if there is none, and reserves the trace's name in the folder, by a file NAME.where that says
+ *               where the trace is
  *     during    each summary is copied there, and `dwell capture` asks there
  *     end       trace, summary and the traces of slow steps are moved there, and NAME.where is removed
  *

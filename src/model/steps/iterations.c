@@ -61,8 +61,8 @@ static double *iterations_weigh(struct dw_model *model)
 #define MAIN_IDLE 0.02 /* of the process's CPU time: a main thread with less only waits, */
 #define ONE_WORKS 0.2  /* and one with so much is what it waits for, if it is not one of many that come and go */
 
-/* The main thread of the busiest process; where processes have ranks, of those: their launcher only waits. Its busiest thread, if the main thread does next to nothing, or is not in the
- * trace or scope. DW_NO_INDEX: there is none. */
+/* The main thread of the busiest process; where processes have ranks, of those: their launcher only waits. Its busiest
+ * thread, if the main thread does next to nothing, or is not in the trace or scope. DW_NO_INDEX: there is none. */
 static uint32_t iterations_choose_thread(const struct dw_model *model, const double *weights)
 {
 	const struct dw_source *source = model->source;
