@@ -538,9 +538,46 @@ bool dw_making_end(struct dw_making *making)
 static void account_count_classes(struct dw_making *making, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	for (size_t i = 0; i < loop->count; i++)
-		making->to->classes[steps->steps[loop->first_step + i].class].count++;
+		making->to->classes[dw_account_parts_class(&making->parts, steps->steps[loop->first_step + i].class)].count++;
 	for (size_t i = 0; i < making->parts.count; i++)
 		making->to->classes[making->parts.at[i].class].ns += making->parts.at[i].ns;
+}
+
+/* Whether samples show that the thread runs in slow iterations for more than these are long, beyond what chance allows.
+ * Then samples make iterations slow: they take a few us, as long as short iterations. */
+static bool account_slows(const struct dw_making *making)
+{
+	double runs_ns = making->to->state_ns[DW_ACCOUNT_RUNS], low, high;
+	uint64_t weight = 0, squares = 0, slow = 0;
+
+	for (size_t i = 0; i < making->samples->count; i++) {
+		const struct dw_sample_row *row = &making->samples->rows[i];
+
+		if (!account_wants(making, row, false))
+			continue;
+		weight += row->weight;
+		squares += row->squares;
+		slow += row->class == DW_ITERATION_SLOW ? row->weight : 0;
+	}
+	if (!slow || !making->to->known || !(runs_ns > 0))
+		return false;
+	dw_samples_interval((double)slow / (double)weight, weight, squares, &low, &high);
+	return low * runs_ns > making->to->classes[DW_ITERATION_SLOW].ns;
+}
+
+/* The parts of the loop, the iterations of each class, and for how long the thread was in each state. */
+static void account_put_parts(struct dw_making *making, const struct dw_steps *steps, const struct dw_loop *loop)
+{
+	for (;;) {
+		dw_account_parts_of(&making->parts, steps, loop, making->to->symbols, dw_making_is_python(making));
+		account_count_classes(making, steps, loop);
+		account_put_states(making, steps, loop);
+		if (making->parts.failed || making->parts.slow_is_steady || !account_slows(making))
+			return;
+		dw_account_parts_reset(&making->parts);
+		making->parts = (struct dw_account_parts){ .slow_is_steady = true };
+		memset(making->to->classes, 0, sizeof making->to->classes);
+	}
 }
 
 static bool account_make(struct dw_model *model, struct dw_account *to, const struct dw_steps *steps,
@@ -550,12 +587,9 @@ static bool account_make(struct dw_model *model, struct dw_account *to, const st
 
 	if (dw_making_begin(&making, model, to, loop->thread, (double)(loop->end_ns - loop->start_ns),
 	                    1u << DW_SAMPLE_IN_STEP | 1u << DW_SAMPLE_BETWEEN)) {
-		dw_account_parts_of(&making.parts, steps, loop, to->symbols, dw_making_is_python(&making));
-		if (!making.parts.failed) {
-			account_count_classes(&making, steps, loop);
-			account_put_states(&making, steps, loop);
+		account_put_parts(&making, steps, loop);
+		if (!making.parts.failed)
 			dw_making_divide(&making);
-		}
 	}
 	return dw_making_end(&making);
 }

@@ -18,10 +18,15 @@ struct parts_key {
 	uint32_t class, where, share, named;
 };
 
-static struct parts_key parts_key(enum dw_iteration_class class, enum dw_sample_where where, enum dw_share share,
-                                  uint32_t named)
+enum dw_iteration_class dw_account_parts_class(const struct dw_account_parts *parts, enum dw_iteration_class class)
 {
-	return (struct parts_key){ class, where, share, named };
+	return parts->slow_is_steady && class == DW_ITERATION_SLOW ? DW_ITERATION_STEADY : class;
+}
+
+static struct parts_key parts_key(const struct dw_account_parts *parts, enum dw_iteration_class class,
+                                  enum dw_sample_where where, enum dw_share share, uint32_t named)
+{
+	return (struct parts_key){ dw_account_parts_class(parts, class), where, share, named };
 }
 
 /* DW_MAP_NONE: there is none. */
@@ -68,10 +73,10 @@ static void parts_add_step(struct dw_account_parts *parts, const struct dw_step 
 {
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		if (share != DW_SHARE_NAMED)
-			parts_add(parts, parts_key(step->class, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX),
+			parts_add(parts, parts_key(parts, step->class, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX),
 			          (double)step->share_ns[share] * scale);
 	for (uint32_t p = 0; p < step->part_count; p++)
-		parts_add(parts, parts_key(step->class, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol),
+		parts_add(parts, parts_key(parts, step->class, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol),
 		          (double)step->parts[p].ns * scale);
 }
 
@@ -115,13 +120,13 @@ static void parts_add_between(struct dw_account_parts *parts, const struct dw_lo
 {
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		if (share != DW_SHARE_NAMED)
-			parts_add(parts, parts_key(class, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX),
+			parts_add(parts, parts_key(parts, class, DW_SAMPLE_BETWEEN, (enum dw_share)share, DW_NO_INDEX),
 			          (double)loop->outside_class_ns[class][share]);
 	for (size_t i = 0; i < loop->outside_row_count; i++) {
 		const struct dw_loop_row *row = &loop->outside_rows[i];
 
 		if (symbols[row->symbol].category != DWELL_CATEGORY_OPERATOR)
-			parts_add(parts, parts_key(class, DW_SAMPLE_BETWEEN, DW_SHARE_NAMED, row->symbol),
+			parts_add(parts, parts_key(parts, class, DW_SAMPLE_BETWEEN, DW_SHARE_NAMED, row->symbol),
 			          (double)row->class_ns[class]);
 	}
 }
@@ -144,13 +149,13 @@ void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *
 	for (size_t i = 0; i < parts->count; i++)
 		rest_ns -= parts->at[i].ns;
 	if (rest_ns >= 1 || !parts->count) /* a step that did not end, or only some of the time is in scope */
-		parts_add(parts, parts_key(DW_ITERATION_STEADY, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX),
+		parts_add(parts, parts_key(parts, DW_ITERATION_STEADY, DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_NO_INDEX),
 		          fmax(1, rest_ns));
 }
 
 void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_where where, double ns)
 {
-	parts_add(parts, parts_key(DW_ITERATION_STEADY, where, DW_SHARE_OTHER, DW_NO_INDEX), ns);
+	parts_add(parts, parts_key(parts, DW_ITERATION_STEADY, where, DW_SHARE_OTHER, DW_NO_INDEX), ns);
 }
 
 /* The samples and the records of an instant may differ by a little: then it is in the rest of the step or of the time
@@ -158,8 +163,8 @@ void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_wh
 struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const struct dw_sample_row *row)
 {
 	uint32_t named = row->share == DW_SHARE_NAMED ? row->named : DW_NO_INDEX;
-	const struct parts_key key = parts_key(row->class, row->where, parts_share(parts, row->share), named);
-	const struct parts_key rest = parts_key(row->class, row->where, DW_SHARE_OTHER, DW_NO_INDEX);
+	const struct parts_key key = parts_key(parts, row->class, row->where, parts_share(parts, row->share), named);
+	const struct parts_key rest = parts_key(parts, row->class, row->where, DW_SHARE_OTHER, DW_NO_INDEX);
 	uint32_t at = parts_find(parts, &key);
 
 	if (at == DW_MAP_NONE)
@@ -175,7 +180,7 @@ struct dw_account_part *dw_account_part_of(struct dw_account_parts *parts, const
 
 uint32_t dw_account_part_index(const struct dw_account_parts *parts, const struct dw_account_cell *cell)
 {
-	const struct parts_key key = parts_key(cell->class, cell->where, cell->share, cell->named);
+	const struct parts_key key = parts_key(parts, cell->class, cell->where, cell->share, cell->named);
 
 	return parts_find(parts, &key);
 }

@@ -30,6 +30,7 @@ struct dw_account_parts {
 	size_t count, capacity;
 	struct dw_map by_key;
 	uint32_t merged; /* bits of shares that are one part with the rest: samples cannot tell them apart */
+	bool slow_is_steady; /* samples make iterations slow: the class of one says nothing about what the program does */
 	bool failed;     /* memory ran out */
 };
 
@@ -37,6 +38,8 @@ void dw_account_parts_reset(struct dw_account_parts *parts);
 /* Adds the parts of the loop by its records. `python`: its process is a Python program. */
 void dw_account_parts_of(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop,
                          const struct dw_symbol *symbols, bool python);
+/* The class of the parts that an iteration of a class is in. */
+enum dw_iteration_class dw_account_parts_class(const struct dw_account_parts *parts, enum dw_iteration_class class);
 /* Adds a time of which records say nothing. */
 void dw_account_parts_add_rest(struct dw_account_parts *parts, enum dw_sample_where where, double ns);
 /* The part that a sample lies in. There is at least one. */

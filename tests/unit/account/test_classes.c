@@ -66,6 +66,39 @@ TEST(a_class_has_the_states_of_its_iterations)
 	made_close(&made);
 }
 
+/* Short iterations: a sample takes as long as half of one, so that all samples lie in slow iterations. These are not what the program
+ * does, and the samples stand for all iterations. */
+TEST(samples_that_make_iterations_slow_are_of_all)
+{
+	struct dw_account_select own = dw_account_select_states(1u << DW_ACCOUNT_RUNS, 1ull << DW_ACTIVITY_OWN);
+	const struct dw_account *of;
+	struct dw_account_sum sum;
+	uint32_t frames[2], stacks[2];
+
+	begin_run(0, 0);
+	stacks[0] = stack_of(NULL, "price", &frames[0]);
+	stacks[1] = stack_of("malloc", "price", &frames[1]);
+	for (unsigned i = 0; i < 200; i++) {
+		uint64_t ms = i % 10 == 5 ? 16 : 10;
+
+		begin_step();
+		if (ms == 16)
+			dw_encode_sample(&made.stream, now_ms * MS + MS, frames[i / 10 % 2], stacks[i / 10 % 2], 106);
+		now_ms += ms;
+		kernel.run_ms += ms;
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_EQ(of->classes[DW_ITERATION_SLOW].count, 0);
+	CHECK_EQ(of->classes[DW_ITERATION_STEADY].count, 200);
+	sum = dw_account_sum(of, &own);
+	CHECK_NEAR(sum.ns / (double)MS, 1060, 1);
+	CHECK_NEAR(sum.low_ns / sum.ns, 0.6, 0.1); /* 10 of 20 independent samples */
+	made_close(&made);
+}
+
 TEST(what_slow_iterations_take_beyond_others_has_a_place)
 {
 	struct dw_account_select slow = dw_account_select_states((1u << DW_ACCOUNT_STATE_COUNT) - 1, DW_ACCOUNT_ALL);
