@@ -39,7 +39,7 @@ static const struct {
 	{ BUSY, DOES(COLLECTOR), "garbage collection" },
 	{ BUSY, DOES(OWN), "its own code" },
 	{ BUSY & ~(1u << DW_ACCOUNT_WAITS), DOES(UNKNOWN), "code of libraries" },
-	{ 1u << DW_ACCOUNT_WAITS, DOES(UNKNOWN), "waiting for what is not known" },
+	{ 1u << DW_ACCOUNT_WAITS, DOES(UNKNOWN), "waits of unknown cause" },
 	{ BUSY, DOES(SPIN), "spinning" },
 	{ 1u << DW_ACCOUNT_SPINS, DW_ACCOUNT_ALL, "spinning for threads" },
 	{ 1u << DW_ACCOUNT_NO_CPU, DW_ACCOUNT_ALL, "without a CPU" },

@@ -135,7 +135,7 @@ $ trace samples && dwell report samples.dwell
 25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
 The interpreter of Python takes 26% of the loop, most of it in log_metrics (log.py:7).
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
-15% of the loop lies between the steps, in Python and waits 15%, most of it in log_metrics (log.py:7).
+15% of the loop lies between the steps, 15% in Python and waits, most of it in log_metrics (log.py:7).
   -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
 All of this together: at most 10.6 ms of 25.8 ms a step.
 
@@ -481,7 +481,7 @@ $ trace ranks && dwell report ranks.dwell --view overview
 10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loops, as sums, 4.00 ms of start-up.
 Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of the steps, longest in forward.
   -> find what this rank does longer than the others: its data, its CPUs, its device: at most 1.00 ms a step (dwell report --view steps)
-10% of the loop lies between the steps, in no range 10%.
+10% of the loop lies between the steps, 10% in no range.
   -> do what is no training once, every n-th step, or in another thread: at most 800 us a step (dwell report --view tree)
 13% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
@@ -1230,7 +1230,7 @@ $ trace agent && dwell report agent.dwell
 12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
 Slow steps, 17% of all, may take 13% of the loop beyond the usual time.
   -> the view steps lists them with what took longer: at most 1.33 ms a step (dwell report --view steps)
-13% of the loop lies between the steps, in Python and waits 13%.
+13% of the loop lies between the steps, 13% in Python and waits.
   -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
 All of this together: at most 2.67 ms of 10.0 ms a step.
 A step has 2 optimizer steps.

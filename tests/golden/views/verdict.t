@@ -1,5 +1,5 @@
 $ trace heap && dwell report heap.dwell --view verdict
-10% of the loop lies between the steps, in no range 10%.
+10% of the loop lies between the steps, 10% in no range.
   -> do what is no training once, every n-th step, or in another thread: at most 938 us a step (dwell report --view tree)
 Memory grows by 129 KiB with each step on cpu (malloc), most of it made by leak at net.c:88.
   -> dwell report --view memory shows what is left at the end
