@@ -428,6 +428,9 @@ def read_speedscope(path, truth, name, schema):
     frames = [frame["name"] for frame in document["shared"]["frames"]]
     busy, opened = 0, collections.Counter()
     for profile in document["profiles"]:
+        if profile["type"] == "sampled":  # of a thread whose samples stand for more time than its ranges take
+            same(len(profile["samples"]), len(profile["weights"]), f"{name} speedscope: each sample has a weight")
+            continue
         same(profile["type"], "evented", f"{name} speedscope: by time")
         stack, last = [], 0
         for event in profile["events"]:
