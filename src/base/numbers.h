@@ -27,6 +27,65 @@ static inline double dw_median(double *values, size_t count)
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+static inline void dw_swap_numbers(double *left, double *right)
+{
+	double kept = *left;
+
+	*left = *right;
+	*right = kept;
+}
+
+/* Changes the order of the numbers so that the one at `at` is where it would be in ascending order, smaller ones are before
+ * it, and larger ones behind it. In proportion to their number, whatever their order was: what divides them is chosen at
+ * random. */
+static inline void dw_select_number(double *values, size_t count, size_t at)
+{
+	uint64_t random = count;
+	size_t first = 0, end = count;
+
+	while (end - first > 1) {
+		size_t i = first, j = end - 1;
+		double middle;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		middle = values[first + (size_t)(random >> 33) % (end - first)];
+		for (;; i++, j--) {
+			while (values[i] < middle)
+				i++;
+			while (values[j] > middle)
+				j--;
+			if (i >= j)
+				break;
+			dw_swap_numbers(&values[i], &values[j]);
+		}
+		/* Up to j none is larger, from j + 1 on none is smaller. */
+		if (i == j && at == i)
+			return;
+		if (at <= j && j + 1 < end)
+			end = j + 1;
+		else if (at > j)
+			first = j + 1;
+		else
+			end--;
+	}
+}
+
+/* The same median as dw_median(), in less time. The numbers are in another order then. */
+static inline double dw_select_median(double *values, size_t count)
+{
+	double below;
+
+	if (!count)
+		return 0;
+	dw_select_number(values, count, count / 2);
+	if (count % 2)
+		return values[count / 2];
+	below = values[0];
+	for (size_t i = 1; i < count / 2; i++)
+		below = values[i] > below ? values[i] : below;
+	return (below + values[count / 2]) / 2;
+}
+
 /*
  * `value` without its fraction, from 0 to UINT64_MAX; 0 if it is not a number. A damaged file can make a product of ticks
  * and a ratio too large for 64 bits, for which C does not define the conversion: here the result is the largest value.

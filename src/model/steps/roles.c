@@ -28,10 +28,10 @@ static double roles_find_bar(const double *lengths, size_t count, double *space)
 
 	for (size_t i = 0; i < n; i++)
 		space[i] = lengths[from + i];
-	median = dw_median(space, n);
+	median = dw_select_median(space, n);
 	for (size_t i = 0; i < n; i++)
 		space[i] = fabs(lengths[from + i] - median);
-	deviation = 1.4826 * dw_median(space, n);
+	deviation = 1.4826 * dw_select_median(space, n);
 	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
 }
 

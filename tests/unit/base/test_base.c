@@ -172,6 +172,26 @@ TEST(a_median_is_between_the_two_in_the_middle)
 	CHECK_NEAR(dw_median(even, 0), 0, 0);
 }
 
+/* Of any numbers, in any order, with many that are equal. */
+TEST(a_selected_median_is_the_median)
+{
+	double values[64], sorted[64];
+	uint64_t random = 1;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		size_t count = round % 64, kinds = 1 + round / 64 % 70;
+
+		for (size_t i = 0; i < count; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			values[i] = sorted[i] = round % 3 ? (double)((random >> 33) % kinds) : (double)(i < count / 2 ? i : count - i);
+		}
+		if (!(dw_select_median(values, count) == dw_median(sorted, count)))
+			CHECK_FAIL("round %u: %zu numbers", round, count);
+		dw_sort_numbers(values, count);
+		CHECK(memcmp(values, sorted, count * sizeof *values) == 0);
+	}
+}
+
 TEST(patterns)
 {
 	CHECK(matches("Net.stem", "Net.stem") && !matches("Net.stem", "Net.stem2"));
