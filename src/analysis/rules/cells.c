@@ -113,7 +113,7 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("idle", CAUSE, "Does the thread wait for something that is not known?", WAITS(~NAMED_WAITS)),
 		.applies = dw_case_has_place,
-		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; for what was not seen.",
+		.statement = "The program waits for {share} {of}[, most of it in {cells:most}]; what it waits for was not seen.",
 		.look = "dwell report --view waits",
 	},
 	{
