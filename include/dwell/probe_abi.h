@@ -346,14 +346,14 @@ DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *
  * decides which pieces are an iteration. Says what the open step of this thread is, before it ends: a kind, and bits of
  * what happened in it. */
 #define DWELL_STEP_CALL (1u << 8)      /* a call of a model; the step is tentative */
-#define DWELL_STEP_LOOP (2u << 8)      /* an iteration of a loop that calls models; the same. One that began before earlier
-                                        * steps has these as its parts */
-#define DWELL_STEP_GRADIENTS (3u << 8) /* the same, with gradients that no backward() has computed; not tentative */
+#define DWELL_STEP_LOOP (2u << 8)      /* an iteration of a loop that calls models; the step is tentative. Steps that began
+                                        * and ended within it are parts of it */
+#define DWELL_STEP_GRADIENTS (3u << 8) /* such an iteration in which gradients were computed without backward(); not tentative */
 #define DWELL_STEP_BACKWARD (4u << 8)  /* it had a backward, and there was no optimizer */
 #define DWELL_STEP_UPDATE (5u << 8)    /* an optimizer stepped */
 #define DWELL_STEP_KIND (7u << 8)
 #define DWELL_STEP_BATCH (1u << 11)    /* a batch was asked for in it, or since the step before */
-#define DWELL_STEP_LOADER (1u << 12)   /* the same of a loader's iterator */
+#define DWELL_STEP_LOADER (1u << 12)   /* a loader was asked for an iterator in it, or since the step before: an epoch begins */
 #define DWELL_STEP_JOINS (1u << 13)    /* it goes on where the call before it ended */
 #define DWELL_STEP_OPTIMIZER(number) (((number) & 15u) << 16) /* which one stepped, from 0 */
 DWELL_API void dwell_step_is(uint32_t what);

@@ -95,7 +95,7 @@ static void steps_begin_said(struct steps_state *steps, struct steps_answer *ans
 
 /* ---- loops --------------------------------------------------------------------------------- */
 
-/* Ends the iteration of a known loop, if it is a step: in a program that trains, gradients were computed in it. */
+/* An iteration of a known loop ends. It is written as a step; in a program that trains, only if gradients were computed in it. */
 static void steps_end_iteration(struct steps_state *steps, struct steps_answer *answer, enum steps_action end)
 {
 	bool is_step = steps->looped && (steps->gradients || !steps->rules->functional) && steps_are_found(steps);

@@ -253,7 +253,8 @@ def wrong_markdown(dwell, trace, summary):
 
 
 def wrong_cost(summary, overview):
-    """What recording cost is one figure: of the run's table, the fact, the sentence and the last line, with the part profiler in it."""
+    """The cost of recording is the same number in the fact run.profiler, the sentence about it, and the report's last line; it contains
+    the part profiler of the table."""
     run, fact = overview["run"][0], summary["facts"].get("run.profiler")
     notes = [note for note in overview["notes"] if "Profiling cost about" in note]
     if fact and summary["steps"] and abs(fact["value"] - run["cost_share"]) > CLOSE:

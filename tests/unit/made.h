@@ -72,6 +72,21 @@ static inline int made_open(struct made *made, const struct dw_scope *scope)
 	return made_open_bytes(made, dw_encode_bytes(&made->encode), scope);
 }
 
+/* Opens a trace that is text of another program. */
+static inline int made_open_text(struct made *made, const char *text)
+{
+	const char *path;
+	int result;
+
+	memset(made, 0, sizeof *made);
+	made->file = -1;
+	if (made_write(made, text, strlen(text)))
+		return -100;
+	path = made->path;
+	result = dw_source_open(&made->source, &path, 1, &made->error);
+	return result ? result : dw_model_create(&made->model, made->source, NULL, &made->error);
+}
+
 static inline void made_close_model(struct made *made)
 {
 	dw_model_destroy(made->model);

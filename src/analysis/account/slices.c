@@ -16,7 +16,8 @@ size_t dw_account_iterations(const struct dw_account *account, uint32_t classes)
 
 /* ---- selections -------------------------------------------------------------------------------------- */
 
-/* Of the steady iterations, as many as those of the classes. Others have none. */
+/* The part of a class's time that a selection counts. If it counts only what its iterations take longer than steady ones,
+ * the mean steady iteration is subtracted for each of them: the part of the steady class is less than 0. */
 static double slices_class_part(const struct dw_account *account, const struct dw_account_select *select,
                                 enum dw_iteration_class class)
 {

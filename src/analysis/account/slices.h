@@ -6,8 +6,8 @@
 
 #include "account/account.h"
 
-/* The part of a cell's time that a selection has: 1 or 0; less than 0 of steady iterations, if only what others take
- * beyond them counts. */
+/* The part of a cell's time that a selection counts: 1 if it selects the cell, otherwise 0. A selection of slow iterations
+ * may count only what they take longer than steady ones (`beyond`): then the part of steady cells is less than 0. */
 double dw_account_part_selected(const struct dw_account *account, const struct dw_account_select *select,
                                 const struct dw_account_cell *cell);
 /* Whether a selection has cells of such a slice, whatever they do. */

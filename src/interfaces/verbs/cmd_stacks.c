@@ -20,7 +20,7 @@ struct stacks_request {
 	const struct dw_renderer *renderer;
 	const char *output;
 	bool all;
-	FILE *first;           /* where circles of threads are said: before all stacks */
+	FILE *first;           /* where deadlocks are said: before all stacks */
 	struct dwell_print_options print;
 	struct dw_top_insides insides;
 	uint32_t *pids;        /* those of the command line */

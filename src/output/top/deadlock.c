@@ -15,7 +15,7 @@ static const struct dw_process_thread *deadlock_next(const struct dw_process *pr
 	return NULL;
 }
 
-/* Whether the thread is in a circle, of which it is the first one in the list of threads. */
+/* Whether the thread is in a cycle of waits, of which it is the first one in the list of threads. */
 static bool deadlock_begins_at(const struct dw_process *process, const struct dw_process_thread *thread)
 {
 	const struct dw_process_thread *at = deadlock_next(process, thread);

@@ -47,7 +47,7 @@ struct dw_process_thread {
 	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
 	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
 	uint32_t holder;       /* tid of the thread that holds the lock, or of the one whose end it waits for; 0: not known */
-	bool joins;            /* the latter */
+	bool joins;            /* `holder` is the thread whose end it waits for */
 	uint64_t stopped_ns;   /* for how long the thread was stopped; 0: it was not */
 	const char *problem;   /* why the stack is missing or ends early; or NULL */
 	struct dw_process_frame *frames; /* innermost first */

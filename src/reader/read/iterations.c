@@ -11,7 +11,7 @@
  *         says so
  *     fewer than TRIED iterations that computed gradients, before a training, only looked at them
  *     several optimizers step once each in an iteration: it ends with the last update before a batch is got, or before
- * an optimizer steps that has stepped in it
+ *         an optimizer steps that has stepped in it
  *
  * So an optimizer may join later, or step in some iterations only. If one steps in a loop of the program within that of
  * another one, all its steps there belong to the iteration of the outer loop. DW_KEY_TORCH_OPTIMIZER_LOOPS says in

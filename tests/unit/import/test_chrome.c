@@ -12,16 +12,7 @@ struct found {
 
 static int open_text(const char *text)
 {
-	const char *path;
-	int result;
-
-	memset(&made, 0, sizeof made);
-	made.file = -1;
-	if (made_write(&made, text, strlen(text)))
-		return -100;
-	path = made.path;
-	result = dw_source_open(&made.source, &path, 1, &made.error);
-	return result ? result : dw_model_create(&made.model, made.source, NULL, &made.error);
+	return made_open_text(&made, text);
 }
 
 static int count_event(void *context, const struct dw_event *event)
