@@ -248,7 +248,7 @@ The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
   ::learn_rate           rate.cc:5  30.0%  4.5%  30.0%      120
   free                              10.0%  3.0%  10.0%       40
   freeze_layers          net.c:31   10.0%  3.0%  10.0%       40
-  libc.so.6+0x97360                 10.0%  3.0%  10.0%       40
+  malloc                            10.0%  3.0%  10.0%       40
   malloc_budget          rows.c:9   10.0%  3.0%  10.0%       40
   memory_bank            bank.c:12  10.0%  3.0%  10.0%       40
   memset_rows            rows.c:7   10.0%  3.0%  10.0%       40
