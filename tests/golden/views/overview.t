@@ -231,7 +231,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
 
 $ trace samples_of_names && dwell report samples_of_names.dwell
 1.60 s of wall time. No steps and no ranges are marked.
-Allocating and freeing memory takes 10% of the run, most of it in grow (bank.c:40).
+Allocating and freeing memory takes 10% of the run, most of it in grow (bank.c:40), which calls malloc.
   -> keep buffers, and small objects in one array in place of lists and trees of nodes: at most 160 ms in the run (dwell report --view hot)
 The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
   -> dwell report --view hot
