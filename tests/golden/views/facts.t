@@ -141,6 +141,8 @@ operators.synchronising        0.0%                           a steady step     
 operators.synchronising_count  0                              a steady step                                        25
 operators.layout               0.0%                           a steady step                                        25
 operators.copies               0.0%                           a steady step                                        25
+operators.clears               0.0%                           a steady step                                        25
+operators.moved                not measured                   a steady step                                            no operator has half of that
 operators.elementwise          0.0%                           a steady step                                        25
 operators.first_shapes         not measured                   the loop                                                 record with dwell run --shapes
 operators.new_shapes           not measured                                                                            record with dwell run --shapes
@@ -226,7 +228,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-128 of 225 facts are not measured; each says why.
+129 of 227 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -386,6 +388,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.synchronising_count","0",null,"a steady step",0,0,0,"count",16,null,null,"these calls"],
   ["operators.layout","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"reorders, contiguous() and transposed copies; symbol: the largest"],
   ["operators.copies","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"copies, without those of layout; symbol: the largest"],
+  ["operators.clears","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"operators that write zeros or another value into memory; symbol: the largest"],
+  ["operators.moved","not measured",null,"a steady step",null,null,null,"ratio",null,"no operator has half of that","no operator has half of that","of operators.layout, copies and clears, what one operator has done for it, if that is half of them; symbol: it, or the largest of them without one around it"],
   ["operators.elementwise","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"elementwise operators: they move data and compute little; symbol: the largest"],
   ["operators.first_shapes","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run --shapes","record with dwell run --shapes","what steps in which a shape was new took beyond nine tenths of the other steps, after the warm-up; only shapes that come again"],
   ["operators.new_shapes","not measured",null,"",null,null,null,"count",null,"record with dwell run --shapes","record with dwell run --shapes","steps in which a shape was new that comes again, after the warm-up"],
@@ -472,7 +476,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["116 of 225 facts are not measured; each says why."]}
+ "notes":["117 of 227 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
