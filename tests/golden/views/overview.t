@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
+ "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -66,7 +66,7 @@ $ dwell report train.dwell
 Evaluation takes 9% of the loop (1 time).
   -> evaluate less often or on fewer samples: at most 2.25 ms a step
 Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
-  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)
+  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)
 All of this together: at most 4.27 ms of 23.8 ms a step.
 The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
 

@@ -192,6 +192,33 @@ TEST(hints_do_not_suggest_what_was_recorded)
 	done(&at);
 }
 
+TEST(copies_and_clears_are_one_cause_with_the_operator_that_asks_for_them)
+{
+	const struct dw_verdict *verdict;
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_OPERATORS_LAYOUT, 0);
+	set(&at, DW_FACT_OPERATORS_COPIES, 0.1);
+	set(&at, DW_FACT_OPERATORS_CLEARS, 0.25);
+	judge(&at);
+	verdict = found(&at, "layout-copies");
+	CHECK(strstr(verdict->statement, "Copying and clearing memory takes 34% of the loop."));
+	CHECK(strstr(verdict->hint, "sparse=True") && !strstr(verdict->hint, "channels_last"));
+	done(&at);
+	at.arena = (struct dw_arena){ 0 };
+	set(&at, DW_FACT_OPERATORS_MOVED, 0.3);
+	at.facts.at[DW_FACT_OPERATORS_MOVED].name = "aten::embedding_dense_backward";
+	at.facts.at[DW_FACT_OPERATORS_MOVED].where = "train.py:51";
+	set(&at, DW_FACT_OPERATORS_CLEARS, 0.05);
+	judge(&at);
+	verdict = found(&at, "layout-copies");
+	CHECK(strstr(verdict->statement,
+	             "Copies and changes of layout take 15% of the loop, most of it for aten::embedding_dense_backward at train.py:51."));
+	CHECK(strstr(verdict->hint, "channels_last") && !strstr(verdict->hint, "sparse=True"));
+	done(&at);
+}
+
 TEST(foreign_traces_get_no_options_of_dwell_run)
 {
 	struct judged at;
