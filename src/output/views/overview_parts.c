@@ -5,6 +5,7 @@
  *   wall       without steps: the outermost ranges of the main thread
  *   names      the operators that take most time, or other ranges if there are no operators
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/time/outermost.h"
@@ -34,6 +35,16 @@ static const struct dw_column breakdown_columns[] = {
 	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
 	         .sums = "per_step_ns"),
 };
+
+double dw_overview_like(const struct dw_overview *overview)
+{
+	const struct dw_loop_parts *parts = overview->steps && overview->steps->recorded_count ? dw_facts_loop_parts(overview->model, NULL) : NULL;
+	double most_ns = 0;
+
+	for (size_t i = 0; parts && i < parts->part_count; i++)
+		most_ns = fmax(most_ns, parts->parts[i].ns);
+	return dw_text_like(most_ns > 0 && strcmp(dw_text_ns_unit(most_ns), dw_text_ns_unit(parts->ns)) == 0 ? most_ns : overview->verdicts.loop_ns);
+}
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
 {
@@ -72,7 +83,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
 		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}
-	if (parts->no_cpu_ns > 0)
+	if (parts->no_cpu_ns >= DW_OVERVIEW_NOTHING * parts->ns)
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
 		             .per_step_ns = DW_REAL(parts->no_cpu_ns));
 	DW_TABLE_PUT_TOTALS(table, struct overview_part, .per_step_ns = DW_REAL(parts->ns), .share = DW_REAL(1));
@@ -358,6 +369,7 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	if (!steps)
 		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
+	naming.table->rows_shown = DW_OVERVIEW_ROWS;
 	dw_table_named(naming.table, "name")->label = kind->label;
 	if (!overview_fill_own(&naming, own, steps && kind == kinds, error)) {
 		dw_table_destroy(naming.table);
