@@ -13,7 +13,7 @@
 
 #define GAP 2u
 #define LABEL 7u        /* columns of a label, with the blank behind it */
-#define PIPE_WIDTH 80u  /* where the output is no terminal: labelled sentences are broken, and the first screen has no wide columns */
+#define PIPE_WIDTH 80u  /* of the first screen where the output is no terminal: labelled sentences are broken, wide columns omitted */
 #define LEAST_NAME 20u  /* a column with not_narrow is omitted before texts are shortened below this */
 #define COMMON_NAME 30u /* a column with wide_only is omitted before texts are shortened below this */
 #define MOST_BAR 24u
@@ -148,7 +148,7 @@ static void text_put_words(const struct text_page *page, const char *text, unsig
 }
 
 /* Prints a sentence, broken to the width of the terminal; a hint keeps its indent. One with a label has it in a column
- * of its own, and is broken in a pipe too. */
+ * of its own, and on the first screen is broken in a pipe too. */
 static void text_put_sentence(const struct text_page *page, const struct dw_line *line)
 {
 	unsigned limit = page->options->width, indent = (unsigned)strspn(line->text, " ");
@@ -161,7 +161,7 @@ static void text_put_sentence(const struct text_page *page, const struct dw_line
 	text_put_style(page, "1");
 	fprintf(page->file, "%-*s", (int)LABEL, dw_label_word(line->label));
 	text_put_style(page, "0");
-	text_put_words(page, dw_line_words(line), LABEL, LABEL, limit ? limit : PIPE_WIDTH);
+	text_put_words(page, dw_line_words(line), LABEL, LABEL, limit || !page->table->screen ? limit : PIPE_WIDTH);
 }
 
 /* ---- layout ------------------------------------------------------------------------------- */

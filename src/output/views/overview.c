@@ -227,16 +227,19 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	}
 	if (!alone && !flat->records && dw_model_source(overview->model)->events_count) {
 		dw_table_head(table, "%s%s. Only the work of devices was recorded.", program, wall.at);
+		dw_overview_head_failed(table, overview);
 		dw_overview_head_devices(table, overview);
 		return;
 	}
 	if (!alone && !flat->records) {
 		overview_head_nothing(table, overview);
+		dw_overview_head_failed(table, overview);
 		return;
 	}
 	if (!alone)
 		snprintf(ranges, sizeof ranges, ", %s range%s", dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "%s%s%s%s. No steps are marked.", program, wall.at, cpus, ranges);
+	dw_overview_head_failed(table, overview);
 	if (!alone && overview->nameless_share >= NAMELESS_SHARE)
 		overview_head_nameless(table, overview);
 	overview_head_iterations(table, overview);
@@ -480,7 +483,6 @@ static struct dwell_table *overview_add_run(struct dwell_table *table, struct dw
 	bool divided = overview->facts->account && dw_account_is_divided(overview->facts->account);
 
 	overview_head_run(table, overview);
-	dw_overview_head_failed(table, overview);
 	dw_view_head_step_on(table, overview->source);
 	if (overview_is_sampled_alone(overview)) {
 		dw_table_destroy(wall);
@@ -498,7 +500,8 @@ static struct dwell_table *overview_add_run(struct dwell_table *table, struct dw
 static void overview_add_notes(struct dwell_table *last, const struct dwell_table *first, struct dw_overview *overview)
 {
 	if (overview->steps) {
-		dw_overview_note_outside(last, overview);
+		if (!dw_overview_says_ends(overview->model)) /* then a table has it */
+			dw_overview_note_outside(last, overview);
 		dw_overview_note_phases(last, overview);
 		dw_overview_note_slowest(last, overview);
 	} else if (overview->flat->records || overview_is_sampled_alone(overview)) {

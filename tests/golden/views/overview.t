@@ -966,7 +966,6 @@ TRY    DWELL_ZONE("name") around its parts shows which
   gemm                                1     6.00ms        60.0%  6.00ms
 
 (other threads): at the same time as the steps, no part of their time.
-NOTE   Outside the loops, as sums: 100 ms after the last step.
 Trust: nothing is lost.
 Next:  dwell view figures_threads.dwell (timeline); dwell report --format html
        -o r.html (a page), --limit 20, --view steps|operators|phases|tree|
@@ -1452,7 +1451,6 @@ LOOK   dwell run --sample 100 tells which functions
   named ranges by self time  calls/step  self/step  of the loop     p99
   forward                             1     10.0ms        91.7%  10.0ms
 
-NOTE   Outside the loop: 611 ms of start-up and 120 ms after the last step.
 Trust: nothing is lost.
 Next:  dwell view startup.dwell (timeline); dwell report --format html -o r.html
        (a page), --limit 20, --view steps|hot|waits|account|actions; all: dwell
