@@ -461,14 +461,15 @@ static void overview_choose_parts(const struct dw_overview *overview, struct dwe
 
 static struct dwell_table *overview_add_steps(struct dwell_table *table, struct dw_overview *overview, struct dwell_error *error)
 {
-	struct dwell_table *last = table, *parts = NULL, *account = NULL;
+	struct dwell_table *last = table, *ends, *parts = NULL, *account = NULL;
 
 	overview_head_steps(table, overview);
 	dw_overview_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
 	dw_overview_head_ends(table, overview);
 	overview_head_verdicts(table, overview);
-	last = overview_append(last, dw_overview_ends(overview, error));
+	last = overview_append(last, ends = dw_overview_ends(overview, error));
+	overview->has_ends = ends != NULL;
 	if (overview->steps->recorded_count)
 		last = overview_append(last, parts = dw_overview_breakdown(overview, error));
 	if (overview_says_cells(overview))
@@ -500,7 +501,7 @@ static struct dwell_table *overview_add_run(struct dwell_table *table, struct dw
 static void overview_add_notes(struct dwell_table *last, const struct dwell_table *first, struct dw_overview *overview)
 {
 	if (overview->steps) {
-		if (!dw_overview_says_ends(overview->model)) /* then a table has it */
+		if (!overview->has_ends)
 			dw_overview_note_outside(last, overview);
 		dw_overview_note_phases(last, overview);
 		dw_overview_note_slowest(last, overview);

@@ -15,6 +15,7 @@
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
 #define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
+#define OTHERS " (other threads)" /* behind a name */
 #define STEP_RANGE_COUNT 10u /* of a range outside all others, without steps: it may be a step */
 
 static double overview_of(uint64_t part, double whole)
@@ -284,12 +285,26 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 
 		if (from->stat.count <= mine->count)
 			continue;
-		snprintf(name, sizeof name, "%.200s (other threads)", overview->symbols[from->symbol].name);
+		snprintf(name, sizeof name, "%.200s" OTHERS, overview->symbols[from->symbol].name);
 		overview_fill_name(naming, &rest, name, false);
 		any = true;
 	}
 	naming->table->failed |= !stats;
 	free(stats);
+	return any;
+}
+
+/* Whether such a row is among those that text shows. */
+static bool overview_shows_others(const struct dwell_table *table)
+{
+	bool any = false;
+
+	for (size_t row = 0; row < table->row_count && row < DW_OVERVIEW_ROWS; row++) {
+		const char *name = dw_table_cell(table, row, "name")->text;
+		size_t length = strlen(name);
+
+		any |= length > strlen(OTHERS) && strcmp(name + length - strlen(OTHERS), OTHERS) == 0;
+	}
 	return any;
 }
 
@@ -377,7 +392,8 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	}
 	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
-		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
+		if (overview_shows_others(naming.table))
+			dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
 	}
 	return naming.table;
 }

@@ -16,6 +16,7 @@ struct dw_overview {
 	const struct dw_flat *flat;      /* profile by name of the whole trace */
 	uint64_t wall_ns;                /* includes time after the last record that was kept */
 	struct dw_facts_cost cost;       /* what recording cost */
+	bool has_ends;                   /* a table has the time before and after the loop */
 	bool delay_known;
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */

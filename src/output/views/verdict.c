@@ -64,7 +64,7 @@ static void verdict_write_gain(char *to, size_t size, double gain_ns, const stru
 	if (!(share <= 1)) /* what a device can save may be more than a step of the host */
 		snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
 	else if (strcmp(dw_text_ns_unit(gain_ns), unit) == 0)
-		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, gain_ns).at, dw_text_ns_like(loop_ns, like_ns).at,
+		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, like_ns).at, dw_text_ns_like(loop_ns, like_ns).at,
 		         unit, each, share * 100);
 	else
 		snprintf(to, size, "at most %s of %s %s %s, %.*f%%", dw_text_ns(gain_ns, " ").at,

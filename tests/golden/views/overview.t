@@ -143,7 +143,7 @@ SLOW   15% of the loop lies between the steps, 15% in Python and waits, most of
        it in log_metrics (log.py:7).
 TRY    metrics and logging every n-th step, preparation of inputs in the loader:
        at most 3.84 of 25.84 ms a step, 15% (dwell report --view tree)
-ALL    together: at most 10.6 of 25.84 ms a step, 41%.
+ALL    together: at most 10.56 of 25.84 ms a step, 41%.
 
   main thread        largest part in  line        time  share    +-  samples
   runs: own code     mkl_gemm                    428ms  66.3%  7.4%       76
@@ -430,7 +430,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.4 of 18.02 ms a step, 58%."],
+ "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 of 18.02 ms a step, 58%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -514,7 +514,7 @@ $ trace engine && dwell report engine.dwell
 train: 277 ms, 119 ranges. No steps are marked.
 NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average.
 SLOW   Waiting for data may take 21% of the loop.
-TRY    make batches ready in another thread while a step computes: at most 7.86
+TRY    make batches ready in another thread while a step computes: at most 7.9
        of 36.7 ms an iteration, 21%
 LOOK   dwell report --view dataloader
 
@@ -966,6 +966,7 @@ TRY    DWELL_ZONE("name") around its parts shows which
   gemm                                1     6.00ms        60.0%  6.00ms
 
 (other threads): at the same time as the steps, no part of their time.
+NOTE   Outside the loops, as sums: 100 ms after the last step.
 Trust: nothing is lost.
 Next:  dwell view figures_threads.dwell (timeline); dwell report --format html
        -o r.html (a page), --limit 20, --view steps|operators|phases|tree|
@@ -1096,16 +1097,16 @@ train: 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 SLOW   The thread does not run for 46% of the loop: it waits, or has no CPU; the
        kernel does not say which.
 TRY    find the sleep, the lock, the file or the answer of another program that
-       it waits for: at most 9.16 of 20.0 ms a step, 46%
+       it waits for: at most 9.2 of 20.0 ms a step, 46%
 LOOK   dwell report --view steps
 SLOW   The interpreter of Python may take 21% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 4.16 of 20.0 ms a step, 21% (dwell run --sample 100
+       every pass: at most 4.2 of 20.0 ms a step, 21% (dwell run --sample 100
        tells which functions)
        These two differ by less than they vary from step to step.
 WORK   One operator, mm, may take 50% of the loop: 10 calls.
-TRY    twice as fast, it would save half of that: at most 5.00 of 20.0 ms a
-       step, 25% (dwell run --shapes tells which calls)
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
+       25% (dwell run --shapes tells which calls)
 ALSO   Recording takes about 9% of the loop: without it, steps are that much
        shorter.
 TRY    record a part of the steps, or fewer details
@@ -1155,8 +1156,8 @@ NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so
        that recording costs little (--cost full: in all); the figures are of
        these.
 WORK   One operator, mm, may take 48% of the loop: 10 calls.
-TRY    twice as fast, it would save half of that: at most 5.00 of 20.9 ms a
-       step, 24%
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.9 ms a step,
+       24%
 LOOK   dwell run --shapes tells which calls
 
   a step           ms  of the loop
@@ -1183,8 +1184,8 @@ TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 10.0 of 20.0 ms a step, 50%
 LOOK   dwell run --sample 100 tells which functions
 WORK   One operator, aten::linear, may take 50% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 5.00 of 20.0 ms a
-       step, 25% (dwell run --shapes tells which calls)
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
+       25% (dwell run --shapes tells which calls)
 ALL    together: at most 15.0 of 20.0 ms a step, 75%.
 
   main thread          time  share
@@ -1231,12 +1232,12 @@ Next:  dwell view verdict_small.dwell (timeline); dwell report --format html -o
 $ trace verdict_operator && dwell report verdict_operator.dwell
 python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 WORK   One operator, aten::sort, may take 80% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 8.00 of 20.0 ms a
-       step, 40%
+TRY    twice as fast, it would save half of that: at most 8.0 of 20.0 ms a step,
+       40%
 LOOK   dwell run --shapes tells which calls
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 2.00 of 20.0 ms a step, 10% (dwell run --sample 100
+       every pass: at most 2.0 of 20.0 ms a step, 10% (dwell run --sample 100
        tells which functions)
 ALL    together: at most 10.0 of 20.0 ms a step, 50%.
 
@@ -1260,15 +1261,15 @@ python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 SLOW   The thread does not run for 47% of the loop: it waits, or has no CPU; the
        kernel does not say which.
 TRY    find the sleep, the lock, the file or the answer of another program that
-       it waits for: at most 9.35 of 20.0 ms a step, 47%
+       it waits for: at most 9.3 of 20.0 ms a step, 47%
 LOOK   dwell report --view steps
 SLOW   The interpreter of Python may take 25% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 4.95 of 20.0 ms a step, 25% (dwell run --sample 100
+       every pass: at most 5.0 of 20.0 ms a step, 25% (dwell run --sample 100
        tells which functions)
 SLOW   Garbage collection takes 15% of the loop.
 TRY    gc.freeze() once the model and the data are made, or gc.disable() and a
-       gc.collect() now and then: at most 3.00 of 20.0 ms a step, 15% (dwell
+       gc.collect() now and then: at most 3.0 of 20.0 ms a step, 15% (dwell
        report --view gc)
 ALL    together: at most 17.3 of 20.0 ms a step, 86%.
 
@@ -1293,7 +1294,7 @@ python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 NOTE   Device time not recorded: operator times are launch and wait times.
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 2.00 of 20.0 ms a step, 10%
+       every pass: at most 2.0 of 20.0 ms a step, 10%
 LOOK   dwell run --sample 100 tells which functions
 
   main thread          time  share
@@ -1374,13 +1375,13 @@ $ trace no_cpu && dwell report no_cpu.dwell
 train: 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0).
 SLOW   Slow steps, 10% of all, may take 13% of the loop beyond the usual time,
        most of it in operators.
-TRY    the view steps lists them with what took longer: at most 1.50 of 13.5 ms
-       a step, 11%
+TRY    the view steps lists them with what took longer: at most 1.5 of 13.5 ms a
+       step, 11%
 LOOK   dwell report --view steps
 WORK   One operator, mm, may take 93% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 6.08 of 13.5 ms a
-       step, 45% (dwell report --view operators)
-ALL    together: at most 7.58 of 13.5 ms a step, 56%.
+TRY    twice as fast, it would save half of that: at most 6.1 of 13.5 ms a step,
+       45% (dwell report --view operators)
+ALL    together: at most 7.6 of 13.5 ms a step, 56%.
 
   a step        ms  of the loop
   operators   10.7        92.7%
