@@ -167,6 +167,11 @@ struct dw_account_sum {
 	uint32_t line;
 	double place_ns;
 	bool dominates;
+	/* Another function of the program, outside of the first one, that has itself at least half as much. NULL: there is
+	 * none. */
+	const struct dw_source_function *second;
+	uint32_t second_line;
+	double second_ns;
 	/* The library that the program calls in at least half of it: dw_library_name() has its name. NULL: there is none.
 	 */
 	const char *library;
@@ -177,6 +182,8 @@ struct dw_account_sum {
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
+/* The same of its second one. */
+const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300]);
 /* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one
  * after the other, the last one that leads has at least what it leads with, and one with most of the time leads. */
 void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns);

@@ -132,6 +132,28 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->dominates = best->ns >= MOST_OF * sum->ns && low >= DW_SAMPLES_NAMED;
 }
 
+/* Where a sum is the work of two functions. Of a first one that mostly calls others, nobody knows whether the second
+ * one is among these. */
+static void sum_choose_second(struct dw_account_sum *sum, const struct sum_place *best, const struct sum_place *places,
+                              size_t count, const struct dw_account_basis *basis)
+{
+	const struct sum_place *second = NULL;
+	double low, high;
+
+	for (size_t i = 0; best && i < count; i++)
+		if (&places[i] != best && (!second || places[i].self_ns > second->self_ns))
+			second = &places[i];
+	if (!second || best->self_ns < MOST_OF * best->ns || second->self_ns < MOST_OF * best->ns ||
+	    best->ns + second->self_ns > sum->ns)
+		return;
+	dw_samples_interval(fmin(1, second->self_ns / sum->ns), basis->weight, basis->squares, &low, &high);
+	if (low < DW_SAMPLES_NAMED)
+		return;
+	sum->second = second->of->function;
+	sum->second_line = second->of->line;
+	sum->second_ns = second->self_ns;
+}
+
 /* The largest range with at least half of the cells' time. */
 static const struct dw_symbol *sum_find_range(const struct dw_account *account, const struct dw_account_select *select,
                                               double ns)
@@ -169,6 +191,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	struct dw_account_sum sum = { .ns = 0 };
 	struct sum_place places[MOST_PLACES];
 	struct dw_account_basis basis = { .samples = 0 };
+	const struct sum_place *best;
 	double led_ns = 0, of_share[DW_SHARE_COUNT] = { 0 };
 	size_t count = 0;
 
@@ -194,30 +217,40 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	if (led_ns < MOST_OF * sum.ns)
 		sum.library = NULL;
 	dw_account_find_interval(account, select, &sum);
-	sum_choose_place(&sum,
-	                 select->explained || select->where ? sum_find_region(account, &sum, places, count)
-	                                                    : sum_find_place(&sum, places, count),
-	                 &basis);
+	best = select->explained || select->where ? sum_find_region(account, &sum, places, count)
+	                                          : sum_find_place(&sum, places, count);
+	sum_choose_place(&sum, best, &basis);
+	sum_choose_second(&sum, best, places, count, &basis);
 	sum.range = sum_find_range(account, select, sum.ns);
 	sum.share = sum_find_share(of_share, sum.ns);
 	return sum;
 }
 
-const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
+static const char *sum_put_place(const struct dw_source_function *function, uint32_t number, char text[300])
 {
-	const struct dw_hot_row row = { .file = sum->function ? sum->function->file : NULL, .line = sum->line };
+	const struct dw_hot_row row = { .file = function ? function->file : NULL, .line = number };
 	char name[200], line[90];
 
 	text[0] = '\0';
-	if (!sum->function)
+	if (!function)
 		return text;
-	snprintf(name, sizeof name, "%s", sum->function->name);
+	snprintf(name, sizeof name, "%s", function->name);
 	dw_name_shorten(name);
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
 	else
 		snprintf(text, 300, "%s", name);
 	return text;
+}
+
+const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
+{
+	return sum_put_place(sum->function, sum->line, text);
+}
+
+const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300])
+{
+	return sum_put_place(sum->second, sum->second_line, text);
 }
 
 DW_ORDER(sum_compare_rows, struct dw_account_row, DW_DOWN(sum.ns) DW_UP(share) DW_UP(state) DW_UP(activity))

@@ -13,6 +13,7 @@
  *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in: "log (train.py:41)"
  *     {cells:most}            the same if it has most of that time
  *     {cells:part}            its part of it
+ *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
  *     {cells:library}         the library that is called in most of it, or "libraries"
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
@@ -236,7 +237,7 @@ static void sentence_put_iterations(struct sentence *sentence, const char *form)
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
- * the part of the step. `form`: function, most, part or library; their first letters differ. */
+ * the part of the step. `form`: function, most, part, and, or library; their first letters differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -260,6 +261,14 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	}
 	if (*form == 'p') {
 		sentence_put_share(sentence, sum.place_ns / sum.ns);
+		return;
+	}
+	if (*form == 'a') {
+		sentence->known &= sum.second != NULL;
+		sentence_put_share(sentence, sum.second_ns / sum.ns);
+		sentence_put_text(sentence, " in ");
+		dw_account_second_place(&sum, text);
+		sentence_put(sentence, text, strnlen(text, 170));
 		return;
 	}
 	if (function) {

@@ -250,7 +250,7 @@ WORK   The program's own code takes 90% of the run, 78% of it in run_epoch
   ::learn_rate           rate.cc:5  30.0%  4.5%  30.0%      120
   free                              10.0%  3.0%  10.0%       40
   freeze_layers          net.c:31   10.0%  3.0%  10.0%       40
-  libc.so.6+0x97360                 10.0%  3.0%  10.0%       40
+  malloc                            10.0%  3.0%  10.0%       40
   malloc_budget          rows.c:9   10.0%  3.0%  10.0%       40
 
 TRY    DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows
