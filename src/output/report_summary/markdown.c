@@ -257,7 +257,8 @@ static void markdown_put_machine(const struct dw_report_summary *summary, FILE *
 /* Whether a sentence of the overview is advice, or stands in the list of verdicts below. */
 static bool markdown_follows(const struct dw_report_summary *summary, const struct dw_line *line)
 {
-	bool listed = line->label == DW_LABEL_TRY || line->label == DW_LABEL_LOOK || line->label == DW_LABEL_ALL || line->label == DW_LABEL_REST;
+	bool listed = line->label == DW_LABEL_TRY || line->label == DW_LABEL_LOOK || line->label == DW_LABEL_ALL ||
+	              line->label == DW_LABEL_REST;
 
 	for (size_t i = 0; i < summary->verdicts.fired; i++)
 		listed |= strcmp(line->text, summary->verdicts.at[i].statement) == 0;

@@ -29,9 +29,11 @@
 static void overview_write_program(const struct dw_overview *overview, char *to, size_t size)
 {
 	const struct dw_source *source = overview->source;
-	uint32_t process = overview->steps ? source->threads[overview->steps->threads[0]].process : 0;
+	uint32_t thread = overview->steps ? overview->steps->threads[0] : overview->facts->thread, process = 0;
 
-	while (!overview->steps && process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
+	if (thread < source->thread_count)
+		process = source->threads[thread].process;
+	while (process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
 		process++;
 	to[0] = '\0';
 	if (source->process_count && *source->processes[process].label)
@@ -144,7 +146,8 @@ static void overview_head_verdicts(struct dwell_table *table, const struct dw_ov
 	if (unseen >= 1)
 		dw_table_say(table, DW_LABEL_NOTE, "Device time not recorded: operator times are launch and wait times.");
 	else if (unseen > 0)
-		dw_table_say(table, DW_LABEL_NOTE, "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
+		dw_table_say(table, DW_LABEL_NOTE,
+		             "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
 		              dw_text_percent(unseen).at);
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS, dw_overview_like(overview));
 }
@@ -448,11 +451,13 @@ static bool overview_is_of_states(const struct dw_verdict *verdict)
 static void overview_choose_parts(const struct dw_overview *overview, struct dwell_table *parts, struct dwell_table *account)
 {
 	const struct dw_verdicts *verdicts = &overview->verdicts;
-	double nameless = overview->steps ? (double)overview->steps->share_ns[DW_SHARE_OTHER] / fmax(1, (double)overview->steps->recorded_ns)
-	                                  : overview->nameless_share;
+	const struct dw_steps *steps = overview->steps;
+	double nameless = overview->nameless_share;
 
 	if (!parts || !account)
 		return;
+	if (steps)
+		nameless = (double)steps->share_ns[DW_SHARE_OTHER] / fmax(1, (double)steps->recorded_ns);
 	if (nameless >= NAMELESS_SHARE || (verdicts->fired && overview_is_of_states(&verdicts->at[0])))
 		parts->heads_only = true;
 	else

@@ -349,7 +349,8 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		return;
 	}
 	if (missing_ns)
-		dw_table_say(table, DW_LABEL_NOTE, "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
+		dw_table_say(table, DW_LABEL_NOTE,
+		             "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
 		             dw_text_ns((double)missing_ns, " ").at);
 	shares = hot_thread_shares(samples, overview->source);
 	table->failed |= !shares;

@@ -85,7 +85,8 @@ void dw_overview_note_slowest(struct dwell_table *table, const struct dw_overvie
 	dw_view_slow_begin(&slow, overview->model, steps);
 	reason = dw_view_slow_reason(&slow, step, &extra_ns);
 	if (reason)
-		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
+		dw_table_say_below(table, DW_LABEL_NOTE,
+		                   "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
 		                   (unsigned long long)step->number, dw_text_ns(ns, " ").at, dw_text_ns(extra_ns, " ").at, reason);
 	else
 		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: step %llu took %s, %.1f times the median (dwell report --view steps).",
@@ -101,7 +102,8 @@ void dw_overview_note_end(struct dwell_table *table, const struct dw_overview *o
 
 		if (strcmp(meta->key, DW_KEY_STATUS) == 0 && sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
 			dw_table_say_below(table, DW_LABEL_NOTE, "The program was ended by signal %d (%s); %s range%s open.", number,
-			                   number > 0 && number < 65 ? strsignal(number) : "?", dw_text_count((int64_t)overview->flat->open).at,
+			                   number > 0 && number < 65 ? strsignal(number) : "?",
+			                   dw_text_count((int64_t)overview->flat->open).at,
 			                   overview->flat->open == 1 ? " was" : "s were");
 	}
 }

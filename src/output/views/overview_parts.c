@@ -39,12 +39,15 @@ static const struct dw_column breakdown_columns[] = {
 
 double dw_overview_like(const struct dw_overview *overview)
 {
-	const struct dw_loop_parts *parts = overview->steps && overview->steps->recorded_count ? dw_facts_loop_parts(overview->model, NULL) : NULL;
+	bool recorded = overview->steps && overview->steps->recorded_count;
+	const struct dw_loop_parts *parts = recorded ? dw_facts_loop_parts(overview->model, NULL) : NULL;
 	double most_ns = 0;
 
 	for (size_t i = 0; parts && i < parts->part_count; i++)
 		most_ns = fmax(most_ns, parts->parts[i].ns);
-	return dw_text_like(most_ns > 0 && strcmp(dw_text_ns_unit(most_ns), dw_text_ns_unit(parts->ns)) == 0 ? most_ns : overview->verdicts.loop_ns);
+	if (!(most_ns > 0) || strcmp(dw_text_ns_unit(most_ns), dw_text_ns_unit(parts->ns)) != 0)
+		most_ns = overview->verdicts.loop_ns;
+	return dw_text_like(most_ns);
 }
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)

@@ -59,7 +59,8 @@ static void phases_note_shares(struct dwell_table *table, const struct dw_loop_p
 			                         dw_phase_name((enum dw_phase_kind)kind), dw_text_percent(ns[kind] / all).at,
 			                         dw_text_count((int64_t)phases->phases[kind].loop.times).at,
 			                         dw_text_plural(phases->phases[kind].loop.times));
-	dw_table_say_below(table, DW_LABEL_NOTE, "Phases of the loop, each with the data and waits before the next: %s.", list);
+	dw_table_say_below(table, DW_LABEL_NOTE,
+	                   "Phases of the loop, each with the data and waits before the next: %s.", list);
 }
 
 static void phases_note_updates(struct dwell_table *table, const struct dw_loop_phases *phases)
@@ -69,7 +70,8 @@ static void phases_note_updates(struct dwell_table *table, const struct dw_loop_
 	if (phases->iterations && updates->most > 1 && updates->least == updates->most)
 		dw_table_say_below(table, DW_LABEL_NOTE, "A step has %u optimizer steps.", updates->most);
 	else if (phases->iterations && updates->mean > 1)
-		dw_table_say_below(table, DW_LABEL_NOTE, "A step has %u to %u optimizer steps, %s on average.", updates->least, updates->most,
+		dw_table_say_below(table, DW_LABEL_NOTE,
+		                   "A step has %u to %u optimizer steps, %s on average.", updates->least, updates->most,
 		              dw_text_number(updates->mean).at);
 	else if (phases->accumulated > 1)
 		dw_table_say_below(table, DW_LABEL_NOTE, "An optimizer step follows %s backward passes on average.",
@@ -92,7 +94,8 @@ static void phases_note_rare(struct dwell_table *table, const struct dw_loop_pha
 	phases_write_rare(evaluations, sizeof evaluations, "evaluation", &phases->phases[DW_PHASE_EVALUATION].all, steps);
 	phases_write_rare(checkpoints, sizeof checkpoints, "checkpoint", &phases->phases[DW_PHASE_CHECKPOINT].all, steps);
 	if (*evaluations || *checkpoints)
-		dw_table_say_below(table, DW_LABEL_NOTE, "The run has %s%s%s.", evaluations, *evaluations && *checkpoints ? "; " : "", checkpoints);
+		dw_table_say_below(table, DW_LABEL_NOTE, "The run has %s%s%s.", evaluations, *evaluations && *checkpoints ? "; " : "",
+		                   checkpoints);
 }
 
 void dw_overview_note_phases(struct dwell_table *table, const struct dw_overview *overview)

@@ -39,7 +39,8 @@ static void trust_say_cupti(struct dwell_table *table, const struct dw_overview 
 	const struct dw_facts_cost *cost = &overview->cost;
 
 	if (!isnan(cost->share) && cost->cupti_ns > 0)
-		dw_table_say_below(table, DW_LABEL_REST, "CUPTI's own part of what profiling cost is an estimate: %s, by %.0f us a launch (H100).",
+		dw_table_say_below(table, DW_LABEL_REST,
+		                   "CUPTI's own part of what profiling cost is an estimate: %s, by %.0f us a launch (H100).",
 		                   dw_text_ns(cost->cupti_ns, " ").at, DW_CUPTI_LAUNCH_NS / 1e3);
 }
 
@@ -63,7 +64,8 @@ static void trust_write_cpus(const struct dw_overview *overview, char *to, size_
 	if (delay < FREE_SHARE)
 		snprintf(to, size, "; CPUs were free");
 	else if (delay < DELAY_SHARE)
-		snprintf(to, size, "; %s thread waited for a CPU for %.0f%% of its time", overview->steps ? "the steps'" : "the main", delay * 100);
+		snprintf(to, size, "; %s thread waited for a CPU for %.0f%% of its time",
+		         overview->steps ? "the steps'" : "the main", delay * 100);
 }
 
 /* Then a verdict says so. */
@@ -159,7 +161,10 @@ void dw_overview_say_trust(struct dwell_table *table, const struct dwell_table *
 	trust_write_cost(overview, cost, sizeof cost);
 	trust_write_cpus(overview, cpus, sizeof cpus);
 	dw_overview_write_samples(overview, samples, sizeof samples);
-	dw_table_say_below(table, DW_LABEL_TRUST, "%s%s%s%s.", lost ? "records are lost" : first->gap_count ? "not all was recorded" : "nothing is lost",
+	dw_table_say_below(table, DW_LABEL_TRUST, "%s%s%s%s.",
+	                   lost                ? "records are lost"
+	                   : first->gap_count ? "not all was recorded"
+	                                       : "nothing is lost",
 	                   cost, cpus, samples);
 	trust_say_missing(table, first, overview);
 	trust_say_cupti(table, overview);

@@ -64,8 +64,8 @@ static void verdict_write_gain(char *to, size_t size, double gain_ns, const stru
 	if (!(share <= 1)) /* what a device can save may be more than a step of the host */
 		snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
 	else if (strcmp(dw_text_ns_unit(gain_ns), unit) == 0)
-		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, like_ns).at, dw_text_ns_like(loop_ns, like_ns).at,
-		         unit, each, share * 100);
+		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, like_ns).at,
+		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share * 100);
 	else
 		snprintf(to, size, "at most %s of %s %s %s, %.*f%%", dw_text_ns(gain_ns, " ").at,
 		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share < 0.01, share * 100);
@@ -75,7 +75,8 @@ static void verdict_write_gain(char *to, size_t size, double gain_ns, const stru
 static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t index, double like_ns)
 {
 	const struct dw_verdict *verdict = &verdicts->at[index];
-	bool said = index && strcmp(verdict->look, verdicts->at[index - 1].look) == 0, look = *verdict->look && !said, within = look && index;
+	bool said = index && strcmp(verdict->look, verdicts->at[index - 1].look) == 0;
+	bool look = *verdict->look && !said, within = look && index;
 	char gain[120] = "";
 
 	if (!isnan(verdict->gain_ns))
