@@ -10,7 +10,8 @@
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
- *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in: "log (train.py:41)"
+ *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in, and what that calls if it is one
+ *                             function of a library: "log (train.py:41), which calls json.dumps"
  *     {cells:most}            the same if it has most of that time
  *     {cells:part}            its part of it
  *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
@@ -274,6 +275,10 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	if (function) {
 		dw_account_place(&sum, text);
 		sentence_put(sentence, text, strnlen(text, 170));
+	}
+	if (function && *dw_account_callee(&sum, text)) {
+		sentence_put_text(sentence, ", which calls ");
+		sentence_put_text(sentence, text);
 	}
 	if (function && most && sum.range)
 		sentence_put_text(sentence, ", in ");

@@ -79,6 +79,39 @@ static void check_place(const struct dw_account_sum *sum, const char *function, 
 	CHECK_EQ(sum->dominates, dominates);
 }
 
+/* In each cell the function calls something else, or the same, for so long. */
+TEST(a_function_calls_what_it_calls_in_most_of_its_time)
+{
+	static const struct dw_source_function find = { "find", "/usr/lib/python3.11/re/__init__.py", 3 },
+										   find_again = { "find", "/usr/lib/python3.11/re/__init__.py", 9 },
+										   dumps = { "dumps", "/usr/lib/python3.11/json/encoder.py", 1 };
+	static const struct {
+		const struct dw_source_function *callee[3];
+		double ms[3];
+		const char *called;
+	} cases[] = {
+		{ { &find, NULL, NULL }, { 100, 0, 0 }, "re.find" },
+		{ { &dumps, &find, &find_again }, { 20, 50, 30 }, "re.find" },
+		{ { &find, NULL, &find_again }, { 40, 20, 40 }, "re.find" },
+		{ { &find, NULL, &dumps }, { 60, 30, 10 }, "" }, /* more than half, by what others leave: not for sure */
+		{ { &find, &dumps, NULL }, { 45, 45, 10 }, "" },
+		{ { NULL, NULL, NULL }, { 100, 0, 0 }, "" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_account_sum sum;
+		char text[80];
+
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 60, 60, STACK({ "search", 60, 60 }));
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_TEXT, 40, 40, STACK({ "search", 40, 40 }));
+		for (size_t k = 0; k < 3; k++)
+			dw_account_lead_callee(&made.places[k == 2][0], cases[i].callee[k], cases[i].ms[k] * MS);
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+		CHECK_STR(dw_account_callee(&sum, text), cases[i].called);
+	}
+}
+
 /* The model is called in training, too: evaluate() is the evaluation. */
 TEST(a_part_of_the_run_is_the_function_that_does_little_else)
 {
