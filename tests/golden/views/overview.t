@@ -428,7 +428,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 ms a step (dwell report --view dataloader)","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 10.4 ms of 18.0 ms a step."],
+ "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data takes 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 ms a step (dwell report --view dataloader)","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 10.4 ms of 18.0 ms a step."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -504,7 +504,7 @@ More: dwell report --view verdict|steps|phases|actions|sequence|tree|threads|str
 $ trace engine && dwell report engine.dwell
 277 ms of wall time, 119 ranges. No steps are marked.
 dataflow recurs: it begins 7 iterations of 36.7 ms on average.
-Waiting for data may take 21% of the loop.
+Waiting for data takes 21% of the loop.
   -> make batches ready in another thread while a step computes: at most 7.86 ms an iteration (dwell report --view dataloader)
 
   main thread     ms  of wall  calls
@@ -804,7 +804,7 @@ $ dwell report empty.dwell --format json
 
 $ trace figures_named && dwell report figures_named.dwell --view overview
 6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.
-The range tokenize may take 50% of the loop.
+The range tokenize takes 50% of the loop.
   -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
 
   a step         ms  of the loop
@@ -846,7 +846,7 @@ $ dwell report figures_named.dwell --format json
   [70000000,66,33,0.000533333333,6,6,60000000,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
+ "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.","The range tokenize takes 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["figures_named.dwell"],"scope":{},
  "columns":[
@@ -880,7 +880,7 @@ $ dwell report figures_named.dwell --format json
 $ dwell report figures_named.dwell --steps 4..5
 Only steps 4..5.
 2 steps in 20.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-The range tokenize may take 50% of the loop.
+The range tokenize takes 50% of the loop.
   -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
 10% of a steady step lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
@@ -902,7 +902,7 @@ More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
 What follows the last step takes 71% of the run of omp (100 ms).
 12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
-One operator, gemm, may take 60% of the loop: 1 call.
+One operator, gemm, takes 60% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
 40% of the loop lies in no named range.
   -> DWELL_ZONE("name") around its parts shows which
@@ -1029,7 +1029,7 @@ The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel
 The interpreter of Python may take 21% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
 These two differ by less than they vary from step to step.
-One operator, mm, may take 50% of the loop: 10 calls.
+One operator, mm, takes 50% of the loop: 10 calls.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 Recording takes about 9% of the loop: without it, steps are that much shorter.
   -> record a part of the steps, or fewer details
@@ -1092,7 +1092,7 @@ $ trace verdict_python && dwell report verdict_python.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
 The interpreter of Python may take 50% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
-One operator, aten::linear, may take 50% of the loop: 1 call.
+One operator, aten::linear, takes 50% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 15.0 ms of 20.0 ms a step.
 
@@ -1116,7 +1116,7 @@ $ trace verdict_small && dwell report verdict_small.dwell
 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
 1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
   -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
-One operator, aten::add_, may take 50% of the loop: 1,000 calls.
+One operator, aten::add_, takes 50% of the loop: 1,000 calls.
   -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
 All of this together: at most 8.00 ms of 8.00 ms a step.
 
@@ -1133,7 +1133,7 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-One operator, aten::sort, may take 80% of the loop: 1 call.
+One operator, aten::sort, takes 80% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
 The interpreter of Python may take 10% of the loop.
   -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
@@ -1210,7 +1210,7 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
 12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside the loop 10.0 ms of start-up.
-One operator, aten::mul, may take 50% of the loop: 1 call.
+One operator, aten::mul, takes 50% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 1.00 ms a step (dwell run --shapes tells which calls)
 Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   -> something keeps what each step made: losses kept with their graphs are the usual cause; keep loss.item() or loss.detach()
@@ -1228,7 +1228,7 @@ More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|thr
 
 $ trace agent && dwell report agent.dwell
 12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
-Slow steps, 17% of all, may take 13% of the loop beyond the usual time.
+Slow steps, 17% of all, take 13% of the loop beyond the usual time.
   -> the view steps lists them with what took longer: at most 1.33 ms a step (dwell report --view steps)
 13% of the loop lies between the steps, 13% in Python and waits.
   -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
@@ -1255,9 +1255,9 @@ More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
 $ trace no_cpu && dwell report no_cpu.dwell
 The steps' thread waited for a CPU for 15% of its time: other programs or threads had it. Times are not this thread's alone.
 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
-Slow steps, 10% of all, may take 13% of the loop beyond the usual time, most of it in operators.
+Slow steps, 10% of all, take 13% of the loop beyond the usual time, most of it in operators.
   -> the view steps lists them with what took longer: at most 1.50 ms a step (dwell report --view steps)
-One operator, mm, may take 93% of the loop: 1 call.
+One operator, mm, takes 93% of the loop: 1 call.
   -> twice as fast, it would save half of that: at most 6.08 ms a step (dwell report --view operators)
 All of this together: at most 7.58 ms of 13.5 ms a step.
 
