@@ -80,13 +80,15 @@ static bool loader_has_none(const struct dw_rule_case *at)
 }
 
 /* The shortest time of a step for which there are CPUs if workers make the batches: the CPU time of the step's other work and
- * of a batch, by the number of CPUs. 0: not known, or batches take no CPU time. */
+ * of a batch, by the number of CPUs. While the loop does not wait for data, it has as many as it uses then, whatever other
+ * programs take. 0: not known, or batches take no CPU time. */
 static double loader_cpus_ns(const struct dw_rule_case *at)
 {
 	double left = dw_case_value(at, DW_FACT_CPU_LEFT), other = left - dw_case_value(at, DW_FACT_LOADER_SPARE);
+	double other_ns = fmax(0, other * dw_case_whole_ns(at, loader_whole(at)));
 	double batch_ns = dw_case_value(at, DW_FACT_LOADER_RUNS) * dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
 
-	return batch_ns > 0 ? fmax(0, other * dw_case_whole_ns(at, loader_whole(at)) + batch_ns) / left : 0;
+	return batch_ns > 0 ? (other_ns + batch_ns) / fmax(left, other_ns / loader_work_ns(at)) : 0;
 }
 
 /* The time of a step with n workers, of which a batch is ready every p / n. */
@@ -112,9 +114,12 @@ static double loader_workers(const struct dw_rule_case *at)
 /* What more workers save; where there is no CPU for them, what samples save that take no time. */
 static double loader_gain_workers(const struct dw_rule_case *at, double share_ns)
 {
+	double now_ns = dw_case_whole_ns(at, loader_whole(at));
+
 	if (!(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) > 0) || loader_workers(at) == 0)
 		return share_ns;
-	return loader_work_ns(at) + share_ns - loader_step_ns(at);
+	/* The part of the wait that goes: of the time for which the thread has a CPU or waits, as of that by the clock. */
+	return share_ns * (now_ns - loader_step_ns(at)) / (now_ns - loader_work_ns(at));
 }
 
 static bool loader_restarts(const struct dw_rule_case *at)

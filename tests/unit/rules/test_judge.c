@@ -44,6 +44,28 @@ TEST(few_steps_are_not_firm)
 	done(&at);
 }
 
+/* The share is that of a row of the loop's table. */
+TEST(an_exact_sum_is_firm_in_few_steps)
+{
+	struct dw_steady_part data = { .name = "data", .ns = 3e6 };
+	const struct dw_loop_parts parts = { .ns = 10e6, .parts = &data, .part_count = 1 };
+
+	for (unsigned missing = 0; missing < 2; missing++) { /* records of so many steps */
+		struct judged at;
+
+		healthy(&at);
+		set(&at, DW_FACT_STEP_STEADY, 9);
+		set(&at, DW_FACT_STEP_COUNT, 9);
+		set(&at, DW_FACT_STEP_COUNTED, 9 - missing);
+		set(&at, DW_FACT_STEP_DATA, 0.3);
+		at.facts.parts = &parts;
+		judge(&at);
+		CHECK(strstr(found(&at, "loader-in-process")->statement,
+		             missing ? "Waiting for data may take 30% of the loop" : "Waiting for data takes 30% of the loop"));
+		done(&at);
+	}
+}
+
 TEST(a_cause_in_steps_that_are_a_small_part_of_the_loop_is_none)
 {
 	struct judged at;

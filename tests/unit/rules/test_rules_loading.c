@@ -189,6 +189,9 @@ TEST(workers_that_wait_need_no_cpu)
 	CHECK(strstr(verdict->hint, "num_workers=3)"));
 	CHECK(verdict->gain_ns > 14.9e6 && verdict->gain_ns < 15.1e6);
 	made_end(&at);
+	verdict = batches_of(&at, 0, 0.02, 0.25); /* other programs leave no more than the loop uses */
+	CHECK(strstr(verdict->hint, "num_workers=3)"));
+	made_end(&at);
 	verdict = batches_of(&at, 2, 0, 1);
 	CHECK(strstr(verdict->hint, "num_workers=6, or"));
 	at.facts.at[DW_FACT_LOADER_RUNS].measured = false;
