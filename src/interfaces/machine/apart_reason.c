@@ -17,6 +17,7 @@
 
 /* What the process has mapped. */
 struct reason_maps {
+	bool any;             /* a process that is ending has no memory any more, and is still there */
 	bool library, trace;  /* one of dwell, the trace of this run */
 	char other[PATH_MAX]; /* another trace, or "" */
 };
@@ -26,6 +27,7 @@ static bool reason_take_mapping(void *context, const struct dw_proc_mapping *map
 	struct reason_maps *maps = context;
 	size_t length = strlen(mapping->path);
 
+	maps->any = true;
 	maps->library |= strstr(mapping->path, LIBRARY) != NULL;
 	if (strcmp(mapping->path, dw_session.path) == 0)
 		maps->trace = true;
@@ -71,6 +73,15 @@ static bool reason_is_visible(pid_t pid)
 	return reason_sees(pid, library) && (!realpath(library, file) || reason_sees(pid, file));
 }
 
+/* Whether the process has no memory any more, so that its files in /proc are empty. */
+static bool reason_has_ended(pid_t pid)
+{
+	struct reason_maps maps = { .any = false };
+	int error = dw_proc_read_maps((uint32_t)pid, reason_take_mapping, &maps);
+
+	return error == ENOENT || error == ESRCH || (!error && !maps.any);
+}
+
 bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 {
 	const char *text, *refusal;
@@ -79,7 +90,7 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 	int error = dw_proc_read_maps((uint32_t)pid, reason_take_mapping, &maps);
 
 	*reason = '\0';
-	if (error == ENOENT || error == ESRCH)
+	if (error == ENOENT || error == ESRCH || (!error && !maps.any))
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
 	refusal = error || maps.library ? NULL : dw_executable_process_refusal(path);
@@ -98,6 +109,8 @@ bool dw_apart_reason(pid_t pid, char reason[DW_APART_REASON_BYTES])
 		text = "dwell's folder is not visible in its sandbox or container; make it visible, or put dwell run inside";
 	else
 		text = "no library of dwell was loaded into it";
+	if (reason_has_ended(pid)) /* before all of it was read */
+		return false;
 	snprintf(reason, DW_APART_REASON_BYTES, text ? "%s" : "it may not write to this trace, and records to %.190s",
 	         text ? text : maps.other);
 	return true;
