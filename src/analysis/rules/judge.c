@@ -278,7 +278,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	const struct dw_rule *rule = at->rule;
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
-		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
+		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
 	if (!judge_has_evidence(at, verdict))
 		return;
 	if (rule->of_lengths && dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND) {
@@ -608,6 +608,8 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	look = look ? dw_rule_sentence(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;
+	verdict->remedy = remedy;
+	verdict->look = look;
 	if (!isnan(verdict->gain_ns) && *remedy) {
 		gain = dw_arena_printf(arena, ": at most %s %s", dw_text_ns(verdict->gain_ns, " ").at, dw_rule_each(at->facts->iterations));
 		if (!gain)

@@ -177,7 +177,8 @@ struct dw_verdict {
 	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
-	const char *hint;      /* "" if there is none */
+	const char *hint;      /* the remedy, what it saves, and where to look, in one; "" if there is none */
+	const char *remedy, *look; /* its parts; "" if there is none */
 	const char *missing;   /* "record with dwell run --functions"; "" unless not measured */
 };
 
