@@ -57,7 +57,7 @@ def operators_of_a_step(dwell, trace):
 def stated_percent(dwell, trace):
     """What the report says that recording cost."""
     text = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=True).stdout
-    return float(re.search(r"Profiling cost .*?([0-9.]+)%", text).group(1))
+    return float(re.search(r"profiling cost (?:about|less\s+than)\s+([0-9.]+)%", text).group(1))
 
 
 def main():

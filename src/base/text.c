@@ -109,6 +109,11 @@ struct dw_text dw_text_ns_like(double ns, double like_ns)
 	return text;
 }
 
+double dw_text_like(double most_ns)
+{
+	return most_ns >= 1e3 && !strchr(dw_text_ns_like(most_ns, most_ns).at, '.') ? most_ns / 10 : most_ns;
+}
+
 struct dw_text dw_text_bytes(double bytes, const char *gap)
 {
 	return text_scaled(sizes, sizeof sizes / sizeof *sizes, bytes, gap);

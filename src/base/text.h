@@ -22,6 +22,8 @@ struct dw_text {
 struct dw_text dw_text_ns(double ns, const char *gap);
 /* In the unit and with the decimals of `like_ns`, but without the unit. */
 struct dw_text dw_text_ns_like(double ns, double like_ns);
+/* What the parts of a whole, of which this is the largest, are displayed like: so that each has a decimal. */
+double dw_text_like(double most_ns);
 const char *dw_text_ns_unit(double like_ns);
 struct dw_text dw_text_bytes(double bytes, const char *gap); /* KiB, MiB, ... */
 struct dw_text dw_text_count(int64_t count);                 /* "1,204,331" */

@@ -130,7 +130,7 @@ class Attach(unittest.TestCase):
         text = self.attach_until(process.pid, 2)
         used = cpu_ns(process.pid) - before
         self.assertRegex(text, r"\d+ looks at threads in ")
-        self.assertRegex(text, r"own code takes \d+% of the run, \d+% of it in work_a \(attach_target.c:\d+\)")
+        self.assertRegex(" ".join(text.split()), r"own code takes \d+% of the run, \d+% of it in work_a \(attach_target.c:\d+\)")
         self.assertNotIn("still being written", text)
         rows = self.view("hot")
         self.check_share(rows, "work_a", "work_b")

@@ -82,17 +82,18 @@ def wrong_parts(summary, overview):
 
 
 def wrong_ends(overview, heads):
-    """The parts of the run sum to it, and the first sentence has the sum of its phase."""
-    rows, phase = overview["ends"], "start-up" if heads[0].startswith("Start-up takes") else "end"
+    """The parts of the run sum to it, and the sentence about its longest phase has the sum of the phase."""
+    head = next((head for head in heads if re.match(r"(Start-up|What follows the last step) takes ", head)), "no sentence")
+    rows, phase = overview["ends"], "start-up" if head.startswith("Start-up takes") else "end"
     share = sum(row["share"] for row in rows if row["phase"] == phase)
     if abs(sum(row["share"] for row in rows) - 1) > 1e-6:
         yield "parts of the run do not sum to it"
-    if f" {100 * share:.0f}% of the run" not in heads[0]:
-        yield f"{heads[0]} has rows of {share}"
+    if f" {100 * share:.0f}% of the run" not in head:
+        yield f"{head} has rows of {share}"
     for row in rows:
         name = row["part"].removeprefix(f"{phase}: ")
-        if row["phase"] == phase and (row["samples"] or 0) >= 3 and row["share"] >= 0.1 * share and name not in heads[0] and len(rows) < 6:
-            yield f"{heads[0]} does not name {name}"
+        if row["phase"] == phase and (row["samples"] or 0) >= 3 and row["share"] >= 0.1 * share and name not in head and len(rows) < 6:
+            yield f"{head} does not name {name}"
     if sum(row["part"] == "steps" for row in rows) != 1 or rows != sorted(rows, key=lambda row: ["start-up", "steps", "end"].index(row["phase"])):
         yield "parts of the run are not in order"
 
@@ -256,7 +257,7 @@ def wrong_cost(summary, overview):
     """The cost of recording is the same number in the fact run.profiler, the sentence about it, and the report's last line; it contains
     the part profiler of the table."""
     run, fact = overview["run"][0], summary["facts"].get("run.profiler")
-    notes = [note for note in overview["notes"] if "Profiling cost about" in note]
+    notes = [note for note in overview["notes"] if "profiling cost about" in note]
     if fact and summary["steps"] and abs(fact["value"] - run["cost_share"]) > CLOSE:
         yield f"profiling costs {fact['value']} by the fact and {run['cost_share']} in the overview"
     for note in notes:

@@ -35,6 +35,7 @@ class Apart(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         text = "".join(re.findall(r"^dwell: not recorded: (.*)$", done.stderr, re.M))
         report = subprocess.run([DWELL, "report", "t.dwell"], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
+        report = " ".join(report.split())  # its sentences are broken into lines
         self.assertEqual(f"Not recorded: {text}." in report, bool(text), report)
         found = re.findall(r"(?:^|; )(\S+|processes too short to be seen) \((?:(\d+) process(?:es)?, )?([\d.]+) (ms|s) of CPU time\)(?:: ([^;]*))?", text)
         return [(name, int(count or 0), float(time) * (1000 if unit == "s" else 1), reason) for name, count, time, unit, reason in found]

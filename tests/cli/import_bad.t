@@ -71,8 +71,9 @@ $ printf '{"traceEvents":[]}' > none.json
 
 $ dwell report none.json
 Nothing was recorded.
-  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them
-Lost: nothing.
+TRY    a program says what it does with the probes of <dwell/probe.h>, or
+       through a library that has them
+Trust: nothing is lost.
 2> dwell: none.json: it has no events
 
 $ : > empty.json; dwell report empty.json

@@ -287,7 +287,8 @@ def failing():
         return
     check("works.py: what it did", "until then: " in done.stderr and "Python " in done.stderr and "in work (works.py:" in done.stderr, done.stderr)
     done = command("report", "works.dwell").stdout.splitlines()
-    check("works.py: its report begins with its end", "The program ended with exit status 3, " in done[0] and done[1].startswith("Until then: ") and "in work (" in done[1], done)
+    check("works.py: its report begins with its end", done[1] == "STOP   The program ended with exit status 3." and done[2].startswith("       Until then: ") and
+          "in work (" in " ".join(done[2:4]), done)
 
 
 # A program that fails, and the exception that the two lines and the report state; None: they state none.
@@ -323,7 +324,7 @@ def uncaught():
         check(f"{script!r}: {said!r}", said.startswith(wanted) and len(said) < 300 if wanted is not None else said == "", done.stderr)
         check(f"{script!r}: ends as without dwell", (done.returncode, done.stdout) == (plain.returncode, plain.stdout) and
               plain.stderr in done.stderr, (plain, done))
-        head = command("report", f"uncaught{i}.dwell").stdout.splitlines()[0]
+        head = " ".join(command("report", f"uncaught{i}.dwell").stdout.split("\nSTOP ")[-1].split("Until then: ")[0].split())
         check(f"{script!r}: its report says so", head.startswith("The program ended with exit status ") and
               (said + "." in head if said else "exception" not in head), head)
 

@@ -40,7 +40,7 @@ class Run:
 
     def lost(self):
         report = subprocess.run([self.dwell, "report", "t.dwell"], capture_output=True, text=True, check=True)
-        match = re.search(r"^Lost: ([\d,]+) record", report.stdout, re.M)
+        match = re.search(r"^ +Lost: ([\d,]+) record", report.stdout, re.M)
         return int(match.group(1).replace(",", "")) if match else 0
 
     def steps(self):

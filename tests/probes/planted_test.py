@@ -9,6 +9,7 @@ Fails if fewer than 90% are named. With --write the result is also doc/measured/
 threads that spin get less of it, and the excess is not theirs. The last line is "N passed, N failed".
 """
 import datetime
+import json
 import os
 import platform
 import re
@@ -52,10 +53,10 @@ def sentences(folder, program, name):
     trace = os.path.join(folder, name + ".dwell")
     ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "train_step", program, name], capture_output=True, text=True,
                          cwd=folder, timeout=120, check=False)
-    shown = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, timeout=120, check=False)
+    shown = subprocess.run([DWELL, "report", "--format", "json", trace], capture_output=True, text=True, timeout=120, check=False)
     if ran.returncode or shown.returncode:
         return ran.stderr + shown.stderr
-    return shown.stdout.split("\n\n")[0]
+    return "\n".join(json.loads(shown.stdout)["views"][0]["heads"])
 
 
 def machine():
@@ -75,7 +76,7 @@ def write(rows, named, placed, load):
 
 def verdict(text, functions):
     """The sentence that names a function, or all of them that are no head."""
-    lines = [line for line in text.split("\n") if not line.startswith("  ") and not re.match(r"\d+ (more )?steps? |The steps' thread waited|Other ", line)]
+    lines = [line for line in text.split("\n") if not line.startswith("  ") and not re.match(r"(\S+: )?\d+ (more )?steps? ", line)]
     return next((line for line in lines if any(re.search(rf"\b{function}\b", line) for function in functions)), " ".join(lines))
 
 

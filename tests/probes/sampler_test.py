@@ -89,10 +89,15 @@ def rows(trace, view, *more, by=lambda row: row["name"]):
     return {by(row): row for row in found}
 
 
+def first_screen(trace):
+    """The sentences and tables of the report without line breaks: sentences are broken at the width of a page."""
+    return " ".join(subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout.split())
+
+
 def loses(trace):
     """What the report says about lost records; "" if it says that there are none."""
-    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
-    return "" if "\nLost: nothing." in text else text
+    text = first_screen(trace)
+    return "" if "Trust: nothing is lost" in text else text
 
 
 def share(found, name, column="total_share"):
@@ -111,7 +116,7 @@ def shares(folder, program, how="250"):
         check(f"the share of {name}", abs(share(hot, name) - wanted) < allowed, share(hot, name), samples)
     check("both threads have samples", len(rows(trace, "hot", "--group-by", "thread")) and
           share(hot, "main") < 0.8 < share(hot, "main") + share(hot, "shares"), hot.keys())
-    screen = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    screen = first_screen(trace)
     check("the first screen names the hottest function", "burn_60 (sampler_program.c:" in screen, screen)
 
 
@@ -134,11 +139,11 @@ def kernel(folder, program):
     hot = rows(trace, "hot", "--limit", "all")
     inside = {name: row["self_share"] for name, row in hot.items() if row["file"] == "[kernel]"}
     text = subprocess.run([DWELL, "report", "--view", "hot", trace], capture_output=True, text=True).stdout
-    first = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    first = first_screen(trace)
     if "stacks are sampled by perf events" in ran.stderr:
         check("the kernel's functions", sum(inside.values()) > 0.8 and any("read" in name for name in inside), inside, ran.stderr)
         check("what calls them", share(hot, "read_zeros") > 0.8 and hot["read_zeros"]["self_share"] < 0.2, hot.get("read_zeros"))
-        check("no function of the kernel is a step", "syscall" not in first.split("\n\n")[0], first)
+        check("no function of the kernel is a step", "syscall" not in first.partition("may be one: ")[2].partition("Trust:")[0], first)
         check("the method of samples", "taken by perf events" in text, text)
     else:
         check("why not", "--sample=perf: perf events are not permitted" in ran.stderr and "CAP_PERFMON" in text, ran.stderr, text)
@@ -262,7 +267,7 @@ def workers(folder):
     for mode in ([], ["spin"]):
         subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, *mode], capture_output=True, check=True)
         text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-        head = text.split("\n\n")[0]
+        head = " ".join(text.split("\n\n")[0].split())
         check(f"workers {mode}: the lock", re.search(r"Threads waited for locks for \S+ s in all, \d+% of it in \S*update_table "
                                                     r"\(sampler_workers.cpp:\d+\)", head), text)
         check(f"workers {mode}: spins", ("it spins until" in head) == bool(mode) and (not mode or "spin_until_done" in head), text)
@@ -276,13 +281,13 @@ def candidates(folder):
     if subprocess.run(["g++", "-std=c++17", "-O2", "-g", source, "-o", program]).returncode:
         return
     subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, check=True)
-    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-    offered = re.search(r"functions? may be one: (.*)", text)
+    text = first_screen(trace)
+    offered = re.search(r"functions? may be one: (.*?) Trust:", text)
     check("a function is offered for --step-on", offered and "(" not in offered.group(1), text)
     for name in offered.group(1).split(", ") if offered else []:
         subprocess.run([DWELL, "run", "-o", trace, "--step-on", name, program], capture_output=True, check=True)
         text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-        check(f"{name} makes steps", re.search(r"^[\d,]+ steps in", text, re.M), text)
+        check(f"{name} makes steps", re.search(r"^\S+: [\d,]+ steps in", text, re.M), text)
 
 
 CALLED_ONCE = """
@@ -308,8 +313,8 @@ def called_once(folder):
     if subprocess.run(["g++", "-x", "c++", "-O2", "-g", "-pthread", "-", "-o", program], input=CALLED_ONCE, text=True).returncode:
         return
     subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, check=True)
-    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-    check("functions that are called often are offered", "these functions may be one: train_step, layer\n" in text, text)
+    text = first_screen(trace)
+    check("functions that are called often are offered", "these functions may be one: train_step, layer Trust:" in text, text)
 
 
 STEPS_OF_PYTHON = """
@@ -395,12 +400,12 @@ def steps_of_python(folder, interpreter):
     for name, *arguments in (("learn",), ("Trainer.step",), ("other.Learner.update",), ("Learner.update",), ("learn", "thread")):
         subprocess.run([DWELL, "run", "-o", trace, "--step-on", name, interpreter, script, *arguments], capture_output=True, check=True)
         text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-        found = re.search(r"^(\d+) steps in", text, re.M)
+        found = re.search(r"^\S+: (\d+) steps in", text, re.M)
         check(f"--step-on {name} {arguments}", found and (100 if arguments else 200) <= int(found.group(1)) <= 200, text)
     first_calls(folder, interpreter)
     ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script], capture_output=True, text=True, check=True)
     check("a name that is not there", "--step-on laern: nothing of this name was seen; these would do: learn, main" in ran.stderr, ran.stderr)
-    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    text = first_screen(trace)
     os.makedirs(os.path.join(folder, "site-packages"), exist_ok=True)
     shutil.copy(os.path.join(folder, "other.py"), os.path.join(folder, "site-packages", "installed.py"))
     with open(os.path.join(folder, "own.py"), "w", encoding="utf-8") as file:
@@ -409,13 +414,13 @@ def steps_of_python(folder, interpreter):
                    "learner = Learner()\nfor _ in range(40): learner.update()\n")
     subprocess.run([DWELL, "run", "-o", trace, "--step-on", "Learner.update", interpreter, os.path.join(folder, "own.py")], capture_output=True, check=True)
     own = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"^(\d+) steps in", own, re.M)
+    found = re.search(r"^\S+: (\d+) steps in", own, re.M)
     check("the script's method of the same name", found and int(found.group(1)) == 40, own)
     with open(script, "w", encoding="utf-8") as file:
         file.write("import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
                    "import installed\nlearner = installed.Learner()\nfor _ in range(3000): learner.update()\n")
     subprocess.run([DWELL, "run", "-o", trace, interpreter, script], capture_output=True, check=True)
-    method = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    method = first_screen(trace)
     named = subprocess.run([interpreter, "-c", "def f(): pass\nf.__code__.co_qualname"], capture_output=True).returncode == 0
     check("the report offers a method of an installed package", not named or "this function may be one: Learner.update" in method, method)
     check("the report offers a function of Python", re.search(r"functions? may be one: (.*learn|Trainer.step)", text), text)

@@ -231,7 +231,7 @@ def main():
             done = (SERVER.run(dwell, *options, script=path) if steps else
                     subprocess.run([dwell, "run", *options, sys.executable, path], capture_output=True, text=True, check=False))
             said = [line.split(": ", 2)[2] for line in done.stderr.splitlines() if "--step-on" in line]
-            shown = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=True).stdout
+            shown = " ".join(subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=True).stdout.split())
             count = len(rows(report(trace, "steps"))) if steps else 0
             passed = said == ([wanted] if wanted else []) and count == steps and (
                 f"--step-on {named}: {wanted}." in shown if wanted else "--step-on" not in shown)

@@ -122,9 +122,6 @@ def check(what, good, said=""):
     print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
 
 
-# What the overview says before all else where the machine is busy.
-MACHINE = ("Other programs had the CPU", "The main thread waited for a CPU", "The steps' thread waited for a CPU",
-           "The hypervisor of this virtual machine ran others")
 # Of a run whose steps take less than half of it.
 ENDS = ("Start-up takes ", "What follows the last step takes ")
 # It depends on how long steps take.
@@ -136,13 +133,12 @@ def report(dwell, trace, *options):
 
 
 def record(dwell, name, trace):
-    """(the run, its verdict, the first lines of its report)."""
+    """(the run, its verdict, the sentences above the tables of its report)."""
     done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, name],
                           capture_output=True, text=True, check=False)
     run = json.loads(report(dwell, trace, "--format", "json"))["views"][0]
     names = [column["name"] for column in run["columns"]]
-    lines = report(dwell, trace).split("\n\n")[0].splitlines()
-    text = [line for line in lines if not line.startswith((*MACHINE, *ENDS, REDUCED))]
+    text = [line for line in run["heads"] if not line.startswith((*ENDS, REDUCED))]
     return done, dict(zip(names, run["rows"][0]))["verdict"], text
 
 

@@ -20,8 +20,16 @@ const CONTENTION = 0.05;
 
 /** A sentence begins with a capital letter, unless it begins with code. */
 const upper = (text) => (/^[a-z]+(-[a-z]+)*[ ,:]/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
-const isCommand = (text) => /^More: dwell report|^\d+ more: dwell report/.test(text);
-export const notesOf = (table, report) => table.notes.filter((text) => !isCommand(text)).map((text) => h("p", { class: "note" }, sentence(text, report)));
+
+/** The sentences above a table ("head") or below it ("note"), each with the word of its label. */
+const linesOf = (table, which) => (table?.[`${which}s`] || []).map((text, i) => ({ text, label: table[`${which}_labels`]?.[i] || "" }));
+
+/** Commands of a terminal, and what the page says at its end. */
+const isApart = (line, i, lines) => line.label === "Next:" || line.label === "Trust:" || (!line.label && lines.slice(0, i).some((before) => before.label === "Trust:"));
+
+const labelled = (line, className, report) => h("p", { class: className }, line.label ? h("b", {}, `${line.label} `) : null, sentence(line.text, report));
+export const headsOf = (table, report) => linesOf(table, "head").map((line) => labelled(line, null, report));
+export const notesOf = (table, report) => linesOf(table, "note").filter((...at) => !isApart(...at)).map((line) => labelled(line, "note", report));
 
 /** Whether a hint only says where to look. */
 const isLook = (hint) => /^dwell report --view [a-z]+$/.test(hint);
@@ -31,13 +39,17 @@ function verdicts(report) {
   return table ? rowsOf(table).filter((row) => row.state === "yes" && row.statement) : [];
 }
 
-/** @returns {{title: string, more: string[]}} the verdict, and what the overview says besides; of a run that mainly starts or ends, that comes first */
+const overviewTables = (report) => report.data.tables.filter((table) => table.view === "overview");
+const NO_TITLE = ["NOTE", "TRY", "LOOK", "ALL", ""];
+
+/** @returns {{ran: string, title: string, more: string[]}} what ran, the verdict, and what the overview says besides; of a run with a table of its start and end, the sentence on these is the title */
 function opening(report, fired) {
-  const heads = (report.table("overview", "run")?.heads || []).filter((text) => !text.startsWith("  -> ") && !isCommand(text));
-  const said = fired.map((row) => row.statement), summary = heads.filter((text) => !said.includes(text));
-  if (report.table("overview", "ends")) return { title: heads[0], more: [...said, ...summary.filter((text) => text !== heads[0])] };
-  if (said.length) return { title: said[0], more: summary };
-  return heads.length > 1 ? { title: heads[1], more: [heads[0], ...heads.slice(2)] } : { title: heads[0] || "This trace holds no ranges.", more: [] };
+  const [first, ...rest] = linesOf(report.table("overview", "run"), "head");
+  const isRemedy = (line) => ["TRY", "LOOK", "ALL"].includes(line.label), byLabel = rest.find((line) => !NO_TITLE.includes(line.label));
+  const title = !report.table("overview", "ends") && fired.length ? fired[0].statement : (byLabel || rest.find((line) => !isRemedy(line)) || first)?.text;
+  const notes = overviewTables(report).flatMap((table) => linesOf(table, "note")).filter((line) => line.label === "NOTE");
+  const more = [...rest.filter((line) => !isRemedy(line) && line.text !== title && !fired.some((row) => row.statement === line.text)), ...notes];
+  return { ran: first && first.text !== title ? first.text : "", title: title || "This trace holds no ranges.", more: more.map((line) => line.text) };
 }
 
 /** The first one repeats no statement: it is the title of the page. */
@@ -48,7 +60,7 @@ function recommendation(row, isFirst, stepNs, report) {
     isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
     row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(row.hint), report)) : null,
     h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
-      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)}${row.gain_ns <= stepNs ? ` of ${time(stepNs)}` : ""} a step. ` : "", h("span", { class: "rule" }, row.rule)),
+      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)}${row.gain_ns <= stepNs ? ` of ${time(stepNs)}` : ""} a step${row.gain_ns <= stepNs ? `, ${percent(gain)}` : ""}. ` : "", h("span", { class: "rule" }, row.rule)),
     gain !== null && row.gain_ns <= stepNs ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(gain * 100).toFixed(1)}%` })) : null);
 }
 
@@ -84,6 +96,7 @@ function trust(report, run) {
     others === null ? "" : `${delay === null ? "O" : "; o"}ther programs took ${share(others)} of the machine's processors`].join(""), ".");
   const stolen = report.fact("cpu.stolen");
   if (stolen !== null && stolen >= 0.001) item(stolen < CONTENTION, `The hypervisor of this virtual machine ran others for ${share(stolen)} of the time for which the processors had work.`);
+  overviewTables(report).flatMap((each) => linesOf(each, "note")).filter((line) => /^Not recorded: /.test(line.text)).forEach((line) => item(false, name(line.text)));
   if (report.data.trace.files > 1) item(true, `${count(report.data.trace.files)} files are one run: times of different hosts are compared by the hosts' clocks.`);
   const missing = report.table("verdict") ? rowsOf(report.table("verdict")).filter((row) => row.state === "not measured") : [];
   if (missing.length) item(true, `${missing.length} of the ${report.table("verdict").rows.length} rules could not be tested: `, h("a", { href: "#verdict" }, "which, and what to record for them"), ".");
@@ -113,18 +126,18 @@ function parts(report, hueOf) {
 }
 
 export function firstScreen(report, steps, hueOf) {
-  const fired = verdicts(report), { title, more } = opening(report, fired);
+  const fired = verdicts(report), { ran, title, more: said } = opening(report, fired);
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
-  const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
+  const all = linesOf(report.table("verdict"), "head").find((line) => line.label === "ALL"), together = all && `All of this ${all.text}`;
   const stepNs = report.table("overview", "breakdown") && run ? run.mean_ns : 0;
-  const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row) && !more.includes(row.statement)).map((row) => row.statement);
-  const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
+  const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row)).map((row) => row.statement);
+  const charted = steps && steps.steps.length > 1, slowest = said.find((text) => text.startsWith("Slowest:")), more = said.filter((text) => text !== slowest || !charted);
   return [
-    h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].filter((text) => text !== together || !toTry.length).map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
+    h("section", { class: "verdict", id: "summary" }, ran ? h("p", { class: "ran" }, sentence(ran, report)) : null, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),
-    steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
+    charted ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report)) : null,
     trust(report, run),
   ];

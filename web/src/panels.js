@@ -7,7 +7,7 @@ import { categoryHue, CATEGORY_NAMES } from "./theme.js";
 import { memoryChart } from "./memory.js";
 import { ranksPanel, isRanked } from "./ranks.js";
 import { rulesPanel } from "./rules.js";
-import { notesOf, sentence } from "./first.js";
+import { headsOf, notesOf } from "./first.js";
 import { mountTimeline } from "./timeline/index.js";
 import { EmbeddedSource } from "./timeline/source.js";
 
@@ -15,7 +15,7 @@ const WORDS = { run: "The run", breakdown: "A step" };
 
 function headed(table, report, label) {
   if (!table.rows.length && !table.heads.length) return null;
-  return h("div", { class: "part" }, table.heads.map((text) => h("p", {}, sentence(text, report))),
+  return h("div", { class: "part" }, headsOf(table, report),
     table.rows.length ? tableOf(table, label) : null, notesOf(table, report));
 }
 

@@ -40,6 +40,9 @@ struct dw_account_place {
 	bool root;          /* starts the program: main(), or the code of a script */
 	double ns;          /* while it is on the stack */
 	double self_ns;     /* while no other function of the program is above it */
+	/* The function of a library that it calls in at least so much of the time, if it does in most of self_ns; or NULL. */
+	const struct dw_source_function *callee;
+	double callee_ns;
 };
 
 /* The samples that a time rests on. */
@@ -167,6 +170,13 @@ struct dw_account_sum {
 	uint32_t line;
 	double place_ns;
 	bool dominates;
+	/* The function of a library that it calls in at least half of place_ns, as "strlen". NULL: there is none. */
+	const struct dw_source_function *callee;
+	/* Another function of the program, outside of the first one, that has itself at least half as much. NULL: there is
+	 * none. */
+	const struct dw_source_function *second;
+	uint32_t second_line;
+	double second_ns;
 	/* The library that the program calls in at least half of it: dw_library_name() has its name. NULL: there is none.
 	 */
 	const char *library;
@@ -177,9 +187,17 @@ struct dw_account_sum {
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
+/* The same of its second one. */
+const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300]);
+#define DW_ACCOUNT_CALLEE 40 /* characters of a name, and of its module, that a sentence has space for */
+/* "strlen", "copy.deepcopy": what the function of a sum calls. "" if that is not known, or its name is too long for a sentence. Returns
+ * `text`. */
+const char *dw_account_callee(const struct dw_account_sum *sum, char text[80]);
 /* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one
  * after the other, the last one that leads has at least what it leads with, and one with most of the time leads. */
 void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns);
+/* The same of functions that are called. */
+void dw_account_lead_callee(struct dw_account_place *place, const struct dw_source_function *callee, double ns);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
 
 /* What tables show: an explained part, or the cells of all other parts with one state and activity; of imports also one

@@ -131,8 +131,9 @@ static bool cells_is_entry(const struct dw_cells_entry *entry, uint32_t cell, co
 	       (at->function->file || dw_text_same(entry->place.module, at->module));
 }
 
+/* `callee`: what it calls if it is the innermost one. */
 static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look_function *at, double ns,
-                            bool self)
+                            bool self, const struct dw_source_function *callee)
 {
 	uint32_t hash = dw_map_hash_bytes(cell, at->function->name, strlen(at->function->name));
 	uint32_t found = DW_MAP_FIND(&cells->by_entry, hash, i, cells_is_entry(&cells->entries[i], cell, at));
@@ -155,6 +156,8 @@ static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct 
 	entry->seen = cells->number;
 	entry->place.ns += ns;
 	entry->place.self_ns += self ? ns : 0;
+	if (self)
+		dw_account_lead_callee(&entry->place, callee, ns);
 	cells_add_line(cells, found, at->function->line, ns);
 }
 
@@ -172,7 +175,7 @@ void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *p
 	cell->basis.squares += row->squares;
 	cells->number++;
 	for (size_t f = 0; f < look->count; f++)
-		cells_add_place(cells, (uint32_t)(cell - cells->to->cells), &look->functions[f], ns, f == 0);
+		cells_add_place(cells, (uint32_t)(cell - cells->to->cells), &look->functions[f], ns, f == 0, look->callee);
 }
 
 void dw_cells_scale(struct dw_cells *cells, size_t cell, double by)
@@ -199,6 +202,7 @@ static void cells_scale_places(struct dw_cells *cells)
 			continue;
 		entry->place.ns *= cells->scales[entry->cell];
 		entry->place.self_ns *= cells->scales[entry->cell];
+		entry->place.callee_ns *= cells->scales[entry->cell];
 	}
 }
 

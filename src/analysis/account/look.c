@@ -102,6 +102,25 @@ static void look_put_import(struct dw_look *look, const struct look_import *impo
 	look->package_length = import->length;
 }
 
+/* Whether a program calls the function by its name: not a lambda, not one that its library keeps for itself, as "_M_find", and
+ * of Python's interpreter no C function. */
+static bool look_is_called(const struct dw_source_frame *frame, const struct dw_source_function *function, enum dw_activity activity)
+{
+	const char *name = function->name, *member = strrchr(name, '.');
+	const struct dw_source_function *outer = &frame->functions[frame->count - 1];
+
+	if (dw_code_is_nameless(name) || dw_activity_in(activity, DW_ACTIVITY_SET(STARTS) | DW_ACTIVITY_SET(IMPORTS)))
+		return false;
+	if (function != outer && strcmp(name, outer->name) == 0) /* inlined, of an unknown name */
+		return false;
+	if (*name == '_' || *name == '<' || strchr(name, '{') || (member && member[1] == '_' && member[2] != '_'))
+		return false;
+	if (!frame->module)
+		return function->file && frame->role != DW_LIBRARY_FRAMEWORK;
+	return frame->role != DW_LIBRARY_INTERPRETER && frame->role != DW_LIBRARY_FRAMEWORK && frame->role != DW_LIBRARY_TEAM &&
+	       frame->role != DW_LIBRARY_KERNEL && frame->role != DW_LIBRARY_RECORDER;
+}
+
 /* Takes a function outside the program's own code into account. */
 static void look_through(struct dw_look *look, const struct dw_source_frame *frame, const char *file, enum dw_activity activity,
                          bool waits)
@@ -162,12 +181,14 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	look->package = NULL;
 	look->activity = DW_ACTIVITY_UNKNOWN;
 	look->from = NULL;
+	look->callee = NULL;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
 	if (waits && stack.count) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
 		look->activity = frame ? dw_activity_of(frame->module, frame->functions->name, false) : DW_ACTIVITY_UNKNOWN;
+		look->callee = frame && !python && look_is_called(frame, frame->functions, look->activity) ? frame->functions : NULL;
 	}
 	for (uint32_t i = waits; i < stack.count; i++) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
@@ -180,6 +201,8 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !look->library && !waits)
 				look->activity = look_own(frame, function, python);
 			own_above |= own;
+			if (!own_above && look_is_called(frame, function, activity))
+				look->callee = function;
 			if (!own_above) {
 				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);

@@ -17,6 +17,9 @@ struct dw_look {
 	const char *package; /* of DW_ACTIVITY_IMPORTS: whose import it is, of package_length characters; NULL: not known */
 	size_t package_length;
 	const char *from; /* the file of the outermost library that the program calls there; NULL: none */
+	/* What the program's innermost function calls there: the outermost function that is not the program's, if its name is one that
+	 * programs call. NULL: nothing. Not of frameworks, whose calls start other code before they do anything. */
+	const struct dw_source_function *callee;
 	/* Native frames are read, too: a stack of Python alone is that of native code which could not be read. Set by the caller, stays. */
 	bool native;
 	struct dw_look_function *functions; /* the program's, innermost first */

@@ -16,6 +16,7 @@
 struct sum_place {
 	const struct dw_account_place *of;
 	double ns, self_ns;
+	struct dw_account_place called; /* only its callee */
 };
 
 struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities)
@@ -27,6 +28,22 @@ struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_s
 	return select;
 }
 
+/* Adds to a vote of the most: whatever has more than half of all time leads at its end. `same`: it leads already. True: it
+ * leads now. */
+static bool lead_add(double *led_ns, double ns, bool same)
+{
+	if (same) {
+		*led_ns += ns;
+		return false;
+	}
+	if (*led_ns >= ns) {
+		*led_ns -= ns;
+		return false;
+	}
+	*led_ns = ns - *led_ns;
+	return true;
+}
+
 void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns)
 {
 	char one[64], other[64];
@@ -34,14 +51,19 @@ void dw_account_lead(const char **leads, double *led_ns, const char *library, do
 
 	if (!same && *leads && library)
 		same = strcmp(dw_library_name(*leads, one), dw_library_name(library, other)) == 0;
-	if (same) {
-		*led_ns += ns;
-	} else if (*led_ns >= ns) {
-		*led_ns -= ns;
-	} else {
-		*led_ns = ns - *led_ns;
+	if (lead_add(led_ns, ns, same))
 		*leads = library;
-	}
+}
+
+void dw_account_lead_callee(struct dw_account_place *place, const struct dw_source_function *callee, double ns)
+{
+	const struct dw_source_function *leads = place->callee;
+	bool same = leads == callee;
+
+	if (!same && leads && callee)
+		same = strcmp(leads->name, callee->name) == 0 && dw_text_same(leads->file, callee->file);
+	if (lead_add(&place->callee_ns, ns, same))
+		place->callee = callee;
 }
 
 static bool sum_is_place(const struct dw_account_place *place, const struct dw_account_place *other)
@@ -60,11 +82,13 @@ static void sum_add_place(struct sum_place *places, size_t *count, const struct 
 	if (i == MOST_PLACES)
 		return;
 	if (i == *count)
-		places[(*count)++] = (struct sum_place){ place, 0, 0 };
+		places[(*count)++] = (struct sum_place){ .of = place };
 	else if (place->ns * part > places[i].ns)
 		places[i].of = place; /* its line has more of the time */
 	places[i].ns += place->ns * part;
 	places[i].self_ns += place->self_ns * part;
+	if (part > 0)
+		dw_account_lead_callee(&places[i].called, place->callee, place->callee_ns * part);
 }
 
 /* The time of a function in all cells. */
@@ -129,7 +153,30 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->function = best->of->function;
 	sum->line = best->of->line;
 	sum->place_ns = best->ns;
+	sum->callee = best->called.callee_ns >= MOST_OF * best->ns ? best->called.callee : NULL;
 	sum->dominates = best->ns >= MOST_OF * sum->ns && low >= DW_SAMPLES_NAMED;
+}
+
+/* Where a sum is the work of two functions. Of a first one that mostly calls others, nobody knows whether the second
+ * one is among these. */
+static void sum_choose_second(struct dw_account_sum *sum, const struct sum_place *best, const struct sum_place *places,
+                              size_t count, const struct dw_account_basis *basis)
+{
+	const struct sum_place *second = NULL;
+	double low, high;
+
+	for (size_t i = 0; best && i < count; i++)
+		if (&places[i] != best && (!second || places[i].self_ns > second->self_ns))
+			second = &places[i];
+	if (!second || best->self_ns < MOST_OF * best->ns || second->self_ns < MOST_OF * best->ns ||
+	    best->ns + second->self_ns > sum->ns)
+		return;
+	dw_samples_interval(fmin(1, second->self_ns / sum->ns), basis->weight, basis->squares, &low, &high);
+	if (low < DW_SAMPLES_NAMED)
+		return;
+	sum->second = second->of->function;
+	sum->second_line = second->of->line;
+	sum->second_ns = second->self_ns;
 }
 
 /* The largest range with at least half of the cells' time. */
@@ -169,6 +216,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	struct dw_account_sum sum = { .ns = 0 };
 	struct sum_place places[MOST_PLACES];
 	struct dw_account_basis basis = { .samples = 0 };
+	const struct sum_place *best;
 	double led_ns = 0, of_share[DW_SHARE_COUNT] = { 0 };
 	size_t count = 0;
 
@@ -194,29 +242,76 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	if (led_ns < MOST_OF * sum.ns)
 		sum.library = NULL;
 	dw_account_find_interval(account, select, &sum);
-	sum_choose_place(&sum,
-	                 select->explained || select->where ? sum_find_region(account, &sum, places, count)
-	                                                    : sum_find_place(&sum, places, count),
-	                 &basis);
+	best = select->explained || select->where ? sum_find_region(account, &sum, places, count)
+	                                          : sum_find_place(&sum, places, count);
+	sum_choose_place(&sum, best, &basis);
+	sum_choose_second(&sum, best, places, count, &basis);
 	sum.range = sum_find_range(account, select, sum.ns);
 	sum.share = sum_find_share(of_share, sum.ns);
 	return sum;
 }
 
-const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
+static const char *sum_put_place(const struct dw_source_function *function, uint32_t number, char text[300])
 {
-	const struct dw_hot_row row = { .file = sum->function ? sum->function->file : NULL, .line = sum->line };
+	const struct dw_hot_row row = { .file = function ? function->file : NULL, .line = number };
 	char name[200], line[90];
 
 	text[0] = '\0';
-	if (!sum->function)
+	if (!function)
 		return text;
-	snprintf(name, sizeof name, "%s", sum->function->name);
+	snprintf(name, sizeof name, "%s", function->name);
 	dw_name_shorten(name);
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
 	else
 		snprintf(text, 300, "%s", name);
+	return text;
+}
+
+const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
+{
+	return sum_put_place(sum->function, sum->line, text);
+}
+
+const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300])
+{
+	return sum_put_place(sum->second, sum->second_line, text);
+}
+
+/* The module of a file of Python: "copy" of ".../copy.py", "re" of ".../re/__init__.py". Not terminated. NULL: it is none. */
+static const char *sum_find_module(const char *file, size_t *length)
+{
+	size_t bytes = file ? strlen(file) : 0;
+	const char *begin, *end = file + bytes - 3;
+
+	if (bytes < 4 || strcmp(end, ".py") != 0)
+		return NULL;
+	if (end - file > 9 && strncmp(end - 9, "/__init__", 9) == 0)
+		end -= 9;
+	for (begin = end; begin > file && begin[-1] != '/'; begin--)
+		;
+	*length = (size_t)(end - begin);
+	return *length && *begin != '_' && *length < DW_ACCOUNT_CALLEE ? begin : NULL;
+}
+
+const char *dw_account_callee(const struct dw_account_sum *sum, char text[80])
+{
+	const char *module;
+	char name[200];
+	size_t length;
+
+	text[0] = '\0';
+	if (!sum->callee)
+		return text;
+	snprintf(name, sizeof name, "%s", sum->callee->name);
+	dw_name_shorten(name);
+	if (strlen(name) >= DW_ACCOUNT_CALLEE)
+		return text;
+	module = strchr(name, '.') ? NULL : sum_find_module(sum->callee->file, &length);
+	if (module)
+		snprintf(text, 80, "%.*s.%s", (int)length, module, name);
+	else if (strncmp(name, "operator", 8) != 0) /* of which class is not known */
+		snprintf(text, 80, "%s", name);
 	return text;
 }
 

@@ -283,7 +283,7 @@ const struct dw_rule dw_rules_cells[] = {
 		.is_form = cells_is_work,
 		.no_gain = true,
 		.applies = cells_has_function,
-		.statement = "The program's own code {takes} {share} {of}, {cells:part} of it in {cells:function}.",
+		.statement = "The program's own code {takes} {share} {of}, {cells:part} of it in {cells:function}[, {cells:and}].",
 		.look = "dwell report --view hot",
 	},
 	{ 0 },

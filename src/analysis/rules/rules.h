@@ -9,7 +9,7 @@
  * single rule. A rule reads only facts: for a new quantity, add a fact.
  *
  * Some guards hold for all rules. A cause under 5% of the loop is not reported. A statement is firm only if it
- * is based on at least 20 steady steps; otherwise it says "may". A rule whose facts were not
+ * is based on at least 20 steady steps, or is a sum of records; otherwise it says "may". A rule whose facts were not
  * measured is only in the list of all rules. Rules of one group explain the same time, and only one
  * of them is reported.
  */
@@ -177,7 +177,8 @@ struct dw_verdict {
 	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
-	const char *hint;      /* "" if there is none */
+	const char *hint;      /* the remedy, what it saves, and where to look, in one; "" if there is none */
+	const char *remedy, *look; /* its parts; "" if there is none */
 	const char *missing;   /* "record with dwell run --functions"; "" unless not measured */
 };
 

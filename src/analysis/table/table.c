@@ -255,46 +255,85 @@ void dw_table_put_totals(struct dwell_table *table, const void *row, size_t row_
 	}
 }
 
-static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count, size_t *capacity,
-                           const char *format, va_list args)
+static const struct { const char *word, *mark; } labels[] = {
+#define X(name, word, mark) { word, mark },
+	DW_LABELS(X)
+#undef X
+};
+
+const char *dw_label_word(enum dw_label label)
+{
+	return labels[label].word;
+}
+
+const char *dw_line_words(const struct dw_line *line)
+{
+	return line->text + strlen(labels[line->label].mark);
+}
+
+/* Returns a copy, or NULL if memory is out. */
+static const char *table_write_line(struct dwell_table *table, const char *mark, const char *format, va_list args)
 {
 	char line[1024];
-	const char **slot = DW_GROW(lines, capacity, *count);
-	char *copy;
+	size_t used = (size_t)snprintf(line, sizeof line, "%s", mark);
 
-	vsnprintf(line, sizeof line, format, args);
-	copy = dw_arena_text(&table->arena, line, strlen(line));
+	vsnprintf(line + used, sizeof line - used, format, args);
+	return dw_arena_text(&table->arena, line, strlen(line));
+}
+
+static void table_add_line(struct dwell_table *table, bool below, enum dw_label label, const char *format, va_list args)
+{
+	struct dw_line **lines = below ? &table->notes : &table->heads;
+	size_t *count = below ? &table->note_count : &table->head_count;
+	struct dw_line *slot = DW_GROW(lines, below ? &table->note_capacity : &table->head_capacity, *count);
+	const char *copy = table_write_line(table, labels[label].mark, format, args);
+
 	if (slot && copy)
-		(*lines)[(*count)++] = copy;
+		(*lines)[(*count)++] = (struct dw_line){ label, copy };
 	else
 		table->failed = true;
 }
 
+#define TABLE_SAY(table, below, label, format)                  \
+	do {                                                        \
+		va_list args;                                           \
+		va_start(args, format);                                 \
+		table_add_line(table, below, label, format, args);      \
+		va_end(args);                                           \
+	} while (0)
+
+void dw_table_say(struct dwell_table *table, enum dw_label label, const char *format, ...)
+{
+	TABLE_SAY(table, false, label, format);
+}
+
+void dw_table_say_below(struct dwell_table *table, enum dw_label label, const char *format, ...)
+{
+	TABLE_SAY(table, true, label, format);
+}
+
 void dw_table_note(struct dwell_table *table, const char *format, ...)
 {
-	va_list args;
-
-	va_start(args, format);
-	table_add_line(table, &table->notes, &table->note_count, &table->note_capacity, format, args);
-	va_end(args);
+	TABLE_SAY(table, true, DW_LABEL_NONE, format);
 }
 
 void dw_table_head(struct dwell_table *table, const char *format, ...)
 {
-	va_list args;
-
-	va_start(args, format);
-	table_add_line(table, &table->heads, &table->head_count, &table->head_capacity, format, args);
-	va_end(args);
+	TABLE_SAY(table, false, DW_LABEL_NONE, format);
 }
 
 void dw_table_gap(struct dwell_table *table, const char *format, ...)
 {
+	const char **slot = DW_GROW(&table->gaps, &table->gap_capacity, table->gap_count), *copy;
 	va_list args;
 
 	va_start(args, format);
-	table_add_line(table, &table->gaps, &table->gap_count, &table->gap_capacity, format, args);
+	copy = table_write_line(table, "", format, args);
 	va_end(args);
+	if (slot && copy)
+		table->gaps[table->gap_count++] = copy;
+	else
+		table->failed = true;
 }
 
 struct dw_column *dw_table_named(const struct dwell_table *table, const char *name)

@@ -117,6 +117,40 @@ struct dw_column {
 /* The share of a part; no value if the whole is 0. */
 #define DW_PART(part, whole) ((whole) ? DW_REAL((double)(part) / (double)(whole)) : DW_EMPTY)
 
+/*
+ * What a sentence above or below a table is for. X(name, word, mark): text, Markdown and HTML print the word in front of
+ * the sentence; the sentence itself, as JSON has it, begins with the mark.
+ */
+#define DW_LABELS(X)                                                                     \
+	X(NONE, "", "")           /* the renderer only prints the sentence */                \
+	X(REST, "", "")           /* it belongs to the labelled one before it */             \
+	X(STOP, "STOP", "")       /* the run failed, or stands still */                      \
+	X(RISK, "RISK", "")       /* what can end the run */                                 \
+	X(SLOW, "SLOW", "")       /* what takes longer than necessary */                     \
+	X(WORK, "WORK", "")       /* what useful work the time is for: nothing is wrong */   \
+	X(ALSO, "ALSO", "")       /* a chance, or what else is known */                      \
+	X(TRY, "TRY", "  -> ")    /* what to do about the sentence before it */              \
+	X(LOOK, "LOOK", "  -> ")  /* the command that shows the evidence */                  \
+	X(ALL, "ALL", "All of this ") /* what the remedies together can save */                 \
+	X(NOTE, "NOTE", "")                                                                  \
+	X(TRUST, "Trust:", "Trust: ") /* what the figures rest on */                         \
+	X(NEXT, "Next:", "Next: ")    /* the commands to go on with */
+
+enum dw_label {
+#define X(name, word, mark) DW_LABEL_##name,
+	DW_LABELS(X)
+#undef X
+};
+
+struct dw_line {
+	enum dw_label label;
+	const char *text; /* begins with the label's mark */
+};
+
+/* The sentence without the mark. */
+const char *dw_line_words(const struct dw_line *line);
+const char *dw_label_word(enum dw_label label);
+
 struct dw_loss_line {
 	const char *cause;
 	uint64_t records;
@@ -129,18 +163,20 @@ struct dwell_table {
 	const char *part;          /* of an answer in several tables: "breakdown"; otherwise NULL */
 	struct dwell_table *next;     /* the next part, destroyed with this one; or NULL */
 	bool heads_only;           /* the heads contain everything: text and Markdown omit the rows */
+	bool screen;               /* a part of the first screen: where the output is no terminal, text fits it into 80 columns */
 	bool summary;              /* it summarizes the next part: CSV omits it */
 	bool failed;               /* memory ran out: the table is not complete */
 	struct dw_column *columns;
 	size_t column_count;
 	struct dw_cell *cells;     /* row after row */
 	size_t row_count, row_capacity;
+	size_t rows_shown;         /* text, Markdown and HTML have at most these rows, unless there are totals; 0: all */
 	int *depths;               /* of each row in a tree: text indents the first column; or NULL */
 	struct dw_cell *totals;    /* one row, or NULL */
 	struct dw_cell *spare;     /* the row that is filled after memory ran out */
-	const char **notes;        /* sentences below the table */
+	struct dw_line *notes;     /* sentences below the table */
 	size_t note_count, note_capacity;
-	const char **heads;        /* sentences above the table */
+	struct dw_line *heads;     /* sentences above the table */
 	size_t head_count, head_capacity;
 	struct dw_loss_line *losses;
 	size_t loss_count;
@@ -181,6 +217,11 @@ struct dw_cell *dw_table_totals(struct dwell_table *table);
 void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);
 /* The column with this name, which the table must have. */
 struct dw_column *dw_table_named(const struct dwell_table *table, const char *name);
+static inline size_t dw_table_rows_shown(const struct dwell_table *table)
+{
+	return table->rows_shown && !table->totals && table->rows_shown < table->row_count ? table->rows_shown : table->row_count;
+}
+
 static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
 {
 	return table->cells + row * table->column_count;
@@ -204,6 +245,11 @@ static inline void dw_cell_real(struct dw_cell *cell, double value)
 }
 void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *text); /* copies */
 
+/* Add a sentence above the table, or below it. */
+void dw_table_say(struct dwell_table *table, enum dw_label label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void dw_table_say_below(struct dwell_table *table, enum dw_label label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same without a label. */
 void dw_table_note(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dw_table_head(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dw_table_gap(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

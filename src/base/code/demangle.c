@@ -63,9 +63,20 @@ static const char *demangle_skip(const char *at)
 	return at;
 }
 
+/* The bytes of a namespace that tells a reader nothing; 0: there is none. */
+static size_t demangle_skip_namespace(const char *at)
+{
+	static const char *const namespaces[] = { "(anonymous namespace)::", "__cxx11::" };
+
+	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+		if (strncmp(at, namespaces[i], strlen(namespaces[i])) == 0)
+			return strlen(namespaces[i]);
+	return 0;
+}
+
 void dw_name_shorten(char *name)
 {
-	static const char anonymous[] = "(anonymous namespace)::", operator[] = "operator";
+	static const char operator[] = "operator";
 	const char *at = name + (*name == '<'); /* of Rust: <type as trait>::function */
 	bool rust = *name == '<';
 	char *to = name;
@@ -73,8 +84,10 @@ void dw_name_shorten(char *name)
 	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
 		return;
 	while (*at) {
-		if (strncmp(at, anonymous, sizeof anonymous - 1) == 0) {
-			at += sizeof anonymous - 1;
+		size_t nothing = demangle_skip_namespace(at);
+
+		if (nothing) {
+			at += nothing;
 		} else if (strncmp(at, operator, sizeof operator - 1) == 0 && (to == name || to[-1] == ':') && strchr("<>(-", at[8])) {
 			size_t bytes = sizeof operator - 1 + (at[8] == '(' ? 2 : strspn(at + 8, "<>-="));
 

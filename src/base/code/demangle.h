@@ -8,5 +8,5 @@ char *dw_demangle(const char *name);
 /* The length without the compiler's suffix: "train.constprop.0" is a copy of train, "train._omp_fn.0" a loop in it. */
 size_t dw_plain_length(const char *name);
 /* Cuts from a name of C++ what a table has no space for: arguments of templates, parameters, what a function returns, and
- * anonymous namespaces. Other names, also those of Python, stay as they are. */
+ * namespaces without a name or of a library's version. Other names, also those of Python, stay as they are. */
 void dw_name_shorten(char *name);

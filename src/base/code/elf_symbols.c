@@ -450,7 +450,16 @@ uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset
 	return offset - start < LARGEST_FUNCTION && elf_code_end(elf, start) == elf_code_end(elf, offset) ? start : 0;
 }
 
-/* Several symbols may begin at one address: the last one by name is used. */
+/* Several symbols may begin at one address: "pow", "powf64" and "__pow". Programs call the short one that is not reserved. */
+static bool elf_is_better_name(const char *name, const char *than)
+{
+	size_t length = strlen(name), other = strlen(than);
+
+	if ((*name == '_') != (*than == '_'))
+		return *than == '_';
+	return length != other ? length < other : strcmp(name, than) > 0;
+}
+
 const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 {
 	size_t low = DW_FIRST(i, 0, elf->count, elf->functions[i].start > offset);
@@ -466,7 +475,7 @@ const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 		if (offset >= function->end || (!function->sized && dw_elf_function_start(elf, offset) > function->start))
 			continue;
 		other = dw_elf_name(elf, function);
-		if (!name || strcmp(other, name) > 0)
+		if (!name || elf_is_better_name(other, name))
 			name = other;
 		found = function;
 	}

@@ -1,4 +1,4 @@
-/* Names of functions that a library chooses for the processor; see symbolize_chosen.h. */
+/* Names of functions that are in no table of their library; see symbolize_chosen.h. */
 #include "symbolize/symbolize_chosen.h"
 
 #include <dlfcn.h>
@@ -10,8 +10,11 @@
 
 #include "base/order.h"
 
+#define MOST_WRAPPER 64 /* bytes of a function that only calls another one */
+
 struct chosen {
 	uint64_t offset;
+	unsigned order; /* of several names of a function: the first one is shown */
 	const char *name;
 };
 
@@ -23,6 +26,7 @@ static struct {
 } chosen;
 
 DW_ORDER(chosen_compare, struct chosen, DW_UP(offset))
+DW_ORDER(chosen_compare_names, struct chosen, DW_UP(offset) DW_UP(order) DW_TEXT(name))
 
 /* The library of this process that is the file; NULL: none is. */
 static const struct link_map *chosen_find(const char *module)
@@ -56,6 +60,39 @@ static size_t chosen_count_symbols(const struct link_map *map, const Elf64_Sym *
 	return table && table < texts ? (texts - table) / sizeof **symbols : 0;
 }
 
+/* Where a short function goes with its last instruction, as vsnprintf() does to the function that has its work; 0: it
+ * returns. */
+static uintptr_t chosen_jump(uintptr_t code, uint64_t bytes)
+{
+	uintptr_t end = code + bytes, to;
+	int32_t distance;
+
+	if (bytes < 5 || bytes > MOST_WRAPPER)
+		return 0;
+#if defined __x86_64__
+	if (*(const uint8_t *)(end - 5) != 0xe9) /* jmp rel32 */
+		return 0;
+	memcpy(&distance, (const void *)(end - 4), sizeof distance);
+	to = end + (uintptr_t)(intptr_t)distance;
+#else
+	memcpy(&distance, (const void *)(end - 4), sizeof distance);
+	if (((uint32_t)distance & 0xfc000000u) != 0x14000000u) /* b */
+		return 0;
+	to = end - 4 + (uintptr_t)((intptr_t)(int32_t)((uint32_t)distance << 6) >> 4);
+#endif
+	return to >= code && to < end ? 0 : to;
+}
+
+/* The function that a symbol names without being in it: what it chose, or what it goes to. 0: none. */
+static uintptr_t chosen_target(const struct link_map *map, void *library, const Elf64_Sym *symbol, const char *name)
+{
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+		return (uintptr_t)dlsym(library, name);
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
+		return 0;
+	return chosen_jump(map->l_addr + symbol->st_value, symbol->st_size);
+}
+
 static void chosen_load(const char *module)
 {
 	const struct link_map *map = chosen_find(module);
@@ -68,14 +105,16 @@ static void chosen_load(const char *module)
 	chosen.at = library ? calloc(count, sizeof *chosen.at) : NULL;
 	chosen.count = 0;
 	for (size_t i = 0; chosen.at && i < count; i++) {
-		void *address = ELF64_ST_TYPE(symbols[i].st_info) == STT_GNU_IFUNC ? dlsym(library, names + symbols[i].st_name) : NULL;
+		const char *name = names + symbols[i].st_name;
+		uintptr_t address = chosen_target(map, library, &symbols[i], name);
 
 		if (address)
-			chosen.at[chosen.count++] = (struct chosen){ (uint64_t)(uintptr_t)address - map->l_addr,
-				names + symbols[i].st_name };
+			chosen.at[chosen.count++] =
+				(struct chosen){ address - map->l_addr,
+				                 2u * (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC) + (*name == '_'), name };
 	}
 	if (chosen.count)
-		qsort(chosen.at, chosen.count, sizeof *chosen.at, chosen_compare);
+		qsort(chosen.at, chosen.count, sizeof *chosen.at, chosen_compare_names);
 	if (library)
 		dlclose(library);
 }
@@ -92,5 +131,7 @@ const char *dw_chosen_name(const char *module, uint64_t offset)
 		chosen_load(module);
 	}
 	found = chosen.count ? bsearch(&wanted, chosen.at, chosen.count, sizeof *chosen.at, chosen_compare) : NULL;
+	while (found && found > chosen.at && found[-1].offset == offset)
+		found--;
 	return found ? found->name : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/code/activity.h"
 #include "base/code/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
@@ -150,6 +151,20 @@ static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame 
 	return frame && (!(hot->ask->by & DW_HOT_PYTHON) || (!frame->module && frame->functions->file));
 }
 
+/* Whether a function without a name has a caller with one in its library: its time is that function's, as the parts of a
+ * printf() are to whoever called it. */
+static bool hot_is_inner(const struct dw_sample_stack *stack, uint32_t at)
+{
+	const struct dw_source_frame *frame = dw_sample_stack_at(stack, at), *caller;
+
+	if (!frame || !frame->module || !dw_code_is_nameless(frame->functions->name))
+		return false;
+	while ((caller = dw_sample_stack_at(stack, ++at)) != NULL && dw_text_same(caller->module, frame->module))
+		if (!dw_code_is_nameless(caller->functions->name))
+			return true;
+	return false;
+}
+
 /* In place of a runtime's frames: the line that calls the runtime. */
 static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, uint32_t within)
 {
@@ -194,6 +209,8 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, bool 
 	for (uint32_t i = within; i < stack.count; i++) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
+		if (hot_is_inner(&stack, i))
+			continue;
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
 			if (own && (i < libc || !dw_sample_is_own(frame, &frame->functions[n])))
 				continue;

@@ -27,14 +27,24 @@ static void report_put_cells(struct dw_writer_out *out, const struct dw_cell *ce
 	dw_out_text(out, "]");
 }
 
-static void report_put_texts(struct dw_writer_out *out, const char *key, const char *const *texts, size_t count)
+/* Sentences, and the words of their labels if one has a label. */
+static void report_put_lines(struct dw_writer_out *out, const char *key, const struct dw_line *lines, size_t count)
 {
-	dw_out_text(out, ",\"");
-	dw_out_text(out, key);
-	dw_out_text(out, "\":[");
+	bool labelled = false;
+
+	DW_PAGE_PUT(out, ",#:[", key);
 	for (size_t i = 0; i < count; i++) {
 		dw_out_text(out, i ? "," : "");
-		dw_page_put_text(out, texts[i]);
+		dw_page_put_text(out, dw_line_words(&lines[i]));
+		labelled |= lines[i].label != DW_LABEL_NONE;
+	}
+	dw_out_text(out, "]");
+	if (!labelled)
+		return;
+	dw_out_text(out, *key == 'h' ? ",\"head_labels\":[" : ",\"note_labels\":[");
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_page_put_text(out, dw_label_word(lines[i].label));
 	}
 	dw_out_text(out, "]");
 }
@@ -91,8 +101,8 @@ void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *tabl
 		DW_PAGE_PUT(out, "#,#,#]", table->losses[i].cause, table->losses[i].records, table->losses[i].why);
 	}
 	DW_PAGE_PUT(out, "],'rows_cut':#", table->rows_cut);
-	report_put_texts(out, "heads", table->heads, table->head_count);
-	report_put_texts(out, "notes", table->notes, table->note_count);
+	report_put_lines(out, "heads", table->heads, table->head_count);
+	report_put_lines(out, "notes", table->notes, table->note_count);
 	if (table->steps)
 		DW_PAGE_PUT(out, ",'steps':#", table->steps);
 	if (table->thread)

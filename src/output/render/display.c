@@ -41,9 +41,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 		if (isfinite(value) && value > display->like_ns)
 			display->like_ns = value;
 	}
-	/* if the largest has three digits before the point, keep one decimal for the small ones */
-	if (display->like_ns >= 1e3 && !strchr(dw_text_ns_like(display->like_ns, display->like_ns).at, '.'))
-		display->like_ns /= 10;
+	display->like_ns = dw_text_like(display->like_ns);
 	snprintf(display->label, sizeof display->label, "%s%s%s", from->label, *from->label ? " " : "",
 	         dw_text_ns_unit(display->like_ns));
 }
@@ -108,40 +106,42 @@ bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size
 	return used > 0;
 }
 
-void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text), void *to)
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const struct dw_line *line), void *to)
 {
+	struct dw_line said = { DW_LABEL_NONE, NULL };
 	char text[256];
 
+	said.text = text;
 	if (table->part)
 		return;
 	if (table->rows_cut) {
 		snprintf(text, sizeof text, "%s more row%s: --limit all shows %s.",
 		         dw_text_count((int64_t)table->rows_cut).at, dw_text_plural(table->rows_cut),
 		         table->rows_cut == 1 ? "it" : "them");
-		line(to, text);
+		line(to, &said);
 	}
 	if (table->coverage < 0.9995) {
 		snprintf(text, sizeof text, "Recorded: %s of this time.", dw_text_percent(table->coverage).at);
-		line(to, text);
+		line(to, &said);
 	}
 	for (size_t i = 0; i < table->loss_count; i++) {
 		const struct dw_loss_line *loss = &table->losses[i];
 
 		snprintf(text, sizeof text, "Lost: %s record%s (%s: %s).",
 		         dw_text_count((int64_t)loss->records).at, dw_text_plural(loss->records), loss->cause, loss->why);
-		line(to, text);
+		line(to, &said);
 	}
 }
 
-void dw_display_part(const struct dwell_table *table, void (*line)(void *to, const char *text),
+void dw_display_part(const struct dwell_table *table, void (*line)(void *to, const struct dw_line *line),
                      void (*rows)(FILE *file, const struct dwell_table *table, const struct dwell_print_options *options),
                      FILE *file, const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
-		line(file, table->heads[i]);
+		line(file, &table->heads[i]);
 	if (!table->heads_only && table->row_count)
 		rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
-		line(file, table->notes[i]);
+		line(file, &table->notes[i]);
 	dw_display_footer(table, line, file);
 }

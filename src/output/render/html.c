@@ -49,7 +49,7 @@ static double html_most_of(const struct dwell_table *table, size_t column)
 {
 	double most = 0;
 
-	for (size_t row = 0; row < table->row_count; row++)
+	for (size_t row = 0; row < dw_table_rows_shown(table); row++)
 		most = fmax(most, dw_display_number(dw_table_at(table, row) + column));
 	return most;
 }
@@ -97,7 +97,7 @@ static void html_put_rows(FILE *file, const struct dwell_table *table, const str
 		fputs("</th>", file);
 	}
 	fputs("</tr></thead>\n<tbody>", file);
-	for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+	for (size_t row = 0; row < dw_table_rows_shown(table) + (table->totals != NULL); row++) {
 		fputs(row == table->row_count ? "</tbody>\n<tfoot><tr>" : "<tr>", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
@@ -107,10 +107,14 @@ static void html_put_rows(FILE *file, const struct dwell_table *table, const str
 	fputs(table->totals ? "</tfoot></table>\n" : "</tbody></table>\n", file);
 }
 
-static void html_put_line(void *file, const char *text)
+static void html_put_line(void *file, const struct dw_line *line)
 {
+	const char *word = dw_label_word(line->label);
+
 	fputs("<p>", file);
-	html_put_escaped(file, text);
+	if (*word)
+		fprintf(file, "<b>%s</b> ", word);
+	html_put_escaped(file, dw_line_words(line));
 	fputs("</p>\n", file);
 }
 
@@ -124,7 +128,7 @@ void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE 
 		if (count > 1)
 			fprintf(file, "<h4>%s</h4>\n", tables[i]->view);
 		if (dw_display_scope(tables[i], scope, sizeof scope))
-			html_put_line(file, scope);
+			html_put_line(file, &(struct dw_line){ DW_LABEL_NONE, scope });
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			dw_display_part(part, html_put_line, html_put_rows, file, options);
 	}

@@ -100,11 +100,14 @@ static void json_put_losses(struct dw_json *json, const struct dwell_table *tabl
 	dw_json_close(json, ']');
 }
 
-/* Texts on a line of their own. */
-static void json_put_sentences(struct dw_json *json, const char *key, const char *const *texts, size_t count)
+/* Sentences on a line of their own. */
+static void json_put_lines(struct dw_json *json, const char *key, const struct dw_line *lines, size_t count)
 {
 	dw_json_line(json, "\n ");
-	dw_json_put_texts(json, key, texts, count);
+	dw_json_open(json, key, '[');
+	for (size_t i = 0; i < count; i++)
+		dw_json_put_text(json, NULL, lines[i].text);
+	dw_json_close(json, ']');
 }
 
 static void json_put_table(struct dw_json *json, const struct dwell_table *table)
@@ -123,13 +126,15 @@ static void json_put_table(struct dw_json *json, const struct dwell_table *table
 	json_put_totals(json, table);
 	dw_json_line(json, "\n ");
 	json_put_losses(json, table);
-	if (table->gap_count)
-		json_put_sentences(json, "gaps", table->gaps, table->gap_count);
+	if (table->gap_count) {
+		dw_json_line(json, "\n ");
+		dw_json_put_texts(json, "gaps", table->gaps, table->gap_count);
+	}
 	if (table->rows_cut)
 		dw_json_put_whole(json, "rows_cut", table->rows_cut);
 	if (table->head_count)
-		json_put_sentences(json, "heads", table->heads, table->head_count);
-	json_put_sentences(json, "notes", table->notes, table->note_count);
+		json_put_lines(json, "heads", table->heads, table->head_count);
+	json_put_lines(json, "notes", table->notes, table->note_count);
 	dw_json_close(json, '}');
 }
 

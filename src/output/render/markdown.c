@@ -64,7 +64,7 @@ static void markdown_put_rows(FILE *file, const struct dwell_table *table, const
 		if (!table->columns[i].data_only)
 			fputs(markdown_is_number(&table->columns[i]) ? " ---: |" : " :--- |", file);
 	fputs("\n", file);
-	for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+	for (size_t row = 0; row < dw_table_rows_shown(table) + (table->totals != NULL); row++) {
 		fputs("|", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
@@ -74,9 +74,13 @@ static void markdown_put_rows(FILE *file, const struct dwell_table *table, const
 	fputs("\n", file);
 }
 
-static void markdown_put_line(void *file, const char *text)
+static void markdown_put_line(void *file, const struct dw_line *line)
 {
-	dw_render_markdown_text(file, text);
+	const char *word = dw_label_word(line->label);
+
+	if (*word)
+		fprintf(file, "**%s** ", word);
+	dw_render_markdown_text(file, dw_line_words(line));
 	fputs("\n\n", file);
 }
 
@@ -88,7 +92,7 @@ void dw_render_markdown(const struct dwell_table *const *tables, size_t count, F
 
 		fprintf(file, "## %s\n\n", tables[i]->view);
 		if (dw_display_scope(tables[i], scope, sizeof scope))
-			markdown_put_line(file, scope);
+			markdown_put_line(file, &(struct dw_line){ DW_LABEL_NONE, scope });
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			dw_display_part(part, markdown_put_line, markdown_put_rows, file, options);
 	}

@@ -64,9 +64,9 @@ const char *dw_display_cell(const struct dw_display_column *display, const struc
 /* Writes "Only steps 10..20, thread main, rows named aten::*."; false if the scope is the whole trace. */
 bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size);
 /* Writes a table: each sentence by `line`, the rows by `rows`. */
-void dw_display_part(const struct dwell_table *table, void (*line)(void *to, const char *text),
+void dw_display_part(const struct dwell_table *table, void (*line)(void *to, const struct dw_line *line),
                      void (*rows)(FILE *file, const struct dwell_table *table, const struct dwell_print_options *options),
                      FILE *file, const struct dwell_print_options *options);
 /* Calls `line` for each sentence below a table: coverage, losses, rows that were omitted. Tables
  * that are parts of an answer have these sentences among their own notes. */
-void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text), void *to);
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const struct dw_line *line), void *to);

@@ -12,6 +12,8 @@
 #include "render/render.h"
 
 #define GAP 2u
+#define LABEL 7u        /* columns of a label, with the blank behind it */
+#define PIPE_WIDTH 80u  /* of the first screen where the output is no terminal: labelled sentences are broken, wide columns omitted */
 #define LEAST_NAME 20u  /* a column with not_narrow is omitted before texts are shortened below this */
 #define COMMON_NAME 30u /* a column with wide_only is omitted before texts are shortened below this */
 #define MOST_BAR 24u
@@ -118,18 +120,14 @@ static size_t text_piece_length(const char *text)
 	return length + (text[length] == '|');
 }
 
-/* Prints a sentence, broken at blanks to the width of the terminal; a hint keeps its indent. The
- * caller ends the last line. */
-static void text_put_sentence(const struct text_page *page, const char *text)
+/* Prints words behind `column` columns, broken at blanks to at most `limit` columns, or not if that is 0; further lines
+ * begin with `indent` blanks. The caller ends the last line. */
+static void text_put_words(const struct text_page *page, const char *text, unsigned column, unsigned indent, unsigned limit)
 {
-	unsigned limit = page->options->width, indent = (unsigned)strspn(text, " ");
-	unsigned column = indent, at = 0;
 	const char *whole = text;
+	unsigned at = 0;
 
-	if (strncmp(text + indent, "-> ", 3) == 0)
-		indent += 3;
-	text_put_spaces(page, column);
-	for (text += column; *text; text += strspn(text, " ")) {
+	for (; *text; text += strspn(text, " ")) {
 		size_t length = text_piece_length(text);
 		unsigned columns = text_word_columns(text, length), start, space = text > whole && text[-1] == ' ';
 
@@ -147,6 +145,23 @@ static void text_put_sentence(const struct text_page *page, const char *text)
 		column += columns;
 		text += length;
 	}
+}
+
+/* Prints a sentence, broken to the width of the terminal; a hint keeps its indent. One with a label has it in a column
+ * of its own, and on the first screen is broken in a pipe too. */
+static void text_put_sentence(const struct text_page *page, const struct dw_line *line)
+{
+	unsigned limit = page->options->width, indent = (unsigned)strspn(line->text, " ");
+
+	if (line->label == DW_LABEL_NONE) {
+		text_put_spaces(page, indent);
+		text_put_words(page, line->text + indent, indent, indent + (strncmp(line->text + indent, "-> ", 3) == 0 ? 3 : 0), limit);
+		return;
+	}
+	text_put_style(page, "1");
+	fprintf(page->file, "%-*s", (int)LABEL, dw_label_word(line->label));
+	text_put_style(page, "0");
+	text_put_words(page, dw_line_words(line), LABEL, LABEL, limit || !page->table->screen ? limit : PIPE_WIDTH);
 }
 
 /* ---- layout ------------------------------------------------------------------------------- */
@@ -214,8 +229,12 @@ static void text_fit_columns(struct text_page *page)
 	unsigned natural[MOST_COLUMNS], width = page->options->width;
 	size_t count = page->table->column_count;
 
-	if (!width)
+	if (!width) {
+		for (size_t i = count; page->table->screen && i-- > 0 && text_total_width(page) > PIPE_WIDTH;)
+			if (page->table->columns[i].wide_only)
+				page->shown[i] = false;
 		return;
+	}
 	memcpy(natural, page->widths, sizeof natural);
 	/* Long names must not cause columns to be omitted: they count as this many characters. */
 	text_limit_names(page, COMMON_NAME);
@@ -255,7 +274,7 @@ static void text_choose_bar(struct text_page *page)
 	page->bar_width = page->options->width - used;
 	if (page->bar_width > MOST_BAR)
 		page->bar_width = MOST_BAR;
-	for (size_t row = 0; page->bar >= 0 && row < table->row_count; row++) {
+	for (size_t row = 0; page->bar >= 0 && row < dw_table_rows_shown(table); row++) {
 		double value = text_number_of(dw_table_at(table, row) + page->bar);
 
 		if (value > page->bar_most)
@@ -274,7 +293,7 @@ static void text_lay_out(struct text_page *page)
 		page->shown[i] = !table->columns[i].data_only;
 		dw_display_column(&page->display[i], table, i, page->options);
 		page->widths[i] = text_columns(page->display[i].label);
-		for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+		for (size_t row = 0; row < dw_table_rows_shown(table) + (table->totals != NULL); row++) {
 			unsigned width = text_cell_width(page, row, i);
 
 			if (width > page->widths[i])
@@ -377,7 +396,7 @@ static void text_put_rows(struct text_page *page)
 
 	text_lay_out(page);
 	text_put_labels(page);
-	for (size_t row = 0; row < table->row_count; row++) {
+	for (size_t row = 0; row < dw_table_rows_shown(table); row++) {
 		text_put_row(page, dw_table_at(table, row), text_indent_of(table, row));
 		fputc('\n', page->file);
 	}
@@ -391,7 +410,7 @@ static void text_put_rows(struct text_page *page)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void text_put_footer_line(void *pointer, const char *text)
+static void text_put_footer_line(void *pointer, const struct dw_line *line)
 {
 	struct text_page *page = pointer;
 
@@ -399,14 +418,14 @@ static void text_put_footer_line(void *pointer, const char *text)
 		fputc('\n', page->file);
 	page->blank_owed = false;
 	text_put_style(page, "2");
-	text_put_sentence(page, text);
+	text_put_sentence(page, line);
 	text_put_style(page, "0");
 	fputc('\n', page->file);
 }
 
-static void text_put_line(const struct text_page *page, const char *text)
+static void text_put_line(const struct text_page *page, const struct dw_line *line)
 {
-	text_put_sentence(page, text);
+	text_put_sentence(page, line);
 	fputc('\n', page->file);
 }
 
@@ -428,9 +447,9 @@ static void text_put_table(struct text_page *page)
 	bool scoped = page->first && dw_display_scope(table, scope, sizeof scope);
 
 	if (scoped)
-		text_put_line(page, scope);
+		text_put_line(page, &(struct dw_line){ DW_LABEL_NONE, scope });
 	for (size_t i = 0; i < table->head_count; i++)
-		text_put_line(page, table->heads[i]);
+		text_put_line(page, &table->heads[i]);
 	if ((table->head_count || scoped) && (rows || more))
 		fputc('\n', page->file);
 	if (rows) {
@@ -439,7 +458,7 @@ static void text_put_table(struct text_page *page)
 			fputc('\n', page->file);
 	}
 	for (size_t i = 0; i < table->note_count; i++)
-		text_put_line(page, table->notes[i]);
+		text_put_line(page, &table->notes[i]);
 	if (table->note_count && more)
 		fputc('\n', page->file);
 	page->blank_owed = rows && !table->note_count;

@@ -398,7 +398,7 @@ static void json_put_sentences(struct json *out, const struct dwell_table *table
 
 	dw_json_open(&out->to, "sentences", '[');
 	for (size_t i = 0; i < rows; i++)
-		json_text(out, NULL, table->heads[i] + strspn(table->heads[i], " "));
+		json_text(out, NULL, table->heads[i].text + strspn(table->heads[i].text, " "));
 	dw_json_close(&out->to, ']');
 }
 

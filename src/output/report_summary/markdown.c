@@ -254,21 +254,28 @@ static void markdown_put_machine(const struct dw_report_summary *summary, FILE *
 	fputs("\n", file);
 }
 
+/* Whether a sentence of the overview is advice, or stands in the list of verdicts below. */
+static bool markdown_follows(const struct dw_report_summary *summary, const struct dw_line *line)
+{
+	bool listed = line->label == DW_LABEL_TRY || line->label == DW_LABEL_LOOK || line->label == DW_LABEL_ALL ||
+	              line->label == DW_LABEL_REST;
+
+	for (size_t i = 0; i < summary->verdicts.fired; i++)
+		listed |= strcmp(line->text, summary->verdicts.at[i].statement) == 0;
+	return listed;
+}
+
 bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *file)
 {
 	const struct dwell_table *overview = summary->overview;
 	char scope[200];
-	size_t first;
 
 	fputs("### dwell\n\n", file);
 	if (dw_display_scope(overview, scope, sizeof scope))
 		markdown_put_line(file, scope);
-	first = dw_overview_says_ends(summary->model) ? 2 : 1; /* then the steps come behind it */
-	for (size_t i = 0; i < first && i < overview->head_count; i++)
-		markdown_put_line(file, overview->heads[i]);
-	/* Without steps no verdict follows: what the devices and the threads did. Advice is indented. */
-	for (size_t i = first; !summary->steps->count && i < overview->head_count && overview->heads[i][0] != ' '; i++)
-		markdown_put_line(file, overview->heads[i]);
+	for (size_t i = 0; i < overview->head_count; i++)
+		if (!markdown_follows(summary, &overview->heads[i]))
+			markdown_put_line(file, overview->heads[i].text);
 	markdown_put_verdicts(summary, file);
 	markdown_put_tables(summary, file);
 	markdown_put_missing(summary, file);

@@ -167,46 +167,48 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 	uint64_t single = newest ? steps->steps[0].number : steps->summed_from ? steps->summed_from - 1 : 0;
 
 	if (steps->open_count == steps->count)
-		dw_table_head(table, "No step ended: the figures are of the recorded part of %s.",
+		dw_table_say(table, DW_LABEL_NOTE, "No step ended: the figures are of the recorded part of %s.",
 		              steps->count == 1 ? "it" : "them");
 	else if (steps->open_count)
-		dw_table_head(table, "%s more step%s did not end and %s not counted.",
+		dw_table_say(table, DW_LABEL_NOTE, "%s more step%s did not end and %s not counted.",
 		              dw_text_count((int64_t)steps->open_count).at, dw_text_plural(steps->open_count),
 		              steps->open_count == 1 ? "is" : "are");
 	if (steps->summed_count)
-		dw_table_head(table, "The trace holds single steps %s step %llu and summaries of those "
+		dw_table_say(table, DW_LABEL_NOTE, "The trace holds single steps %s step %llu and summaries of those "
 		                     "%s it; percentiles and figures per step are of the single steps.",
 		              newest ? "from" : "up to", (unsigned long long)single, newest ? "before" : "after");
 	if (steps->cut_count && some)
-		dw_table_head(table, "Records are missing in %s step%s; the figures are of the %s step%s "
+		dw_table_say(table, DW_LABEL_NOTE, "Records are missing in %s step%s; the figures are of the %s step%s "
 		              "without missing records.",
 		              dw_text_count((int64_t)steps->cut_count).at, dw_text_plural(steps->cut_count),
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "" : "s");
 	else if (steps->cut_count)
-		dw_table_head(table, "Records are missing in %s: there are no figures per step.",
+		dw_table_say(table, DW_LABEL_NOTE, "Records are missing in %s: there are no figures per step.",
 		              steps->count == 1 ? "it" : "all of them");
 	else if (steps->reduced_count)
-		dw_table_head(table, "Operators and layers were recorded in %s of the steps, chosen at random so that "
+		dw_table_say(table, DW_LABEL_NOTE, "Operators and layers were recorded in %s of the steps, chosen at random so that "
 		                     "recording costs little (--cost full: in all); the figures are of these.",
 		              dw_text_count((int64_t)steps->recorded_count).at);
 	else if (steps->recorded_count < steps->ended_count)
-		dw_table_head(table, "%s of the steps %s recorded; the figures are of %s.",
+		dw_table_say(table, DW_LABEL_NOTE, "%s of the steps %s recorded; the figures are of %s.",
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were", one ? "it" : "them");
 }
 
-void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest)
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns)
 {
 	const struct dw_iteration_times *times = &steps->iterations;
 	double mean_ns = (double)times->mean_ns;
-	char where[96];
+	char where[96], mean[60], p99[60] = "";
 
+	like_ns = like_ns > 0 ? like_ns : mean_ns;
 	view_write_where(steps, where, sizeof where);
-	dw_table_head(table, "%s step%s%s in %s%s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
+	snprintf(mean, sizeof mean, "%s %s", dw_text_ns_like(mean_ns, like_ns).at, dw_text_ns_unit(like_ns));
+	snprintf(p99, sizeof p99, ", p99 %s", dw_text_ns_like((double)times->p99_ns, like_ns).at);
+	dw_table_head(table, "%s%s step%s%s in %s%s, %s a step (p50 %s, p95 %s%s).", program,
 	              dw_text_count((int64_t)times->steps).at, dw_text_plural(times->steps), where,
-	              dw_text_ns((double)times->loop_ns, " ").at,
-	              steps->thread_count > 1 ? ", their sum" : "", dw_text_ns(mean_ns, " ").at,
-	              dw_text_ns_like((double)times->p50_ns, mean_ns).at, dw_text_ns_like((double)times->p95_ns, mean_ns).at,
-	              dw_text_ns_like((double)times->p99_ns, mean_ns).at, rest);
+	              dw_text_ns((double)times->loop_ns, " ").at, steps->thread_count > 1 ? ", their sum" : "", mean,
+	              dw_text_ns_like((double)times->p50_ns, like_ns).at, dw_text_ns_like((double)times->p95_ns, like_ns).at,
+	              *program ? "" : p99);
 	view_head_counted(table, steps);
 }
 

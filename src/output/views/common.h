@@ -68,9 +68,10 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 #define DW_VIEW_SHORT_NAME 400u
 void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_SHORT_NAME], char line[200]);
 
-/* Puts "40 steps in 853 ms, 21.3 ms a step (p50 ...)" and `rest` above the table. If the figures
- * per step are not of all steps, a further sentence says of which. */
-void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest);
+/* Puts "train.py: 40 steps in 853 ms, 21.3 ms a step (p50 ...)" above the table; `program` is "train.py: " or "". The mean is displayed
+ * like this time; 0: like itself. If the
+ * figures per step are not of all steps, a further sentence says of which. */
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns);
 
 /* A fact's value with its unit: "26.5%", "12.3 ms". (facts.c) */
 void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value);

@@ -87,7 +87,7 @@ void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work 
 	for (size_t i = 0; i < work->gap_count; i++)
 		bursts |= work->gaps[i].start_ns > 0; /* one that begins with the run was lost later */
 	if (bursts)
-		dw_table_head(table, "The work of devices was recorded in %s of the time, in bursts chosen at random so that "
+		dw_table_say(table, DW_LABEL_NOTE, "The work of devices was recorded in %s of the time, in bursts chosen at random so that "
 		              "recording costs little (--cost full: all the time); its figures are of these.",
 		              dw_text_percent(work->recorded).at);
 }

@@ -18,115 +18,34 @@
 #include "views/columns.h"
 #include "views/overview_parts.h"
 
-#define SLOW_RATIO 1.5
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
-#define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 #define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
 #define NAMELESS_SHARE 0.5    /* of a run without steps; the sentence then says what to record */
 #define ALONE_SHARE 0.98      /* the same; then samples alone say what ran */
-#define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
 
-/* What the threads with steps did before and after their loops. */
-enum { AROUND_START, AROUND_EVALUATION, AROUND_CHECKPOINT, AROUND_AFTER, AROUND_COUNT };
-
-static void overview_find_around(const struct dw_steps *steps, uint64_t ns[AROUND_COUNT])
-{
-	static const char *const names[AROUND_COUNT] = { "start-up", "evaluation", "checkpoint", "after the last step" };
-	static const enum dw_share shares[AROUND_COUNT] = {
-		[AROUND_EVALUATION] = DW_SHARE_EVALUATION, [AROUND_CHECKPOINT] = DW_SHARE_CHECKPOINT
-	};
-
-	for (size_t i = 0; i < steps->beside_count; i++)
-		for (unsigned around = 0; around < AROUND_COUNT; around++)
-			if (strcmp(steps->besides[i].name, names[around]) == 0)
-				ns[around] = steps->besides[i].ns;
-	for (size_t i = 0; i < steps->thread_count; i++)
-		for (unsigned around = AROUND_EVALUATION; around <= AROUND_CHECKPOINT; around++) {
-			uint64_t in_loop = steps->loops[i].outside_ns[shares[around]];
-
-			ns[around] -= in_loop < ns[around] ? in_loop : ns[around];
-		}
-}
-
-/* Writes "; outside the loop 400 ms of start-up and 28.8 s of evaluation", or "". Of several loops it is a sum, as their steps are. */
-static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)
-{
-	static const char *const phrases[AROUND_COUNT] = { "of start-up", "of evaluation", "of checkpoints", "after the last step" };
-	uint64_t ns[AROUND_COUNT] = { 0 };
-	size_t count = 0, used = 0, shown = 0;
-
-	to[0] = '\0';
-	overview_find_around(steps, ns);
-	for (unsigned around = 0; around < AROUND_COUNT; around++)
-		count += dw_overview_is_named(ns[around], steps);
-	for (unsigned around = 0; around < AROUND_COUNT && used < size; around++) {
-		if (!dw_overview_is_named(ns[around], steps))
-			continue;
-		used += (size_t)snprintf(to + used, size - used, "%s%s %s",
-		                         shown            ? shown + 1 == count ? " and " : ", "
-		                         : steps->thread_count > 1 ? "; outside the loops, as sums, "
-		                                                   : "; outside the loop ",
-		                         dw_text_ns((double)ns[around], " ").at, phrases[around]);
-		shown++;
-	}
-}
-
-/* Then a verdict says so. */
-static bool overview_is_oversubscribed(const struct dw_overview *overview)
-{
-	for (size_t i = 0; i < overview->verdicts.fired; i++)
-		if (strcmp(overview->verdicts.at[i].rule->id, "oversubscribed") == 0)
-			return true;
-	return false;
-}
-
-/* The kernel cannot say which thread a hypervisor stopped, so that this is of the whole machine. */
-static void overview_head_stolen(struct dwell_table *table, const struct dw_overview *overview)
-{
-	const struct dw_fact *stolen = overview->facts ? &overview->facts->at[DW_FACT_CPU_STOLEN] : NULL;
-
-	if (stolen && stolen->measured && stolen->value >= STOLEN_SHARE)
-		dw_table_head(table, "The hypervisor of this virtual machine ran others for %.0f%% of the time for which the "
-		                     "CPUs had work: times are longer by that.", stolen->value * 100);
-}
-
-/* Comes first: if other programs used the CPU, all times below include waiting for them. */
-static void overview_head_delay(struct dwell_table *table, const struct dw_overview *overview)
+/* "train.py: ", or "" if the trace does not say what ran. */
+static void overview_write_program(const struct dw_overview *overview, char *to, size_t size)
 {
 	const struct dw_source *source = overview->source;
-	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
-	size_t threads = 0;
-	long cpus = dw_machine_cpus(source);
-	bool rest;
+	uint32_t thread = overview->steps ? overview->steps->threads[0] : overview->facts->thread, process = 0;
 
-	if (overview->steps && delay && delay->measured) {
-		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
-			dw_table_head(table, "The steps' thread waited for a CPU for %.0f%% of its time: other "
-			              "programs or threads had it. Times are not this thread's alone.", delay->value * 100);
-		return;
-	}
-	if (overview->delay_share < DELAY_SHARE)
-		return;
-	for (size_t i = 0; i < source->thread_count; i++)
-		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
-	rest = overview->facts && overview->facts->account && overview->facts->account->state_ns[DW_ACCOUNT_NO_CPU] > 0;
-	if (cpus > 0 && threads > (size_t)cpus)
-		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
-		              "the program's own %zu threads had the %ld CPU%s%s.",
-		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s", rest ? "; shares are of the rest" : "");
-	else
-		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run%s.", overview->delay_share * 100,
-		              rest ? "; shares are of the rest" : ": times are not this program's alone");
+	if (thread < source->thread_count)
+		process = source->threads[thread].process;
+	while (process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
+		process++;
+	to[0] = '\0';
+	if (source->process_count && *source->processes[process].label)
+		snprintf(to, size, "%.200s: ", source->processes[process].label);
 }
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
 {
-	char besides[512];
+	char program[256];
 
-	overview_head_besides(overview->steps, besides, sizeof besides);
-	dw_view_head_steps(table, overview->steps, besides);
+	overview_write_program(overview, program, sizeof program);
+	dw_view_head_steps(table, overview->steps, program, dw_overview_like(overview));
 	dw_overview_head_bursts(table, overview);
 }
 
@@ -153,11 +72,11 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 {
 	bool python = dw_view_is_python(overview->source);
 
-	dw_table_head(table, "For %s of it no range of the main thread is open: what it does then was not recorded.",
+	dw_table_say(table, DW_LABEL_NOTE, "For %s of it no range of the main thread is open: what it does then was not recorded.",
 	              dw_text_percent(overview->nameless_share).at);
 	if (overview->source->files[0].foreign || overview_has_calls(overview) || dw_source_has_samples(overview->source))
 		return;
-	dw_table_head(table, "  -> %s", python ? "dwell run --functions records which functions take the time"
+	dw_table_say(table, DW_LABEL_TRY, "%s", python ? "dwell run --functions records which functions take the time"
 	              : overview_has_functions(overview->source)
 	                  ? "the program was compiled with -finstrument-functions: 'dwell run --functions' records its "
 	                    "functions"
@@ -166,7 +85,7 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 }
 
 /* How to get steps. */
-static void overview_head_advice(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_note_advice(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const char *names = overview->step_candidates, *range = overview->step_range;
 	bool is_python = !overview->source->files[0].foreign && dw_view_is_python(overview->source);
@@ -183,7 +102,7 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	else if (names)
 		snprintf(recurs, sizeof recurs, "; %s may be one: %s", strchr(names, ',') ? "these functions" : "this function",
 		         names);
-	dw_table_head(table, "  -> %s shows what a step takes%s",
+	dw_table_say_below(table, DW_LABEL_TRY, "%s shows what a step takes%s",
 	              overview->source->files[0].foreign
 	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
 	              : is_python ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
@@ -213,7 +132,7 @@ static void overview_head_behind(struct dwell_table *table, const struct dw_over
 	loop_ns = facts->at[DW_FACT_LOOP_WALL].value;
 	if (share < BEHIND_SHARE)
 		return;
-	dw_table_head(table, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
+	dw_table_say(table, DW_LABEL_NOTE, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
 	              dw_text_ns(loop_ns * share / (1 - share), " ").at,
 	              dw_text_ns(facts->at[DW_FACT_DEVICE_STEP].value, " ").at);
 }
@@ -225,22 +144,32 @@ static void overview_head_verdicts(struct dwell_table *table, const struct dw_ov
 
 	overview_head_behind(table, overview);
 	if (unseen >= 1)
-		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+		dw_table_say(table, DW_LABEL_NOTE, "Device time not recorded: operator times are launch and wait times.");
 	else if (unseen > 0)
-		dw_table_head(table, "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
+		dw_table_say(table, DW_LABEL_NOTE,
+		             "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
 		              dw_text_percent(unseen).at);
-	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
+	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS, dw_overview_like(overview));
 }
 
-/* Whether a sentence is about what the thread does: then the table with its rows is shown. Parts of the loop are rows of another. */
+/* Whether a sentence is about what the thread does. Parts of the loop are rows of another table. */
+static bool overview_is_of_cells(const struct dw_verdict *verdict)
+{
+	bool any = false;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && verdict->has_cells; state++)
+		any |= !verdict->cells.by_name && !verdict->cells.classes && verdict->cells.activities[state];
+	return any;
+}
+
+/* Then there is the table with its rows. */
 static bool overview_says_cells(const struct dw_overview *overview)
 {
 	const struct dw_verdicts *verdicts = &overview->verdicts;
 	bool any = false;
 
 	for (size_t i = 0; i < verdicts->fired && i < MOST_VERDICTS; i++)
-		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT && verdicts->at[i].has_cells; state++)
-			any |= !verdicts->at[i].cells.by_name && !verdicts->at[i].cells.classes && verdicts->at[i].cells.activities[state];
+		any |= overview_is_of_cells(&verdicts->at[i]);
 	return any;
 }
 
@@ -251,7 +180,7 @@ static void overview_head_iterations(struct dwell_table *table, const struct dw_
 						 *count = &overview->facts->at[DW_FACT_STEP_COUNT];
 
 	if (overview->facts->iterations == DW_ITERATIONS_PERIOD && mean->measured)
-		dw_table_head(table, "%.200s recurs: it begins %s iterations of %s on average.",
+		dw_table_say(table, DW_LABEL_NOTE, "%.200s recurs: it begins %s iterations of %s on average.",
 		              overview->facts->iteration_name, dw_text_count((int64_t)count->value).at,
 		              dw_text_ns(mean->value, " ").at);
 }
@@ -262,21 +191,21 @@ static void overview_head_nothing(struct dwell_table *table, const struct dw_ove
 	dw_table_head(table, "Nothing was recorded.");
 	dw_overview_head_lacks(table, overview);
 	if (dw_view_meta(overview->source, DW_KEY_APART)) {
-		dw_table_head(table,
-		              "  -> which processes ran, and why they are not in the trace, is below at \"Not recorded\"");
+		dw_table_say(table, DW_LABEL_LOOK,
+		             "which processes ran, and why they are not in the trace, is below at \"Not recorded\"");
 		return;
 	}
 	if (dw_view_is_python(overview->source)) {
-		dw_table_head(table, "  -> dwell run --functions records which functions take the time");
+		dw_table_say(table, DW_LABEL_TRY, "dwell run --functions records which functions take the time");
 		return;
 	}
 	if (overview_has_functions(overview->source)) {
-		dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
+		dw_table_say(table, DW_LABEL_TRY, "the program was compiled with -finstrument-functions: record its "
 		                     "functions with 'dwell run --functions'");
 		return;
 	}
-	dw_table_head(table,
-	              "  -> a program says what it does with the probes of "
+	dw_table_say(table, DW_LABEL_TRY,
+	             "a program says what it does with the probes of "
 	              "<dwell/probe.h>, or through a library that has them%s",
 	              overview->source->files[0].foreign
 	                  ? ""
@@ -286,123 +215,41 @@ static void overview_head_nothing(struct dwell_table *table, const struct dw_ove
 static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
-	bool sampled = dw_source_has_samples(overview->source);
+	bool sampled = dw_source_has_samples(overview->source), alone = overview_is_sampled_alone(overview);
+	struct dw_text wall = dw_text_ns((double)overview->wall_ns, " ");
+	char program[256], cpus[64], ranges[64] = "";
 
-	if (overview_is_sampled_alone(overview)) {
-		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
-		              dw_text_ns((double)overview->wall_ns, " ").at);
-		overview_head_iterations(table, overview);
-		dw_overview_head_devices(table, overview);
-		overview_head_verdicts(table, overview);
-		dw_overview_head_hot(table, overview);
-		overview_head_advice(table, overview);
-		return;
-	}
-	if (!flat->records && overview->source->files[0].waits) {
+	overview_write_program(overview, program, sizeof program);
+	dw_overview_write_cpus(overview, cpus, sizeof cpus);
+	if (!alone && !flat->records && overview->source->files[0].waits) {
 		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
 		                     "program marked none.");
-		dw_table_head(table, "  -> mark each iteration with %s, or record without --steps and --schedule",
+		dw_table_say(table, DW_LABEL_TRY, "mark each iteration with %s, or record without --steps and --schedule",
 		              dw_view_is_python(overview->source) ? "dwell.step()" : "DWELL_STEP() or dwell_step()");
 		return;
 	}
-	if (!flat->records && dw_model_source(overview->model)->events_count) {
-		dw_table_head(table, "%s of wall time. Only the work of devices was recorded.",
-		              dw_text_ns((double)overview->wall_ns, " ").at);
+	if (!alone && !flat->records && dw_model_source(overview->model)->events_count) {
+		dw_table_head(table, "%s%s. Only the work of devices was recorded.", program, wall.at);
+		dw_overview_head_failed(table, overview);
 		dw_overview_head_devices(table, overview);
 		return;
 	}
-	if (!flat->records) {
+	if (!alone && !flat->records) {
 		overview_head_nothing(table, overview);
+		dw_overview_head_failed(table, overview);
 		return;
 	}
-	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
-	              dw_text_ns((double)overview->wall_ns, " ").at,
-	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
-	if (overview->nameless_share >= NAMELESS_SHARE)
+	if (!alone)
+		snprintf(ranges, sizeof ranges, ", %s range%s", dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
+	dw_table_head(table, "%s%s%s%s. No steps are marked.", program, wall.at, cpus, ranges);
+	dw_overview_head_failed(table, overview);
+	if (!alone && overview->nameless_share >= NAMELESS_SHARE)
 		overview_head_nameless(table, overview);
 	overview_head_iterations(table, overview);
-	dw_overview_head_devices(table, overview);
 	overview_head_verdicts(table, overview);
-	if (sampled)
+	dw_overview_head_devices(table, overview);
+	if (alone || sampled)
 		dw_overview_head_hot(table, overview);
-	overview_head_advice(table, overview);
-}
-
-/* ---- the last sentences ----------------------------------------------------------------- */
-
-static const struct dw_step *overview_slowest_step(const struct dw_steps *steps)
-{
-	const struct dw_step *slowest = NULL;
-
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i];
-
-		if (!step->open && (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
-			slowest = step;
-	}
-	return slowest;
-}
-
-static void overview_note_slowest(struct dwell_table *table, const struct dw_overview *overview)
-{
-	const struct dw_steps *steps = overview->steps;
-	const struct dw_step *step = overview_slowest_step(steps);
-	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
-	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0, extra_ns;
-	struct dw_view_slow slow;
-	const char *reason;
-
-	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
-		return;
-	dw_view_slow_begin(&slow, overview->model, steps);
-	reason = dw_view_slow_reason(&slow, step, &extra_ns);
-	if (reason)
-		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
-		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
-		              dw_text_ns(extra_ns, " ").at, reason);
-	else
-		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median (dwell report --view steps).",
-		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
-}
-
-/* Notes how the program ended, if `dwell run` recorded it. */
-static void overview_note_end(struct dwell_table *table, const struct dw_overview *overview)
-{
-	for (size_t i = 0; i < overview->source->meta_count; i++) {
-		const struct dw_source_meta *meta = &overview->source->metas[i];
-		int number;
-
-		if (strcmp(meta->key, DW_KEY_STATUS) == 0 && sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
-			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
-			              number > 0 && number < 65 ? strsignal(number) : "?",
-			              dw_text_count((int64_t)overview->flat->open).at,
-			              overview->flat->open == 1 ? " was" : "s were");
-	}
-}
-
-/* Names further views, only those that have something to show for this trace. */
-static void overview_note_more(struct dwell_table *table, const struct dw_overview *overview)
-{
-	uint32_t categories = dw_model_categories(overview->model);
-	char *names = NULL;
-
-	for (size_t i = 0; dw_view_at(i); i++) {
-		const struct dw_view *view = dw_view_at(i);
-
-		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "facts") == 0 ||
-		    (view->needs_steps && !overview->steps) ||
-		    dw_view_lacks(view, overview->source) ||
-		    (view->categories && !(categories & view->categories)) ||
-		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
-			continue;
-		names = names ? dw_arena_printf(&table->arena, "%s|%s", names, view->name)
-		              : dw_arena_printf(&table->arena, "%s", view->name);
-		table->failed |= !names;
-		if (!names)
-			return;
-	}
-	if (names && overview->flat->records)
-		dw_table_note(table, "More: dwell report --view %s", names);
 }
 
 /* ---- the whole --------------------------------------------------------------------------- */
@@ -435,7 +282,7 @@ static void overview_put_steps(struct overview_run *row, const struct dw_overvie
 {
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_iteration_times *times = &steps->iterations;
-	const struct dw_step *slowest = overview_slowest_step(steps);
+	const struct dw_step *slowest = dw_overview_slowest_step(steps);
 
 	row->steps = DW_INT(steps->count + steps->summed_count);
 	row->steps_recorded = DW_INT(steps->recorded_count);
@@ -564,6 +411,7 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 	overview->source = dw_model_source(model);
 	overview->symbols = dw_model_symbols(model, NULL);
 	overview->has_shapes = overview_has_shapes(model, overview->symbols);
+	overview->delay_known = overview->source->end_ns && !isnan(dw_view_meta_number(overview->source, DW_KEY_DELAY_NS));
 	if (overview->source->end_ns)
 		overview->delay_share =
 			fmin(1, overview_number(overview->source, DW_KEY_DELAY_NS) / (double)overview->source->end_ns);
@@ -592,6 +440,84 @@ static struct dwell_table *overview_append(struct dwell_table *last, struct dwel
 	return part ? part : last;
 }
 
+/* Whether a sentence is about what the account alone divides. */
+static bool overview_is_of_states(const struct dw_verdict *verdict)
+{
+	return overview_is_of_cells(verdict) && (verdict->rule->part == DW_RULE_PART_NONE || verdict->rule->part == DW_RULE_PART_COMPUTE);
+}
+
+/* Text has one table of what the main thread did: the one with the rows that the first sentence is about, or else the parts of the
+ * step or of the run, unless these have no names. The other one is data only. */
+static void overview_choose_parts(const struct dw_overview *overview, struct dwell_table *parts, struct dwell_table *account)
+{
+	const struct dw_verdicts *verdicts = &overview->verdicts;
+	const struct dw_steps *steps = overview->steps;
+	double nameless = overview->nameless_share;
+
+	if (!parts || !account)
+		return;
+	if (steps)
+		nameless = (double)steps->share_ns[DW_SHARE_OTHER] / fmax(1, (double)steps->recorded_ns);
+	if (nameless >= NAMELESS_SHARE || (verdicts->fired && overview_is_of_states(&verdicts->at[0])))
+		parts->heads_only = true;
+	else
+		account->heads_only = true;
+}
+
+static struct dwell_table *overview_add_steps(struct dwell_table *table, struct dw_overview *overview, struct dwell_error *error)
+{
+	struct dwell_table *last = table, *ends, *parts = NULL, *account = NULL;
+
+	overview_head_steps(table, overview);
+	dw_overview_head_stop(table, overview->model);
+	dw_view_head_step_on(table, overview->source);
+	dw_overview_head_ends(table, overview);
+	overview_head_verdicts(table, overview);
+	last = overview_append(last, ends = dw_overview_ends(overview, error));
+	overview->has_ends = ends != NULL;
+	if (overview->steps->recorded_count)
+		last = overview_append(last, parts = dw_overview_breakdown(overview, error));
+	if (overview_says_cells(overview))
+		last = overview_append(last, account = dw_overview_account(overview, error));
+	overview_choose_parts(overview, parts, account);
+	return overview_append(last, dw_overview_device(overview, error));
+}
+
+static struct dwell_table *overview_add_run(struct dwell_table *table, struct dw_overview *overview, struct dwell_error *error)
+{
+	struct dwell_table *last = table, *wall = dw_overview_wall(overview, error), *account = NULL;
+	bool divided = overview->facts->account && dw_account_is_divided(overview->facts->account);
+
+	overview_head_run(table, overview);
+	dw_view_head_step_on(table, overview->source);
+	if (overview_is_sampled_alone(overview)) {
+		dw_table_destroy(wall);
+		wall = NULL;
+	} else {
+		last = overview_append(last, wall);
+	}
+	if (overview_says_cells(overview) || divided)
+		last = overview_append(last, account = dw_overview_account(overview, error));
+	overview_choose_parts(overview, wall, account);
+	last = overview_append(last, dw_overview_kernels(overview, error));
+	return overview_append(last, dw_overview_hot(overview, error));
+}
+
+static void overview_add_notes(struct dwell_table *last, const struct dwell_table *first, struct dw_overview *overview)
+{
+	if (overview->steps) {
+		if (!overview->has_ends)
+			dw_overview_note_outside(last, overview);
+		dw_overview_note_phases(last, overview);
+		dw_overview_note_slowest(last, overview);
+	} else if (overview->flat->records || overview_is_sampled_alone(overview)) {
+		overview_note_advice(last, overview);
+	}
+	dw_overview_note_end(last, overview);
+	dw_overview_say_trust(last, first, overview);
+	dw_overview_say_next(last, overview);
+}
+
 static struct dwell_table *overview_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
@@ -601,46 +527,13 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 	if (overview_prepare(&overview, model, error) == 0)
 		table = overview_run_table(&overview, error);
 	if (table) {
-		last = table;
-		if (overview.steps)
-			dw_overview_head_stop(table, model);
-		else
-			dw_overview_head_failed(table, &overview);
 		dw_view_state_gaps(table, model);
-		dw_overview_head_ends(table, &overview);
-		overview_head_delay(table, &overview);
-		overview_head_stolen(table, &overview);
-		dw_view_head_step_on(table, overview.source);
-		last = overview_append(last, dw_overview_ends(&overview, error));
-		if (overview.steps) {
-			overview_head_steps(table, &overview);
-			overview_head_verdicts(table, &overview);
-			dw_overview_head_phases(table, &overview);
-			if (overview.steps->recorded_count)
-				last = overview_append(last, dw_overview_breakdown(&overview, error));
-			if (overview_says_cells(&overview))
-				last = overview_append(last, dw_overview_account(&overview, error));
-			last = overview_append(last, dw_overview_device(&overview, error));
-		} else {
-			struct dwell_table *wall = dw_overview_wall(&overview, error);
-
-			overview_head_run(table, &overview);
-			if (overview_is_sampled_alone(&overview))
-				dw_table_destroy(wall);
-			else
-				last = overview_append(last, wall);
-			if (overview_says_cells(&overview) || (overview.facts->account && dw_account_is_divided(overview.facts->account)))
-				last = overview_append(last, dw_overview_account(&overview, error));
-			last = overview_append(last, dw_overview_kernels(&overview, error));
-			last = overview_append(last, dw_overview_hot(&overview, error));
-		}
+		last = overview.steps ? overview_add_steps(table, &overview, error) : overview_add_run(table, &overview, error);
 		if (!overview_is_sampled_alone(&overview))
 			last = overview_append(last, dw_overview_names(&overview, error));
-		if (overview.steps)
-			overview_note_slowest(last, &overview);
-		overview_note_end(last, &overview);
-		dw_overview_note_losses(last, table, &overview);
-		overview_note_more(last, &overview);
+		overview_add_notes(last, table, &overview);
+		for (struct dwell_table *part = table; part; part = part->next)
+			part->screen = true;
 	}
 	dw_arena_reset(&overview.texts);
 	return table;

@@ -99,9 +99,9 @@ static void overview_head_device(struct dwell_table *table, const struct dw_over
 	overview_write_events(rest, sizeof rest, &kernels, "kernel takes", "kernels take");
 	overview_write_events(rest, sizeof rest, &copies, "copy takes", "copies take");
 	if (!busy_ns)
-		dw_table_head(table, "%s: the driver did not say how long its work took.", name);
+		dw_table_say(table, DW_LABEL_ALSO, "%s: the driver did not say how long its work took.", name);
 	else
-		dw_table_head(table, "%s: busy for %s, %s of the run%s%s.", name, dw_text_ns((double)busy_ns, " ").at,
+		dw_table_say(table, DW_LABEL_ALSO, "%s: busy for %s, %s of the run%s%s.", name, dw_text_ns((double)busy_ns, " ").at,
 		              dw_text_percent((double)busy_ns / run_ns / work->recorded).at,
 		              work->recorded < 1 ? " by what was recorded" : "", rest);
 }
@@ -121,7 +121,7 @@ void dw_overview_head_devices(struct dwell_table *table, const struct dw_overvie
 	for (size_t i = 0; work && times && i < times->device_count && i < MOST_DEVICES; i++)
 		overview_head_device(table, overview, work, &times->devices[i]);
 	if (times && times->device_count > MOST_DEVICES)
-		dw_table_head(table, "%zu more devices: dwell report --view device", times->device_count - MOST_DEVICES);
+		dw_table_say(table, DW_LABEL_LOOK, "dwell report --view device has %zu more devices", times->device_count - MOST_DEVICES);
 }
 
 struct overview_kernel {
@@ -171,6 +171,7 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 	if (!table)
 		return NULL;
 	table->part = "kernels";
+	table->rows_shown = DW_OVERVIEW_ROWS;
 	dw_table_sort_by(table, "total_ns");
 	return table;
 }

@@ -100,10 +100,9 @@ void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview
 	if (!ends_write_failure(failure, sizeof failure, overview->source))
 		return;
 	dw_view_until_end(overview->model, did, sizeof did);
-	dw_table_head(table, "The program ended %s, %s after its begin%s%s.", failure,
-	              dw_text_ns((double)overview->wall_ns, " ").at, *uncaught ? ", by the exception " : "", uncaught);
+	dw_table_say(table, DW_LABEL_STOP, "The program ended %s%s%s.", failure, *uncaught ? ", by the exception " : "", uncaught);
 	if (*did)
-		dw_table_head(table, "Until then: %s.", did);
+		dw_table_say(table, DW_LABEL_REST, "Until then: %s.", did);
 }
 
 void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *overview)
@@ -121,7 +120,7 @@ void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *
 	if (overview->steps && overview->steps->thread_count > 1)
 		snprintf(whose, sizeof whose, "the run of %s",
 		         dw_view_thread_name(overview->model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
-	dw_table_head(table, "%s %.0f%% of %s (%s)%s%s.",
+	dw_table_say(table, DW_LABEL_SLOW, "%s %.0f%% of %s (%s)%s%s.",
 	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
 	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }
@@ -138,7 +137,7 @@ static const struct dw_column ends_columns[] = {
 	DW_FIELD(struct ends_row, line, "line", NONE, TEXT),
 	DW_FIELD(struct ends_row, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct ends_row, share, "of the run", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN, .sums = "ns"),
-	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT),
+	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT, .wide_only = true),
 	DW_FIELD(struct ends_row, phase, "phase", NONE, TEXT, .data_only = true),
 };
 

@@ -134,7 +134,7 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 
 	if (samples->has_periods && cpus > 1 && shares[busiest] >= ONE_THREAD &&
 	    (double)samples->cpu_ns > 0.5 * (double)overview->wall_ns)
-		dw_table_head(table, "One thread does the work: %s used %.0f%% of the CPU time, and there are %ld CPUs.",
+		dw_table_say(table, DW_LABEL_ALSO, "One thread does the work: %s used %.0f%% of the CPU time, and there are %ld CPUs.",
 		              dw_view_thread_name(overview->model, busiest, false, name), shares[busiest] * 100, cpus);
 	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
 		struct hot_spin spin = { .source = source, .thread = thread };
@@ -147,7 +147,7 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 		hot_write_function(function, sizeof function,
 		                   &(struct dw_hot_row){ .name = spin.most->functions->name, .file = spin.most->functions->file,
 		                                         .line = spin.most->functions->line });
-		dw_table_head(table, "The CPU time of thread %s is all in one loop, %s: it %s.",
+		dw_table_say(table, DW_LABEL_ALSO, "The CPU time of thread %s is all in one loop, %s: it %s.",
 		              dw_view_thread_name(overview->model, thread, false, name), function,
 		              spin.most->loop == DW_CODE_SPINS ? "spins until another thread writes what it reads"
 		                                               : "may spin while it waits");
@@ -174,7 +174,7 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 			snprintf(holder, sizeof holder, ", mostly while thread %s had the lock",
 			         dw_view_thread_name(overview->model, held.rows[0].place.holder, false, name));
 		hot_write_function(function, sizeof function, &hot.rows[0]);
-		dw_table_head(table, "Threads waited for locks for %s in all, %.0f%% of it in %s%s (--view waits).",
+		dw_table_say(table, DW_LABEL_ALSO, "Threads waited for locks for %s in all, %.0f%% of it in %s%s (--view waits).",
 		              dw_text_ns((double)hot.cpu_ns, " ").at, 100 * (double)hot.rows[0].self / (double)hot.weight,
 		              function, holder);
 	}
@@ -315,12 +315,32 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 	dw_hot_reset(&hot);
 }
 
+void dw_overview_write_samples(const struct dw_overview *overview, char *to, size_t size)
+{
+	const struct dw_samples *samples = overview->steps ? NULL : dw_model_samples(overview->model, NULL);
+
+	to[0] = '\0';
+	if (samples && samples->count && samples->has_periods)
+		snprintf(to, size, "; %s sample%s stand%s for %s of CPU time", dw_text_count((int64_t)samples->samples).at,
+		         dw_text_plural(samples->samples), samples->samples == 1 ? "s" : "", dw_text_ns((double)samples->cpu_ns, " ").at);
+}
+
+void dw_overview_write_cpus(const struct dw_overview *overview, char *to, size_t size)
+{
+	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
+	long allowed = dw_machine_cpus(overview->source);
+
+	to[0] = '\0';
+	if (samples && samples->count && samples->has_periods && allowed && overview->wall_ns)
+		snprintf(to, size, ", %.1f of %ld CPU%s in use", (double)samples->cpu_ns / (double)overview->wall_ns, allowed,
+		         allowed == 1 ? "" : "s");
+}
+
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
-	char cpus[64] = "", candidates[300];
-	long allowed = dw_machine_cpus(overview->source);
 	uint64_t missing_ns = hot_missing_ns(overview);
+	char candidates[300];
 	double *shares;
 	uint32_t busiest;
 
@@ -328,16 +348,10 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		dw_overview_head_unsampled(table, overview);
 		return;
 	}
-	if (allowed && overview->wall_ns)
-		snprintf(cpus, sizeof cpus, ", %.1f of %ld CPU%s", (double)samples->cpu_ns / (double)overview->wall_ns,
-		         allowed, allowed == 1 ? "" : "s");
-	if (samples->has_periods)
-		dw_table_head(table, "%s sample%s of call stacks stand%s for %s of CPU time%s.",
-		              dw_text_count((int64_t)samples->samples).at, dw_text_plural(samples->samples),
-		              samples->samples == 1 ? "s" : "", dw_text_ns((double)samples->cpu_ns, " ").at, cpus);
 	if (missing_ns)
-		dw_table_head(table, "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
-		              dw_text_ns((double)missing_ns, " ").at);
+		dw_table_say(table, DW_LABEL_NOTE,
+		             "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
+		             dw_text_ns((double)missing_ns, " ").at);
 	shares = hot_thread_shares(samples, overview->source);
 	table->failed |= !shares;
 	if (!shares)
@@ -359,7 +373,7 @@ bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview 
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0 && strcmp(source->metas[i].value, last) != 0) {
 			last = source->metas[i].value;
-			dw_table_head(table, "Call stacks were not sampled: %s.", last);
+			dw_table_say(table, DW_LABEL_NOTE, "Call stacks were not sampled: %s.", last);
 		}
 	return *last;
 }
@@ -373,9 +387,9 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 	if (dw_overview_head_lacks(table, overview))
 		return;
 	if (dw_view_is_python(source))
-		dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
+		dw_table_say(table, DW_LABEL_NOTE, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
 	else if (dw_source_has_samples(source))
-		dw_table_head(table, "No sample of its call stacks was taken%s",
+		dw_table_say(table, DW_LABEL_NOTE, "No sample of its call stacks was taken%s",
 		              hot_missing_ns(overview) ? "." : ": it used too little CPU time.");
 }
 
@@ -389,9 +403,9 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct overview_function, name, "functions by CPU time", NONE, TEXT),
 	DW_FIELD(struct overview_function, place, "line", NONE, TEXT),
 	DW_FIELD(struct overview_function, self_share, "self", RATIO, REAL, .bar = true, .sums = "self_ns"),
-	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL),
+	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL, .wide_only = true),
 	DW_FIELD(struct overview_function, total_share, "total", RATIO, REAL, .sums = "total_ns"),
-	DW_FIELD(struct overview_function, samples, "samples", COUNT, INT),
+	DW_FIELD(struct overview_function, samples, "samples", COUNT, INT, .wide_only = true),
 	DW_FIELD(struct overview_function, self_ns, "self", NS, INT, .data_only = true),
 	DW_FIELD(struct overview_function, total_ns, "total", NS, INT, .data_only = true),
 };
@@ -424,8 +438,10 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		             .self_ns = hot.cpu_ns ? DW_INT(from->self_ns) : DW_EMPTY,
 		             .total_ns = hot.cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY);
 	}
-	if (table)
+	if (table) {
 		table->part = "hot";
+		table->rows_shown = DW_OVERVIEW_ROWS;
+	}
 	dw_hot_reset(&hot);
 	return table;
 }

@@ -5,6 +5,7 @@
  *   wall       without steps: the outermost ranges of the main thread
  *   names      the operators that take most time, or other ranges if there are no operators
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/time/outermost.h"
@@ -14,6 +15,7 @@
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
 #define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
+#define OTHERS " (other threads)" /* behind a name */
 #define STEP_RANGE_COUNT 10u /* of a range outside all others, without steps: it may be a step */
 
 static double overview_of(uint64_t part, double whole)
@@ -34,6 +36,19 @@ static const struct dw_column breakdown_columns[] = {
 	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
 	         .sums = "per_step_ns"),
 };
+
+double dw_overview_like(const struct dw_overview *overview)
+{
+	bool recorded = overview->steps && overview->steps->recorded_count;
+	const struct dw_loop_parts *parts = recorded ? dw_facts_loop_parts(overview->model, NULL) : NULL;
+	double most_ns = 0;
+
+	for (size_t i = 0; parts && i < parts->part_count; i++)
+		most_ns = fmax(most_ns, parts->parts[i].ns);
+	if (!(most_ns > 0) || strcmp(dw_text_ns_unit(most_ns), dw_text_ns_unit(parts->ns)) != 0)
+		most_ns = overview->verdicts.loop_ns;
+	return dw_text_like(most_ns);
+}
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
 {
@@ -72,7 +87,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = *smaller ? smaller : part->name,
 		             .per_step_ns = DW_REAL(ns), .share = DW_REAL(whole_ns > 0 ? ns / whole_ns : 0));
 	}
-	if (parts->no_cpu_ns > 0)
+	if (parts->no_cpu_ns >= DW_OVERVIEW_NOTHING * parts->ns)
 		DW_TABLE_PUT(table, 0, struct overview_part, .name = dw_account_state_name(DW_ACCOUNT_NO_CPU),
 		             .per_step_ns = DW_REAL(parts->no_cpu_ns));
 	DW_TABLE_PUT_TOTALS(table, struct overview_part, .per_step_ns = DW_REAL(parts->ns), .share = DW_REAL(1));
@@ -273,12 +288,26 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 
 		if (from->stat.count <= mine->count)
 			continue;
-		snprintf(name, sizeof name, "%.200s (other threads)", overview->symbols[from->symbol].name);
+		snprintf(name, sizeof name, "%.200s" OTHERS, overview->symbols[from->symbol].name);
 		overview_fill_name(naming, &rest, name, false);
 		any = true;
 	}
 	naming->table->failed |= !stats;
 	free(stats);
+	return any;
+}
+
+/* Whether such a row is among those that text shows. */
+static bool overview_shows_others(const struct dwell_table *table)
+{
+	bool any = false;
+
+	for (size_t row = 0; row < table->row_count && row < DW_OVERVIEW_ROWS; row++) {
+		const char *name = dw_table_cell(table, row, "name")->text;
+		size_t length = strlen(name);
+
+		any |= length > strlen(OTHERS) && strcmp(name + length - strlen(OTHERS), OTHERS) == 0;
+	}
 	return any;
 }
 
@@ -358,6 +387,7 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	if (!steps)
 		naming.whole_ns = (double)dw_view_whole(naming.table, "share", own, overview->wall_ns, false);
 	naming.table->part = kind->part;
+	naming.table->rows_shown = DW_OVERVIEW_ROWS;
 	dw_table_named(naming.table, "name")->label = kind->label;
 	if (!overview_fill_own(&naming, own, steps && kind == kinds, error)) {
 		dw_table_destroy(naming.table);
@@ -365,7 +395,8 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	}
 	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort_by(naming.table, steps ? "self_per_step_ns" : "self_ns");
-		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
+		if (overview_shows_others(naming.table))
+			dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
 	}
 	return naming.table;
 }

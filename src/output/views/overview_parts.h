@@ -16,6 +16,8 @@ struct dw_overview {
 	const struct dw_flat *flat;      /* profile by name of the whole trace */
 	uint64_t wall_ns;                /* includes time after the last record that was kept */
 	struct dw_facts_cost cost;       /* what recording cost */
+	bool has_ends;                   /* a table has the time before and after the loop */
+	bool delay_known;
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
 	double nameless_share;           /* without steps: of the main thread's wall time, in no range;
@@ -31,6 +33,7 @@ struct dw_overview {
 };
 
 #define DW_OVERVIEW_NAMED 0.002   /* of the run: what takes less is not named above the tables */
+#define DW_OVERVIEW_ROWS 5u /* of a list by name, in text */
 #define DW_OVERVIEW_NOTHING 0.0005 /* of a whole: "0.0%" is no row */
 
 /* Whether a time of the threads with steps is named above the tables. */
@@ -39,19 +42,32 @@ static inline bool dw_overview_is_named(uint64_t ns, const struct dw_steps *step
 	return ns && (double)ns >= DW_OVERVIEW_NAMED * (double)steps->wall_ns;
 }
 
-/* Adds notes on what is not recorded, what is lost, and what recording cost; `first` has the gaps (overview_losses.c). */
-void dw_overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview);
+/* Says below the tables what is not recorded, what is lost, what recording cost, and who had the CPUs; `first` has the
+ * gaps (overview_trust.c). */
+void dw_overview_say_trust(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview);
+
+/* ---- what else is said below the tables (overview_notes.c) ---- */
+
+const struct dw_step *dw_overview_slowest_step(const struct dw_steps *steps); /* NULL: none ended */
+/* With steps: the time before and after the loop, and the slowest step. */
+void dw_overview_note_outside(struct dwell_table *table, const struct dw_overview *overview);
+void dw_overview_note_slowest(struct dwell_table *table, const struct dw_overview *overview);
+void dw_overview_note_end(struct dwell_table *table, const struct dw_overview *overview);
+/* The commands to go on with. */
+void dw_overview_say_next(struct dwell_table *table, const struct dw_overview *overview);
 
 /* Says first that a run did not end as it should, or hangs (overview_stop.c). */
 void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);
 
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error);
+/* What the parts of a step are displayed like, and so the mean step; without parts like the mean of iterations. */
+double dw_overview_like(const struct dw_overview *overview);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 
 /* What the loop does in turn, and what happens in it once in many steps (overview_phases.c). */
-void dw_overview_head_phases(struct dwell_table *table, const struct dw_overview *overview);
+void dw_overview_note_phases(struct dwell_table *table, const struct dw_overview *overview);
 
 /* ---- of devices (overview_device.c): with steps; without steps, a sentence for each device and a table ---- */
 
@@ -74,6 +90,10 @@ struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct 
 
 /* ---- from samples, without steps (overview_hot.c) ---- */
 
+/* "; 373 samples stand for 3.73 s of CPU time", or "". */
+void dw_overview_write_samples(const struct dw_overview *overview, char *to, size_t size);
+/* ", 1.0 of 2 CPUs in use", or "". */
+void dw_overview_write_cpus(const struct dw_overview *overview, char *to, size_t size);
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview);
 /* Why there are no samples, if there is a reason. */
 bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview *overview);

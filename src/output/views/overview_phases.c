@@ -43,7 +43,7 @@ static const struct dw_loop_phases *phases_of_loop(const struct dw_overview *ove
 }
 
 /* "Phases of the loop, each with the data and waits before the next: acting 40% (12 times), learning 60% (12 times)." */
-static void phases_head_shares(struct dwell_table *table, const struct dw_loop_phases *phases)
+static void phases_note_shares(struct dwell_table *table, const struct dw_loop_phases *phases)
 {
 	double ns[DW_PHASE_CHECKPOINT], all = 0;
 	char list[256];
@@ -59,20 +59,22 @@ static void phases_head_shares(struct dwell_table *table, const struct dw_loop_p
 			                         dw_phase_name((enum dw_phase_kind)kind), dw_text_percent(ns[kind] / all).at,
 			                         dw_text_count((int64_t)phases->phases[kind].loop.times).at,
 			                         dw_text_plural(phases->phases[kind].loop.times));
-	dw_table_head(table, "Phases of the loop, each with the data and waits before the next: %s.", list);
+	dw_table_say_below(table, DW_LABEL_NOTE,
+	                   "Phases of the loop, each with the data and waits before the next: %s.", list);
 }
 
-static void phases_head_updates(struct dwell_table *table, const struct dw_loop_phases *phases)
+static void phases_note_updates(struct dwell_table *table, const struct dw_loop_phases *phases)
 {
 	const struct dw_loop_event *updates = &phases->events[DW_LOOP_UPDATE];
 
 	if (phases->iterations && updates->most > 1 && updates->least == updates->most)
-		dw_table_head(table, "A step has %u optimizer steps.", updates->most);
+		dw_table_say_below(table, DW_LABEL_NOTE, "A step has %u optimizer steps.", updates->most);
 	else if (phases->iterations && updates->mean > 1)
-		dw_table_head(table, "A step has %u to %u optimizer steps, %s on average.", updates->least, updates->most,
+		dw_table_say_below(table, DW_LABEL_NOTE,
+		                   "A step has %u to %u optimizer steps, %s on average.", updates->least, updates->most,
 		              dw_text_number(updates->mean).at);
 	else if (phases->accumulated > 1)
-		dw_table_head(table, "An optimizer step follows %s backward passes on average.",
+		dw_table_say_below(table, DW_LABEL_NOTE, "An optimizer step follows %s backward passes on average.",
 		              dw_text_number(phases->accumulated).at);
 }
 
@@ -85,23 +87,24 @@ static void phases_write_rare(char *to, size_t size, const char *name, const str
 		         dw_text_ns((double)sums->run_ns / (double)sums->times, " ").at, sums->times > 1 ? " each" : "");
 }
 
-static void phases_head_rare(struct dwell_table *table, const struct dw_loop_phases *phases, const struct dw_steps *steps)
+static void phases_note_rare(struct dwell_table *table, const struct dw_loop_phases *phases, const struct dw_steps *steps)
 {
 	char evaluations[96], checkpoints[96];
 
 	phases_write_rare(evaluations, sizeof evaluations, "evaluation", &phases->phases[DW_PHASE_EVALUATION].all, steps);
 	phases_write_rare(checkpoints, sizeof checkpoints, "checkpoint", &phases->phases[DW_PHASE_CHECKPOINT].all, steps);
 	if (*evaluations || *checkpoints)
-		dw_table_head(table, "The run has %s%s%s.", evaluations, *evaluations && *checkpoints ? "; " : "", checkpoints);
+		dw_table_say_below(table, DW_LABEL_NOTE, "The run has %s%s%s.", evaluations, *evaluations && *checkpoints ? "; " : "",
+		                   checkpoints);
 }
 
-void dw_overview_head_phases(struct dwell_table *table, const struct dw_overview *overview)
+void dw_overview_note_phases(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_loop_phases *phases = phases_of_loop(overview);
 
 	if (!phases)
 		return;
-	phases_head_updates(table, phases);
-	phases_head_shares(table, phases);
-	phases_head_rare(table, phases, overview->steps);
+	phases_note_updates(table, phases);
+	phases_note_shares(table, phases);
+	phases_note_rare(table, phases, overview->steps);
 }

@@ -38,15 +38,15 @@ static void stop_head_alone(struct dwell_table *table, const struct dw_summary_r
 	double silent_ns = rank->where_known ? (double)rank->silent_ns : 0;
 
 	if (rank->failed)
-		dw_table_head(table, "The program ended %s step %llu%s%s%s.", rank->last_open ? "within" : "after",
+		dw_table_say(table, DW_LABEL_STOP, "The program ended %s step %llu%s%s%s.", rank->last_open ? "within" : "after",
 		              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at,
 		              *uncaught ? ", by the exception " : "", uncaught);
 	if (rank->well || !step_ns || silent_ns < fmax(LEAST_SILENT_NS, LEAST_SILENT_STEPS * step_ns))
 		return;
-	dw_table_head(table, "It stood still%s: nothing was recorded for the last %s, %s step %llu%s%.120s; a step takes %s.",
+	dw_table_say(table, DW_LABEL_STOP, "It stood still%s: nothing was recorded for the last %s, %s step %llu%s%.120s; a step takes %s.",
 	              rank->failed ? " before" : "", dw_text_ns(silent_ns, " ").at, rank->last_open ? "in" : "after",
 	              (unsigned long long)rank->last_step, open ? ", in " : "", open ? open->name : "", dw_text_ns(step_ns, " ").at);
-	dw_table_head(table, "  -> while it runs, dwell stacks PID shows where each thread is and what it waits for");
+	dw_table_say(table, DW_LABEL_TRY, "while it runs, dwell stacks PID shows where each thread is and what it waits for");
 }
 
 void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model)

@@ -174,6 +174,8 @@ static int view_arrange_rows(const struct dw_view *view, struct dwell_table *tab
 		 * reported. */
 		if (part->part && !options->limit)
 			part->rows_cut = 0;
+		if (options->limit)
+			part->rows_shown = 0;
 	}
 	return sorted ? 0 : view_no_column(view, table, options->sort, error);
 }

@@ -86,5 +86,5 @@ void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *sou
 	char text[1024];
 
 	if (dw_view_step_on(source, text, sizeof text))
-		dw_table_head(table, "%s.", text);
+		dw_table_say(table, DW_LABEL_NOTE, "%s.", text);
 }

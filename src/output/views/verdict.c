@@ -42,25 +42,72 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
 	return dw_rules_judge(facts, arena, verdicts);
 }
 
-void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most)
+static enum dw_label verdict_label(const struct dw_rule *rule)
+{
+	if (rule->part == DW_RULE_PART_OUTSIDE)
+		return DW_LABEL_SLOW; /* what lies between the steps is no work of a step */
+	switch (rule->kind) {
+	case DW_RULE_RISK: return DW_LABEL_RISK;
+	case DW_RULE_CAUSE: return DW_LABEL_SLOW;
+	case DW_RULE_WORK:
+	case DW_RULE_ANSWER: return DW_LABEL_WORK;
+	default: return DW_LABEL_ALSO;
+	}
+}
+
+/* "at most 42.2 of 161.7 ms a step, 26%" */
+static void verdict_write_gain(char *to, size_t size, double gain_ns, const struct dw_verdicts *verdicts, double like_ns)
+{
+	double loop_ns = verdicts->loop_ns, share = gain_ns / loop_ns;
+	const char *each = dw_rule_each(verdicts->iterations), *unit = dw_text_ns_unit(like_ns);
+
+	if (!(share <= 1)) /* what a device can save may be more than a step of the host */
+		snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
+	else if (strcmp(dw_text_ns_unit(gain_ns), unit) == 0)
+		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, like_ns).at,
+		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share * 100);
+	else
+		snprintf(to, size, "at most %s of %s %s %s, %.*f%%", dw_text_ns(gain_ns, " ").at,
+		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share < 0.01, share * 100);
+}
+
+/* What to do about a verdict, and where its evidence is. The first verdict says the latter in a line of its own. */
+static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t index, double like_ns)
+{
+	const struct dw_verdict *verdict = &verdicts->at[index];
+	bool said = index && strcmp(verdict->look, verdicts->at[index - 1].look) == 0;
+	bool look = *verdict->look && !said, within = look && index;
+	char gain[120] = "";
+
+	if (!isnan(verdict->gain_ns))
+		verdict_write_gain(gain, sizeof gain, verdict->gain_ns, verdicts, like_ns);
+	if (*verdict->remedy)
+		dw_table_say(table, DW_LABEL_TRY, "%s%s%s%s%s%s", verdict->remedy, *gain ? ": " : "", gain, within ? " (" : "",
+		             within ? verdict->look : "", within ? ")" : "");
+	if (look && !(within && *verdict->remedy))
+		dw_table_say(table, DW_LABEL_LOOK, "%s", verdict->look);
+}
+
+void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most, double like_ns)
 {
 	unsigned gains = 0;
+	char gain[120];
 
 	for (size_t i = 0; i < verdicts->fired && i < most; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
 
 		gains += !isnan(verdict->gain_ns);
-		dw_table_head(table, "%s", verdict->statement);
-		if (*verdict->hint)
-			dw_table_head(table, "  -> %s", verdict->hint);
+		dw_table_say(table, verdict_label(verdict->rule), "%s", verdict->statement);
+		verdict_say_remedy(table, verdicts, i, like_ns);
 		if (verdict->tied && i + 1 < verdicts->fired && !verdicts->at[i + 1].tied)
-			dw_table_head(table, "These two differ by less than they vary from step to step.");
+			dw_table_say(table, DW_LABEL_REST, "These two differ by less than they vary from step to step.");
 	}
 	if (verdicts->fired > most)
-		dw_table_head(table, "%zu more: dwell report --view verdict", verdicts->fired - most);
-	if (gains > 1 && !isnan(verdicts->combined_ns))
-		dw_table_head(table, "All of this together: at most %s of %s %s.", dw_text_ns(verdicts->combined_ns, " ").at,
-		              dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->iterations));
+		dw_table_say(table, DW_LABEL_LOOK, "dwell report --view verdict has %zu more", verdicts->fired - most);
+	if (gains > 1 && !isnan(verdicts->combined_ns)) {
+		verdict_write_gain(gain, sizeof gain, verdicts->combined_ns, verdicts, like_ns);
+		dw_table_say(table, DW_LABEL_ALL, "together: %s.", gain);
+	}
 }
 
 static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict, enum dw_iteration_kind iterations)
@@ -123,7 +170,7 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_destroy(table);
 		return NULL;
 	}
-	dw_view_head_verdicts(table, &verdicts, SIZE_MAX);
+	dw_view_head_verdicts(table, &verdicts, SIZE_MAX, dw_text_like(verdicts.loop_ns));
 	if (!verdicts.fired)
 		dw_table_head(table, "No rule says anything about this run.");
 	for (size_t i = 0; i < verdicts.count; i++)

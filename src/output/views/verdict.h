@@ -9,5 +9,5 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
                   struct dwell_error *error);
 
 /* Puts the first `most` verdicts above the table, with what to try, and the bound of their gains
- * together. */
-void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most);
+ * together. The loop is displayed like `like_ns`. */
+void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most, double like_ns);

@@ -19,6 +19,7 @@ overview: run
   verdict                    verdict                text
   verdict_share              its share              real, ratio
 overview: breakdown
+  is: only sentences
   name                       a step                 text
   per_step_ns                                       real, ns, one unit
   share                      of the loop            real, ratio, bar
@@ -387,6 +388,7 @@ overview: wall
   calls                      calls                  int, count
   totals: all
 overview: account
+  is: only sentences
   does                       train.py[50] python3   text
   does                       main thread            text
   function                   largest part in        text, data only
@@ -395,10 +397,10 @@ overview: account
   line                       line                   text
   ns                         time                   real, ns
   share                      share                  real, ratio, bar
-  error                      +-                     real, ratio, data only
-  samples                    samples                int, count, data only
-  error                      +-                     real, ratio
-  samples                    samples                int, count
+  error                      +-                     real, ratio, wide only, data only
+  samples                    samples                int, count, wide only, data only
+  error                      +-                     real, ratio, wide only
+  samples                    samples                int, count, wide only
   state                      state                  text, data only
   activity                   activity               text, data only
   totals: all
@@ -413,9 +415,9 @@ overview: hot
   name                       functions by CPU time  text
   place                      line                   text
   self_share                 self                   real, ratio, bar
-  self_error                 +-                     real, ratio
+  self_error                 +-                     real, ratio, wide only
   total_share                total                  real, ratio
-  samples                    samples                int, count
+  samples                    samples                int, count, wide only
   self_ns                    self                   int, ns, data only
   total_ns                   total                  int, ns, data only
 overview: actions
@@ -434,8 +436,8 @@ account: account
   line                       line                   text
   ns                         time                   real, ns
   share                      share                  real, ratio, bar
-  error                      +-                     real, ratio
-  samples                    samples                int, count
+  error                      +-                     real, ratio, wide only
+  samples                    samples                int, count, wide only
   state                      state                  text, data only
   activity                   activity               text, data only
   totals: all

@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)","All of this together: at most 4.27 ms of 23.8 ms a step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms."],
+ "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -58,17 +58,18 @@ $ trace train && dwell report train.dwell --view overview --format json
   ["relu",1,500000,0.0210216523,500000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["(other threads): at the same time as the steps, no part of their time.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Lost: nothing. Profiling cost less than 0.1% of the loop.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops"]}
+ "notes":["(other threads): at the same time as the steps, no part of their time.","Outside the loop: 46.0 ms of start-up and 22.1 ms after the last step.","The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.","Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).","Trust: nothing is lost; profiling cost less than 0.1% of the loop.","Next: dwell view train.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view steps|dataloader|operators|actions|phases; all: dwell report --help"]}
 ]}
 
 $ dwell report train.dwell
-40 steps in 951 ms, 23.8 ms a step (p50 20.1, p95 60.1, p99 123.1); outside the loop 46.0 ms of start-up and 22.1 ms after the last step.
-Evaluation takes 9% of the loop (1 time).
-  -> evaluate less often or on fewer samples: at most 2.25 ms a step
-Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
-  -> more workers if CPUs are free, or cheaper samples: at most 2.02 ms a step (dwell report --view dataloader)
-All of this together: at most 4.27 ms of 23.8 ms a step.
-The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
+train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).
+SLOW   Evaluation takes 9% of the loop (1 time).
+TRY    evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step,
+       9%
+SLOW   Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
+TRY    2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms
+       a step, 9% (dwell report --view dataloader)
+ALL    together: at most 4.27 of 23.79 ms a step, 18%.
 
   a step            ms  of the loop
   forward         8.02        33.7%
@@ -88,18 +89,23 @@ The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
   resize (other threads)        0.95     2.85ms
   sgd                              1     1.07ms         4.5%  1.30ms
   im2col                           1     1.02ms         4.3%  1.10ms
-  relu                             1      500us         2.1%   500us
 
 (other threads): at the same time as the steps, no part of their time.
-Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
+NOTE   Outside the loop: 46.0 ms of start-up and 22.1 ms after the last step.
+NOTE   The run has 1 evaluation, 90.0 ms; 1 checkpoint, 12.0 ms.
+NOTE   Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc:
+       generation 2 (dwell report --view steps).
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view train.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|dataloader|operators|actions|phases;
+       all: dwell report --help
 
 $ dwell report train.dwell --steps 30..31
 Only steps 30..31.
-2 steps in 80.7 ms, 40.4 ms a step (p50 20.6, p95 60.1, p99 60.1).
-Garbage collection takes 50% of the loop.
-  -> allocate fewer objects that are collected (dwell report --view gc)
+train: 2 steps in 80.7 ms, 40.4 ms a step (p50 20.6, p95 60.1).
+SLOW   Garbage collection takes 50% of the loop.
+TRY    allocate fewer objects that are collected
+LOOK   dwell report --view gc
 
   a step           ms  of the loop
   collector      20.0        49.6%
@@ -111,41 +117,33 @@ Garbage collection takes 50% of the loop.
   other           0.5         1.2%
   all            40.4       100.0%
 
-  main thread    time  share
-  collector    40.0ms  49.6%
-  runs         35.4ms  43.9%
-  data         4.10ms   5.1%
-  unknown      1.13ms   1.4%
-  all          80.6ms
-
   operators by self time  calls/step  self/step  of the loop     p99
   conv2d_backward                  1     7.00ms        17.3%  7.00ms
   conv2d                           2     6.00ms        14.9%  5.10ms
   resize (other threads)           2     6.00ms
   sgd                              1     1.15ms         2.9%  1.30ms
   im2col                           1     1.05ms         2.6%  1.10ms
-  relu                             1      500us         1.2%   500us
 
 (other threads): at the same time as the steps, no part of their time.
-Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc: generation 2 (dwell report --view steps).
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|flops
+NOTE   Slowest: step 30 took 60.0 ms, 40.0 ms longer than usual in gc:
+       generation 2 (dwell report --view steps).
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view train.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|dataloader|operators|actions|phases;
+       all: dwell report --help
 
 $ trace samples && dwell report samples.dwell
-25 steps in 646 ms, 25.8 ms a step (p50 26.0, p95 26.0, p99 26.0); outside the loop 11.0 ms of start-up and 3.00 ms after the last step.
-The interpreter of Python takes 26% of the loop, most of it in log_metrics (log.py:7).
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 6.72 ms a step (dwell report --view hot)
-15% of the loop lies between the steps, 15% in Python and waits, most of it in log_metrics (log.py:7).
-  -> metrics and logging every n-th step, preparation of inputs in the loader: at most 3.84 ms a step (dwell report --view tree)
-All of this together: at most 10.6 ms of 25.8 ms a step.
-
-  a step            ms  of the loop
-  python          8.00        31.0%
-  backward        6.00        23.2%
-  forward         6.00        23.2%
-  between steps   3.84        14.9%
-  idle            2.00         7.7%
-  all            25.84       100.0%
+train.py: 25 steps in 646 ms, 25.84 ms a step (p50 26.00, p95 26.00).
+SLOW   The interpreter of Python takes 26% of the loop, most of it in
+       log_metrics (log.py:7).
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 6.72 of 25.84 ms a step, 26%
+LOOK   dwell report --view hot
+SLOW   15% of the loop lies between the steps, 15% in Python and waits, most of
+       it in log_metrics (log.py:7).
+TRY    metrics and logging every n-th step, preparation of inputs in the loader:
+       at most 3.84 of 25.84 ms a step, 15% (dwell report --view tree)
+ALL    together: at most 10.56 of 25.84 ms a step, 41%.
 
   main thread        largest part in  line        time  share    +-  samples
   runs: own code     mkl_gemm                    428ms  66.3%  7.4%       76
@@ -157,8 +155,11 @@ All of this together: at most 10.6 ms of 25.8 ms a step.
   aten::linear                     1     6.00ms        23.2%  6.00ms
   aten::linear_backward            1     6.00ms        23.2%  6.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|account|steps|phases|actions|operators|sequence|calls|hot|waits|tree|threads
+NOTE   Outside the loop: 11.0 ms of start-up and 3.00 ms after the last step.
+Trust: nothing is lost.
+Next:  dwell view samples.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|operators|hot|waits|account; all:
+       dwell report --help
 
 $ trace samples_alone && dwell report samples_alone.dwell --format json
 {"dwell":1,"views":[
@@ -184,7 +185,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   [1208000000,442,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["1.21 s of wall time. No steps and no ranges are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88).","  -> dwell report --view hot","442 samples of call stacks stand for 1.77 s of CPU time, 1.5 of 8 CPUs.","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits.","  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; these functions may be one: train_epoch, forward"],
+ "heads":["engine: 1.21 s, 1.5 of 8 CPUs in use. No steps are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88).","  -> dwell report --view hot","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits."],
  "notes":[]},
 {"view":"overview","part":"account","traces":["samples_alone.dwell"],"scope":{},
  "columns":[
@@ -226,17 +227,18 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   ["backward","net.c:66",0,0.00609192891,0.135440181,60,0,240000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing.","More: dwell report --view verdict|account|hot|waits|tree|threads"]}
+ "notes":["  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; these functions may be one: train_epoch, forward","Trust: nothing is lost; 442 samples stand for 1.77 s of CPU time.","Next: dwell view samples_alone.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view hot|waits|account|tree|threads; all: dwell report --help"]}
 ]}
 
 $ trace samples_of_names && dwell report samples_of_names.dwell
-1.60 s of wall time. No steps and no ranges are marked.
-Allocating and freeing memory takes 10% of the run, most of it in grow (bank.c:40).
-  -> keep buffers, and small objects in one array in place of lists and trees of nodes: at most 160 ms in the run (dwell report --view hot)
-The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
-  -> dwell report --view hot
-400 samples of call stacks stand for 1.60 s of CPU time, 1.0 of 1 CPU.
-  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; this function may be one: run_epoch
+engine: 1.60 s, 1.0 of 1 CPU in use. No steps are marked.
+SLOW   Allocating and freeing memory takes 10% of the run, most of it in grow
+       (bank.c:40), which calls malloc.
+TRY    keep buffers, and small objects in one array in place of lists and trees
+       of nodes: at most 160 ms of 1.60 s in the run, 10%
+LOOK   dwell report --view hot
+WORK   The program's own code takes 90% of the run, 78% of it in run_epoch
+       (net.c:90).
 
   main thread      largest part in  line         time  share    +-  samples
   runs: own code   run_epoch        net.c:90    1.44s  89.8%  3.0%      359
@@ -248,20 +250,19 @@ The program's own code takes 90% of the run, 78% of it in run_epoch (net.c:90).
   ::learn_rate           rate.cc:5  30.0%  4.5%  30.0%      120
   free                              10.0%  3.0%  10.0%       40
   freeze_layers          net.c:31   10.0%  3.0%  10.0%       40
-  libc.so.6+0x97360                 10.0%  3.0%  10.0%       40
+  malloc                            10.0%  3.0%  10.0%       40
   malloc_budget          rows.c:9   10.0%  3.0%  10.0%       40
-  memory_bank            bank.c:12  10.0%  3.0%  10.0%       40
-  memset_rows            rows.c:7   10.0%  3.0%  10.0%       40
-  printf_table           text.c:4   10.0%  3.0%  10.0%       40
-  run_epoch              net.c:90    0.0%  0.7%  80.0%      320
-  tune                   net.c:80    0.0%  0.7%  20.0%       80
 
-Lost: nothing.
-More: dwell report --view verdict|account|hot|waits|tree|threads
+TRY    DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows
+       what a step takes; this function may be one: run_epoch
+Trust: nothing is lost; 400 samples stand for 1.60 s of CPU time.
+Next:  dwell view samples_of_names.dwell (timeline); dwell report --format html
+       -o r.html (a page), --limit 20, --view hot|waits|account|tree|threads;
+       all: dwell report --help
 
 $ trace nosteps && dwell report nosteps.dwell --view overview
-154 ms of wall time, 16 ranges. No steps are marked.
-solve recurs: it begins 6 iterations of 18.3 ms on average.
+sim: 154 ms, 16 ranges. No steps are marked.
+NOTE   solve recurs: it begins 6 iterations of 18.3 ms on average.
 
   main thread     ms  of wall  calls
   solve        104.0    67.7%      6
@@ -275,10 +276,13 @@ solve recurs: it begins 6 iterations of 18.3 ms on average.
   setup                          1  31.0ms   15.1%  41.0ms
   read mesh                      1  10.0ms    4.9%  10.0ms
 
-Lost: 1,204,331 records: the disk was full.
-Lost: 1 record: a signal handler interrupted the recorder twice.
-Recorded: 79.8% of this time.
-More: dwell report --view verdict|actions|calls|functions|tree|threads
+Trust: records are lost.
+       Lost: 1,204,331 records: the disk was full.
+       Lost: 1 record: a signal handler interrupted the recorder twice.
+       Recorded: 79.8% of this time.
+Next:  dwell view nosteps.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view functions|actions|tree|threads; all: dwell
+       report --help
 
 $ dwell report nosteps.dwell --format json
 {"dwell":1,"views":[
@@ -304,7 +308,7 @@ $ dwell report nosteps.dwell --format json
   [153510000,30,16,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
- "heads":["154 ms of wall time, 16 ranges. No steps are marked.","solve recurs: it begins 6 iterations of 18.3 ms on average."],
+ "heads":["sim: 154 ms, 16 ranges. No steps are marked.","solve recurs: it begins 6 iterations of 18.3 ms on average."],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["nosteps.dwell"],"scope":{},
  "columns":[
@@ -333,17 +337,21 @@ $ dwell report nosteps.dwell --format json
   ["read mesh",1,10000000,0.0487781084,10000000]],
  "totals":{},
  "coverage":0.79809071,"losses":[{"cause":"disk","records":1204331},{"cause":"busy","records":1}],
- "notes":["Lost: 1,204,331 records: the disk was full.","Lost: 1 record: a signal handler interrupted the recorder twice.","Recorded: 79.8% of this time.","More: dwell report --view verdict|actions|calls|functions|tree|threads"]}
+ "notes":["Trust: records are lost.","Lost: 1,204,331 records: the disk was full.","Lost: 1 record: a signal handler interrupted the recorder twice.","Recorded: 79.8% of this time.","Next: dwell view nosteps.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view functions|actions|tree|threads; all: dwell report --help"]}
 ]}
 
 $ trace python && dwell report python.dwell --view overview
-6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
-4 of the steps were recorded; the figures are of them.
-Waiting for data may take 28% of the loop.
-  -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-The interpreter of Python may take 25% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 27.4 ms a step (dwell run --sample 100 tells which functions)
-All of this together: at most 57.4 ms of 108 ms a step.
+train.py: 6 steps in 650 ms, 108.3 ms a step (p50 110.0, p95 110.0).
+NOTE   4 of the steps were recorded; the figures are of them.
+SLOW   Waiting for data may take 28% of the loop.
+TRY    samples that are decoded once and cached: at most 30.0 of 108.3 ms a
+       step, 28%
+LOOK   dwell report --view dataloader
+SLOW   The interpreter of Python may take 25% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 27.4 of 108.3 ms a step, 25% (dwell run --sample 100
+       tells which functions)
+ALL    together: at most 57.4 of 108.3 ms a step, 53%.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -354,30 +362,29 @@ All of this together: at most 57.4 ms of 108 ms a step.
   profiler         1.0         0.9%
   all            108.3       100.0%
 
-  main thread          time  share
-  runs                228ms  35.1%
-  data                180ms  27.7%
-  runs: interpreter   164ms  25.3%
-  unknown            71.4ms  11.0%
-  profiler           6.00ms   0.9%
-  all                 650ms
-
   operators by self time  calls/step  self/step  of the loop     p99
   AddmmBackward0                   1     25.0ms        23.1%  25.0ms
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
-Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
+NOTE   Outside the loop: 110 ms of start-up and 15.0 ms after the last step.
+Trust: nothing is lost; profiling cost about 0.9% of the loop (1.00 ms a step).
+       Recorded: 74.2% of this time.
+Next:  dwell view python.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|dataloader|operators|actions|phases;
+       all: dwell report --help
 
 $ dwell report python.dwell
-6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110); outside the loop 110 ms of start-up and 15.0 ms after the last step.
-4 of the steps were recorded; the figures are of them.
-Waiting for data may take 28% of the loop.
-  -> samples that are decoded once and cached: at most 30.0 ms a step (dwell report --view dataloader)
-The interpreter of Python may take 25% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 27.4 ms a step (dwell run --sample 100 tells which functions)
-All of this together: at most 57.4 ms of 108 ms a step.
+train.py: 6 steps in 650 ms, 108.3 ms a step (p50 110.0, p95 110.0).
+NOTE   4 of the steps were recorded; the figures are of them.
+SLOW   Waiting for data may take 28% of the loop.
+TRY    samples that are decoded once and cached: at most 30.0 of 108.3 ms a
+       step, 28%
+LOOK   dwell report --view dataloader
+SLOW   The interpreter of Python may take 25% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 27.4 of 108.3 ms a step, 25% (dwell run --sample 100
+       tells which functions)
+ALL    together: at most 57.4 of 108.3 ms a step, 53%.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -388,21 +395,16 @@ All of this together: at most 57.4 ms of 108 ms a step.
   profiler         1.0         0.9%
   all            108.3       100.0%
 
-  main thread          time  share
-  runs                228ms  35.1%
-  data                180ms  27.7%
-  runs: interpreter   164ms  25.3%
-  unknown            71.4ms  11.0%
-  profiler           6.00ms   0.9%
-  all                 650ms
-
   operators by self time  calls/step  self/step  of the loop     p99
   AddmmBackward0                   1     25.0ms        23.1%  25.0ms
   aten::linear                     1     20.0ms        18.5%  20.0ms
 
-Recorded: 74.2% of this time.
-Lost: nothing. Profiling cost about 1.00 ms of a step (0.9% of the loop).
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|tree|threads
+NOTE   Outside the loop: 110 ms of start-up and 15.0 ms after the last step.
+Trust: nothing is lost; profiling cost about 0.9% of the loop (1.00 ms a step).
+       Recorded: 74.2% of this time.
+Next:  dwell view python.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|dataloader|operators|actions|phases;
+       all: dwell report --help
 
 $ trace loader && dwell report loader.dwell --view overview --format json
 {"dwell":1,"views":[
@@ -428,7 +430,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["16 steps in 288 ms, 18.0 ms a step (p50 20.0, p95 24.0, p99 24.0); outside the loop 10.0 ms of start-up.","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 ms a step (dwell report --view dataloader)","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step (dwell run --sample 100 tells which functions)","All of this together: at most 10.4 ms of 18.0 ms a step."],
+ "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data takes 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 of 18.02 ms a step, 58%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -474,18 +476,22 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   ["aten::linear",1,5000000,0.27739251,5000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing.","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|dataloader|gc|tree|threads|counters|marks"]}
+ "notes":["Outside the loop: 10.0 ms of start-up.","Trust: nothing is lost.","Next: dwell view loader.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view steps|dataloader|operators|actions|phases; all: dwell report --help"]}
 ]}
 
 $ trace ranks && dwell report ranks.dwell --view overview
-10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loops, as sums, 4.00 ms of start-up.
-Waiting for the last rank may take 13% of the loop: rank 1 is last in 100% of the steps, longest in forward.
-  -> find what this rank does longer than the others: its data, its CPUs, its device: at most 1.00 ms a step (dwell report --view steps)
-10% of the loop lies between the steps, 10% in no range.
-  -> do what is no training once, every n-th step, or in another thread: at most 800 us a step (dwell report --view tree)
-13% of the loop lies in no named range.
-  -> DWELL_ZONE("name") around its parts shows which
-All of this together: at most 1.80 ms of 7.80 ms a step.
+train: 10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00).
+SLOW   Waiting for the last rank may take 13% of the loop: rank 1 is last in
+       100% of the steps, longest in forward.
+TRY    find what this rank does longer than the others: its data, its CPUs, its
+       device: at most 1.00 of 7.80 ms a step, 13%
+LOOK   dwell report --view steps
+SLOW   10% of the loop lies between the steps, 10% in no range.
+TRY    do what is no training once, every n-th step, or in another thread: at
+       most 800 us of 7.80 ms a step, 10% (dwell report --view tree)
+WORK   13% of the loop lies in no named range.
+TRY    DWELL_ZONE("name") around its parts shows which
+ALL    together: at most 1.80 of 7.80 ms a step, 23%.
 
   a step           ms  of the loop
   forward        4.50        57.7%
@@ -498,14 +504,19 @@ All of this together: at most 1.80 ms of 7.80 ms a step.
   forward                             1     4.50ms        57.7%  5.00ms
   all_reduce                          1     1.50ms        19.2%  2.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|actions|sequence|tree|threads|stragglers
+NOTE   Outside the loops, as sums: 4.00 ms of start-up.
+Trust: nothing is lost.
+Next:  dwell view ranks.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view stragglers|steps|actions|phases|tree; all:
+       dwell report --help
 
 $ trace engine && dwell report engine.dwell
-277 ms of wall time, 119 ranges. No steps are marked.
-dataflow recurs: it begins 7 iterations of 36.7 ms on average.
-Waiting for data may take 21% of the loop.
-  -> make batches ready in another thread while a step computes: at most 7.86 ms an iteration (dwell report --view dataloader)
+train: 277 ms, 119 ranges. No steps are marked.
+NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average.
+SLOW   Waiting for data takes 21% of the loop.
+TRY    make batches ready in another thread while a step computes: at most 7.9
+       of 36.7 ms an iteration, 21%
+LOOK   dwell report --view dataloader
 
   main thread     ms  of wall  calls
   run          268.6    97.1%      4
@@ -516,18 +527,30 @@ Waiting for data may take 21% of the loop.
   operators by self time  calls    self  of wall     p99
   conv2d                      7  21.0ms     7.6%  3.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|actions|events|handlers|operators|calls|dataloader|tree|threads|counters|marks
+Trust: nothing is lost.
+Next:  dwell view engine.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view dataloader|operators|actions|tree|threads;
+       all: dwell report --help
 
 $ trace device && dwell report device.dwell
-2 steps in 315 us, 158 us a step (p50 200, p95 200, p99 200); outside the loop 5.00 us of start-up.
-Communication that no computation hides may take 26% of a steady step on the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
-  -> larger batches or no_sync() for several batches; other bucket sizes (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step (dwell report --view device)
-The device is idle for 37% of a steady step, for 11% between pieces of work that were submitted in time: its kernels are short.
-  -> torch.compile, which merges kernels, CUDA graphs, larger batches: at most 17.5 us a step (dwell report --view kernels)
-The device is idle for 37% of a steady step, for 8% because calls of the host wait for it, most of it because of cudaStreamSynchronize in aten::item.
-  -> no .item(), .cpu(), nonzero() or printing of tensors in every step; non_blocking=True copies from pinned memory: at most 13.0 us a step (dwell report --view device)
-All of this together: at most 70.5 us of 158 us a step.
+train.py: 2 steps in 315 us, 157.5 us a step (p50 200.0, p95 200.0).
+SLOW   Communication that no computation hides may take 26% of a steady step on
+       the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
+TRY    larger batches or no_sync() for several batches; other bucket sizes
+       (bucket_cap_mb); gradients in bfloat16: at most 40.0 of 157.5 us a step,
+       25%
+LOOK   dwell report --view device
+SLOW   The device is idle for 37% of a steady step, for 11% between pieces of
+       work that were submitted in time: its kernels are short.
+TRY    torch.compile, which merges kernels, CUDA graphs, larger batches: at most
+       17.5 of 157.5 us a step, 11% (dwell report --view kernels)
+SLOW   The device is idle for 37% of a steady step, for 8% because calls of the
+       host wait for it, most of it because of cudaStreamSynchronize in
+       aten::item.
+TRY    no .item(), .cpu(), nonzero() or printing of tensors in every step;
+       non_blocking=True copies from pinned memory: at most 13.0 of 157.5 us a
+       step, 8% (dwell report --view device)
+ALL    together: at most 70.5 of 157.5 us a step, 45%.
 
   a step            us  of the loop
   python         108.5        68.9%
@@ -555,13 +578,18 @@ All of this together: at most 70.5 us of 158 us a step.
   aten::mm                                    0.5     3.50us         2.2%  7.00us
   autograd::engine::evaluate_function         0.5     3.00us         1.9%  6.00us
 
-Slowest: step 0 took 195 us, 103 us longer than usual in cudaStreamSynchronize (dwell report --view steps).
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads|device|kernels|streams
+NOTE   Outside the loop: 5.00 us of start-up.
+NOTE   Slowest: step 0 took 195 us, 103 us longer than usual in
+       cudaStreamSynchronize (dwell report --view steps).
+Trust: nothing is lost.
+Next:  dwell view device.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|device|operators|actions|phases; all:
+       dwell report --help
 
 $ trace device_lost && dwell report device_lost.dwell
-4 steps in 43.0 ms, 10.8 ms a step (p50 11.0, p95 11.0, p99 11.0); outside the loop 1.00 ms of start-up.
-Device time not recorded in the last 51.2% of the loop: operator times are launch and wait times.
+train.py: 4 steps in 43.0 ms, 10.75 ms a step (p50 11.00, p95 11.00).
+NOTE   Device time not recorded in the last 51.2% of the loop: operator times
+       are launch and wait times.
 CUDA is recorded in part: another tool of the program (torch.profiler, say) took CUPTI while dwell recorded; device work is missing from then on.
 
   a step            ms  of the loop
@@ -573,20 +601,22 @@ CUDA is recorded in part: another tool of the program (torch.profiler, say) took
   operators by self time  calls/step  self/step  of the loop     p99
   aten::mm                         1     3.00ms        27.9%  3.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|device|kernels|streams
+NOTE   Outside the loop: 1.00 ms of start-up.
+Trust: nothing is lost.
+Next:  dwell view device_lost.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|device|operators|phases|tree;
+       all: dwell report --help
 
 $ trace device_alone && dwell report device_alone.dwell
-800 ms of wall time. No steps and no ranges are marked.
-NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0 ms; 1 copy takes 20.0 ms.
-NVIDIA H100 1: busy for 1.00 ms, 0.1% of the run; 1 kernel takes 1.00 ms.
-NVIDIA H100 2: the driver did not say how long its work took.
-The device is idle for 89% of the run, for 57% after its last work.
-  -> dwell report --view device
-The program's own code takes 20% of the run, 100% of it in ioctl.
-  -> dwell report --view hot
-41 samples of call stacks stand for 164 ms of CPU time, 0.2 of 8 CPUs.
-  -> DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows what a step takes; this function may be one: train_epoch
+engine: 800 ms, 0.2 of 8 CPUs in use. No steps are marked.
+SLOW   The device is idle for 89% of the run, for 57% after its last work.
+LOOK   dwell report --view device
+WORK   The program's own code takes 20% of the run, 100% of it in ioctl.
+LOOK   dwell report --view hot
+ALSO   NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0
+       ms; 1 copy takes 20.0 ms.
+ALSO   NVIDIA H100 1: busy for 1.00 ms, 0.1% of the run; 1 kernel takes 1.00 ms.
+ALSO   NVIDIA H100 2: the driver did not say how long its work took.
 
   main thread     largest part in  line   time  share    +-  samples
   unknown                                640ms  80.0%
@@ -599,27 +629,29 @@ The program's own code takes 20% of the run, 100% of it in ioctl.
   Memcpy HtoD (Pinned -> Device)  copy             1  20.0ms   18.0%  20.0ms
   Memset (Device)                 memory set       1  10.0ms    9.0%  10.0ms
 
-  functions by CPU time     line         self    +-   total  samples
-  ioctl                                 97.6%  7.2%   97.6%       40
-  main                      main.c:21    2.4%  7.2%  100.0%       41
-  cuDevicePrimaryCtxRetain               0.0%  5.9%   97.6%       40
-  cudaMallocHost                         0.0%  5.9%   97.6%       40
-  libcuda.so.580+0x405330                0.0%  5.9%   97.6%       40
-  libcudart_static_1c70fb                0.0%  5.9%   97.6%       40
-  train_epoch               train.c:71   0.0%  5.9%   97.6%       40
+  functions by CPU time     line        self    +-   total  samples
+  ioctl                                97.6%  7.2%   97.6%       40
+  main                      main.c:21   2.4%  7.2%  100.0%       41
+  cuDevicePrimaryCtxRetain              0.0%  5.9%   97.6%       40
+  cudaMallocHost                        0.0%  5.9%   97.6%       40
+  libcuda.so.580+0x405330               0.0%  5.9%   97.6%       40
 
-Lost: nothing.
-More: dwell report --view verdict|account|hot|waits|tree|threads|device|kernels|streams
+TRY    DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows
+       what a step takes; this function may be one: train_epoch
+Trust: nothing is lost; 41 samples stand for 164 ms of CPU time.
+Next:  dwell view device_alone.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view device|hot|waits|account|tree; all:
+       dwell report --help
 
 $ trace device_nosteps && dwell report device_nosteps.dwell --view overview
-542 ms of wall time, 34 ranges. No steps are marked.
-NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
-The device is idle for 99% of the run, for 94% before its first work.
-  -> dwell report --view device
-Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.
-  -> import where it is used, or less of a package (dwell report --view account)
-40 samples of call stacks stand for 400 ms of CPU time.
-  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'
+python3: 542 ms, 34 ranges. No steps are marked.
+SLOW   The device is idle for 99% of the run, for 94% before its first work.
+LOOK   dwell report --view device
+SLOW   Importing Python packages takes 74% of the run, most of it in the range
+       XlaCompile jit_step.
+TRY    import where it is used, or less of a package (dwell report --view
+       account)
+ALSO   NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.
 
   main thread                        ms  of wall  calls
   XlaCompile jit_step             401.0    74.0%      1
@@ -627,11 +659,6 @@ Importing Python packages takes 74% of the run, most of it in the range XlaCompi
   XlaModule jit_step               21.0     3.9%     21
   in no range                      84.0    15.5%
   all                             542.0   100.0%
-
-  main thread    largest part in  line   time  share    +-  samples
-  runs: imports                         400ms  73.8%  8.5%       40
-  unknown                               142ms  26.2%
-  all                                   542ms
 
   kernels and copies by time  family  events   total  of all    mean
   gemm_fusion_dot_general_11  matmul       1  8.00ms  100.0%  8.00ms
@@ -644,8 +671,13 @@ Importing Python packages takes 74% of the run, most of it in the range XlaCompi
   XlaPassPipeline simplification     12  36.0ms     6.6%  3.00ms
   XlaModule jit_step                 21  21.0ms     3.9%  1.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|account|actions|calls|hot|waits|tree|threads|device|kernels|streams
+TRY    dwell.step() at an iteration's end, or dwell run --step-on NAME, shows
+       what a step takes; the range XlaModule jit_step, which occurs 21 times,
+       may be one: --step-on 'XlaModule:*=jit_step,*'
+Trust: nothing is lost; 40 samples stand for 400 ms of CPU time.
+Next:  dwell view device_nosteps.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view device|hot|waits|account|actions;
+       all: dwell report --help
 
 $ dwell report device_nosteps.dwell --format json
 {"dwell":1,"views":[
@@ -671,7 +703,7 @@ $ dwell report device_nosteps.dwell --format json
   [542000000,108,34,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["542 ms of wall time, 34 ranges. No steps are marked.","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms.","The device is idle for 99% of the run, for 94% before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","40 samples of call stacks stand for 400 ms of CPU time.","  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'"],
+ "heads":["python3: 542 ms, 34 ranges. No steps are marked.","The device is idle for 99% of the run, for 94% before its first work.","  -> dwell report --view device","Importing Python packages takes 74% of the run, most of it in the range XlaCompile jit_step.","  -> import where it is used, or less of a package (dwell report --view account)","NVIDIA H100 0: busy for 8.00 ms, 1.5% of the run; 1 kernel takes 8.00 ms."],
  "notes":[]},
 {"view":"overview","part":"wall","traces":["device_nosteps.dwell"],"scope":{},
  "columns":[
@@ -745,15 +777,16 @@ $ dwell report device_nosteps.dwell --format json
   ["XlaModule jit_step",21,21000000,0.0387453875,1000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing.","More: dwell report --view verdict|account|actions|calls|hot|waits|tree|threads|device|kernels|streams"]}
+ "notes":["  -> dwell.step() at an iteration's end, or dwell run --step-on NAME, shows what a step takes; the range XlaModule jit_step, which occurs 21 times, may be one: --step-on 'XlaModule:*=jit_step,*'","Trust: nothing is lost; 40 samples stand for 400 ms of CPU time.","Next: dwell view device_nosteps.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view device|hot|waits|account|actions; all: dwell report --help"]}
 ]}
 
 $ trace profiles && dwell report profiles.dwell --profile late
 Only profile late.
-13.0 ms of wall time, 12 ranges. No steps are marked.
-For 53.8% of it no range of the main thread is open: what it does then was not recorded.
-  -> DWELL_ZONE("name") around its parts names them; gcc -finstrument-functions and dwell run --functions record all functions
-  -> DWELL_STEP() around an iteration shows what a step takes
+app: 13.0 ms, 12 ranges. No steps are marked.
+NOTE   For 53.8% of it no range of the main thread is open: what it does then
+       was not recorded.
+TRY    DWELL_ZONE("name") around its parts names them; gcc
+       -finstrument-functions and dwell run --functions record all functions
 
   main thread     ms  of wall  calls
   matmul        6.00    46.2%      2
@@ -766,13 +799,18 @@ For 53.8% of it no range of the main thread is open: what it does then was not r
   apart                       4  4.00ms   28.6%  1.00ms
   gemm                        2  2.00ms   14.3%  1.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|operators|calls|tree|threads|flops
+TRY    DWELL_STEP() around an iteration shows what a step takes
+Trust: nothing is lost.
+Next:  dwell view profiles.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view operators|tree|threads; all: dwell
+       report --help
 
 $ trace empty && dwell report empty.dwell --view overview
 Nothing was recorded.
-  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them; compiled with -finstrument-functions, dwell run --functions records its functions
-Lost: nothing.
+TRY    a program says what it does with the probes of <dwell/probe.h>, or
+       through a library that has them; compiled with -finstrument-functions,
+       dwell run --functions records its functions
+Trust: nothing is lost.
 
 $ dwell report empty.dwell --format json
 {"dwell":1,"views":[
@@ -799,13 +837,15 @@ $ dwell report empty.dwell --format json
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["Nothing was recorded.","  -> a program says what it does with the probes of <dwell/probe.h>, or through a library that has them; compiled with -finstrument-functions, dwell run --functions records its functions"],
- "notes":["Lost: nothing."]}
+ "notes":["Trust: nothing is lost."]}
 ]}
 
 $ trace figures_named && dwell report figures_named.dwell --view overview
-6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.
-The range tokenize may take 50% of the loop.
-  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
+lm: 6 steps in 60.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).
+SLOW   The range tokenize takes 50% of the loop.
+TRY    ranges within it show which of its parts takes the time; do what is no
+       training every n-th step or in another thread
+LOOK   dwell report --view tree
 
   a step         ms  of the loop
   tokenize     5.00        50.0%
@@ -819,8 +859,11 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                          1.67     1.67ms        16.7%  1.00ms
 
-Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost about 0.1% of the loop (5.33 us a step).
+Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|actions|phases|tree;
+       all: dwell report --help
 
 $ dwell report figures_named.dwell --format json
 {"dwell":1,"views":[
@@ -846,7 +889,7 @@ $ dwell report figures_named.dwell --format json
   [70000000,66,33,0.000533333333,6,6,60000000,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["6 steps in 60.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loop 10.0 ms of start-up.","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)"],
+ "heads":["lm: 6 steps in 60.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).","The range tokenize takes 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread","  -> dwell report --view tree"],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["figures_named.dwell"],"scope":{},
  "columns":[
@@ -874,16 +917,18 @@ $ dwell report figures_named.dwell --format json
   ["conv",1.66666667,1666666.67,0.166666667,1000000]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["Lost: nothing. Profiling cost about 5.33 us of a step (0.1% of the loop).","More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads"]}
+ "notes":["Outside the loop: 10.0 ms of start-up.","Trust: nothing is lost; profiling cost about 0.1% of the loop (5.33 us a step).","Next: dwell view figures_named.dwell (timeline); dwell report --format html -o r.html (a page), --limit 20, --view steps|operators|actions|phases|tree; all: dwell report --help"]}
 ]}
 
 $ dwell report figures_named.dwell --steps 4..5
 Only steps 4..5.
-2 steps in 20.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-The range tokenize may take 50% of the loop.
-  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread (dwell report --view tree)
-10% of a steady step lies in no named range.
-  -> DWELL_ZONE("name") around its parts shows which
+lm: 2 steps in 20.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).
+SLOW   The range tokenize takes 50% of the loop.
+TRY    ranges within it show which of its parts takes the time; do what is no
+       training every n-th step or in another thread
+LOOK   dwell report --view tree
+WORK   10% of a steady step lies in no named range.
+TRY    DWELL_ZONE("name") around its parts shows which
 
   a step         ms  of the loop
   tokenize     5.00        50.0%
@@ -896,16 +941,20 @@ The range tokenize may take 50% of the loop.
   operators by self time  calls/step  self/step  of the loop     p99
   conv                             1     1.00ms        10.0%  1.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|actions|phases|tree;
+       all: dwell report --help
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
-What follows the last step takes 71% of the run of omp (100 ms).
-12 steps of 3 threads in 120 ms, their sum, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0); outside the loops, as sums, 100 ms after the last step.
-One operator, gemm, may take 60% of the loop: 1 call.
-  -> twice as fast, it would save half of that: at most 3.00 ms a step (dwell report --view operators)
-40% of the loop lies in no named range.
-  -> DWELL_ZONE("name") around its parts shows which
+omp: 12 steps of 3 threads in 120 ms, their sum, 10.00 ms a step (p50 10.00, p95 10.00).
+SLOW   What follows the last step takes 71% of the run of omp (100 ms).
+WORK   One operator, gemm, takes 60% of the loop: 1 call.
+TRY    twice as fast, it would save half of that: at most 3.00 of 10.00 ms a
+       step, 30%
+LOOK   dwell report --view operators
+WORK   40% of the loop lies in no named range.
+TRY    DWELL_ZONE("name") around its parts shows which
 
   a step        ms  of the loop
   operators   6.00        60.0%
@@ -917,15 +966,19 @@ One operator, gemm, may take 60% of the loop: 1 call.
   gemm                                1     6.00ms        60.0%  6.00ms
 
 (other threads): at the same time as the steps, no part of their time.
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+NOTE   Outside the loops, as sums: 100 ms after the last step.
+Trust: nothing is lost.
+Next:  dwell view figures_threads.dwell (timeline); dwell report --format html
+       -o r.html (a page), --limit 20, --view steps|operators|phases|tree|
+       threads; all: dwell report --help
 
 $ trace figures_newest && dwell report figures_newest.dwell --view overview
-10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-1 more step did not end and is not counted.
-Records are missing in 7 steps; the figures are of the 3 steps without missing records.
-50% of the loop lies in no named range.
-  -> DWELL_ZONE("name") around its parts shows which
+ring: 10 steps in 100 ms, 10.00 ms a step (p50 10.00, p95 10.00).
+NOTE   1 more step did not end and is not counted.
+NOTE   Records are missing in 7 steps; the figures are of the 3 steps without
+       missing records.
+WORK   50% of the loop lies in no named range.
+TRY    DWELL_ZONE("name") around its parts shows which
 
   a step     ms  of the loop
   outer    5.00        50.0%
@@ -935,15 +988,19 @@ Records are missing in 7 steps; the figures are of the 3 steps without missing r
   named ranges by self time  calls/step  self/step  of the loop     p99
   outer                               5     5.00ms        50.0%  1.00ms
 
-Lost: 70 records: the middle was overwritten to stay within --max-size.
-Recorded: 32.0% of this time.
-More: dwell report --view verdict|steps|phases|actions|calls|tree|threads|marks
+Trust: records are lost.
+       Lost: 70 records: the middle was overwritten to stay within --max-size.
+       Recorded: 32.0% of this time.
+Next:  dwell view figures_newest.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|actions|phases|tree|threads;
+       all: dwell report --help
 
 $ trace figures_oldest && dwell report figures_oldest.dwell --view overview
-10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-Records are missing in 8 steps; the figures are of the 2 steps without missing records.
-50% of the loop lies in no named range.
-  -> DWELL_ZONE("name") around its parts shows which
+ring: 10 steps in 100 ms, 10.00 ms a step (p50 10.00, p95 10.00).
+NOTE   Records are missing in 8 steps; the figures are of the 2 steps without
+       missing records.
+WORK   50% of the loop lies in no named range.
+TRY    DWELL_ZONE("name") around its parts shows which
 
   a step     ms  of the loop
   outer    5.00        50.0%
@@ -953,13 +1010,16 @@ Records are missing in 8 steps; the figures are of the 2 steps without missing r
   named ranges by self time  calls/step  self/step  of the loop     p99
   outer                               5     5.00ms        50.0%  1.00ms
 
-Lost: 70 records: the trace reached --max-size.
-Recorded: 29.0% of this time.
-More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
+Trust: records are lost.
+       Lost: 70 records: the trace reached --max-size.
+       Recorded: 29.0% of this time.
+Next:  dwell view figures_oldest.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|actions|phases|tree|threads;
+       all: dwell report --help
 
 $ trace figures_both && dwell report figures_both.dwell
-100 ms of wall time, 20 ranges. No steps are marked.
-outer recurs: it begins 20 iterations of 4.95 ms on average.
+ring: 100 ms, 20 ranges. No steps are marked.
+NOTE   outer recurs: it begins 20 iterations of 4.95 ms on average.
 
   main thread      ms  of wall  calls
   outer          20.0    20.0%     20
@@ -970,15 +1030,20 @@ outer recurs: it begins 20 iterations of 4.95 ms on average.
   named ranges by self time  calls    self  of wall     p99
   outer                         20  20.0ms    20.0%  1.00ms
 
-Lost: 1,000 records: the middle was overwritten to stay within --max-size.
-Recorded: 40.0% of this time.
-More: dwell report --view verdict|actions|calls|tree|threads|marks
+Trust: records are lost.
+       Lost: 1,000 records: the middle was overwritten to stay within
+       --max-size.
+       Recorded: 40.0% of this time.
+Next:  dwell view figures_both.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view actions|tree|threads; all: dwell
+       report --help
 
 $ trace recorders && dwell report recorders.dwell --view overview
-10.0 ms of wall time, 10 ranges. No steps are marked.
-empty recurs: it begins 5 iterations of 2.00 ms on average.
-Recording takes about 100% of the loop: without it, steps are that much shorter.
-  -> record a part of the steps, or fewer details
+empty: 10.0 ms, 10 ranges. No steps are marked.
+NOTE   empty recurs: it begins 5 iterations of 2.00 ms on average.
+ALSO   Recording takes about 100% of the loop: without it, steps are that much
+       shorter.
+TRY    record a part of the steps, or fewer details
 
   main thread    ms  of wall  calls
   empty        10.0   100.0%      5
@@ -987,12 +1052,13 @@ Recording takes about 100% of the loop: without it, steps are that much shorter.
   named ranges by self time  calls    self  of all     p99
   empty                         10  20.0ms  100.0%  2.00ms
 
-Lost: nothing. Profiling cost about 100.0% of the run.
-More: dwell report --view verdict|actions|calls|tree|threads
+Trust: nothing is lost; profiling cost about 100.0% of the run.
+Next:  dwell view recorders.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view actions|tree|threads; all: dwell
+       report --help
 
 $ trace figures_functions && dwell report figures_functions.dwell
-100 ms of wall time, 9 ranges. No steps are marked.
-  -> DWELL_STEP() around an iteration shows what a step takes
+llm: 100 ms, 9 ranges. No steps are marked.
 
   main thread     ms  of wall  calls
   main         100.0   100.0%      1
@@ -1003,12 +1069,15 @@ $ trace figures_functions && dwell report figures_functions.dwell
   main                        1  20.0ms    20.0%   100ms
   softmax                     4  20.0ms    20.0%  5.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|functions|tree|threads
+TRY    DWELL_STEP() around an iteration shows what a step takes
+Trust: nothing is lost.
+Next:  dwell view figures_functions.dwell (timeline); dwell report --format html
+       -o r.html (a page), --limit 20, --view functions|tree|threads; all: dwell
+       report --help
 
 $ trace figures_layers && dwell report figures_layers.dwell
-4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-Work takes 100% of the loop, and no wait or overhead stands out.
+tiny: 4 steps in 40.0 ms, 10.0 ms a step (p50 10.0, p95 10.0).
+WORK   Work takes 100% of the loop, and no wait or overhead stands out.
 
   a step    ms  of the loop
   layers  10.0       100.0%
@@ -1018,28 +1087,30 @@ Work takes 100% of the loop, and no wait or overhead stands out.
   net.conv                      1     9.00ms        90.0%  9.00ms
   net.fc                        1     1.00ms        10.0%  1.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|layers|tree|threads
+Trust: nothing is lost.
+Next:  dwell view figures_layers.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|layers|phases|tree|threads;
+       all: dwell report --help
 
 $ trace figures_cost && dwell report figures_cost.dwell
-Other programs had the CPU for 68% of the run: times are not this program's alone.
-5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0).
-The thread does not run for 46% of the loop: it waits, or has no CPU; the kernel does not say which.
-  -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.16 ms a step (dwell report --view steps)
-The interpreter of Python may take 21% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.16 ms a step (dwell run --sample 100 tells which functions)
-These two differ by less than they vary from step to step.
-One operator, mm, may take 50% of the loop: 10 calls.
-  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-Recording takes about 9% of the loop: without it, steps are that much shorter.
-  -> record a part of the steps, or fewer details
-All of this together: at most 18.3 ms of 20.0 ms a step.
-
-  a step       ms  of the loop
-  operators  10.0        50.0%
-  idle        8.3        41.6%
-  profiler    1.7         8.4%
-  all        20.0       100.0%
+train: 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0).
+SLOW   The thread does not run for 46% of the loop: it waits, or has no CPU; the
+       kernel does not say which.
+TRY    find the sleep, the lock, the file or the answer of another program that
+       it waits for: at most 9.2 of 20.0 ms a step, 46%
+LOOK   dwell report --view steps
+SLOW   The interpreter of Python may take 21% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 4.2 of 20.0 ms a step, 21% (dwell run --sample 100
+       tells which functions)
+       These two differ by less than they vary from step to step.
+WORK   One operator, mm, takes 50% of the loop: 10 calls.
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
+       25% (dwell run --shapes tells which calls)
+ALSO   Recording takes about 9% of the loop: without it, steps are that much
+       shorter.
+TRY    record a part of the steps, or fewer details
+ALL    together: at most 18.3 of 20.0 ms a step, 92%.
 
   main thread          time  share
   unknown            45.8ms  45.8%
@@ -1051,13 +1122,19 @@ All of this together: at most 18.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   mm                              10     10.0ms        50.0%  1.00ms
 
-Lost: nothing. Profiling cost about 1.71 ms of a step (8.6% of the loop): profiler, and 31.0 us within other parts.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|layers|tree|threads
+Trust: nothing is lost; profiling cost about 8.6% of the loop (1.71 ms a step,
+       31.0 us of it within other parts).
+Next:  dwell view figures_cost.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|layers|phases|tree;
+       all: dwell report --help
 
 $ trace figures_cupti && dwell report figures_cupti.dwell
-4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00, p99 1.00); outside the loop 10.0 us of start-up.
-The device is idle for 50% of a steady step, for 41% because the host submits its work too late.
-  -> fewer and larger kernels, larger batches, or graphs that are submitted at once: at most 406 us a step (dwell report --view device)
+train.py: 4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00).
+SLOW   The device is idle for 50% of a steady step, for 41% because the host
+       submits its work too late.
+TRY    fewer and larger kernels, larger batches, or graphs that are submitted at
+       once: at most 406 us of 1.00 ms a step, 41%
+LOOK   dwell report --view device
 
   the device                  us  of a steady step
   compute                  500.0             50.0%
@@ -1065,14 +1142,23 @@ The device is idle for 50% of a steady step, for 41% because the host submits it
   idle: launch latency      19.0              1.9%
   idle: nothing submitted   75.0              7.5%
 
-Lost: nothing. Profiling cost about 21.0 us of a step (2.1% of the loop). CUPTI's own part of that is an estimate: 20.0 us, by 10 us a launch (H100).
-More: dwell report --view verdict|steps|phases|tree|threads|device|kernels|streams
+NOTE   Outside the loop: 10.0 us of start-up.
+Trust: nothing is lost; profiling cost about 2.1% of the loop (21.0 us a step).
+       CUPTI's own part of what profiling cost is an estimate: 20.0 us, by 10 us
+       a launch (H100).
+Next:  dwell view figures_cupti.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|device|phases|tree|threads;
+       all: dwell report --help
 
 $ trace reduced && dwell report reduced.dwell --view overview
-10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0); outside the loop 1.00 ms after the last step.
-Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
-One operator, mm, may take 48% of the loop: 10 calls.
-  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
+train: 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0).
+NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so
+       that recording costs little (--cost full: in all); the figures are of
+       these.
+WORK   One operator, mm, may take 48% of the loop: 10 calls.
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.9 ms a step,
+       24%
+LOOK   dwell run --shapes tells which calls
 
   a step           ms  of the loop
   forward        10.0        47.8%
@@ -1085,21 +1171,22 @@ One operator, mm, may take 48% of the loop: 10 calls.
   mm                              10     10.0ms        47.8%  1.00ms
   item                           0.9      450us         2.2%
 
-Lost: nothing. Profiling cost about 400 us of a step (1.9% of the loop).
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|layers|tree|threads|marks
+NOTE   Outside the loop: 1.00 ms after the last step.
+Trust: nothing is lost; profiling cost about 1.9% of the loop (400 us a step).
+Next:  dwell view reduced.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|operators|layers|actions|phases; all:
+       dwell report --help
 
 $ trace verdict_python && dwell report verdict_python.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-The interpreter of Python may take 50% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.0 ms a step (dwell run --sample 100 tells which functions)
-One operator, aten::linear, may take 50% of the loop: 1 call.
-  -> twice as fast, it would save half of that: at most 5.00 ms a step (dwell run --shapes tells which calls)
-All of this together: at most 15.0 ms of 20.0 ms a step.
-
-  a step     ms  of the loop
-  forward  10.0        50.0%
-  python   10.0        50.0%
-  all      20.0       100.0%
+python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
+SLOW   The interpreter of Python may take 50% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 10.0 of 20.0 ms a step, 50%
+LOOK   dwell run --sample 100 tells which functions
+WORK   One operator, aten::linear, takes 50% of the loop: 1 call.
+TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
+       25% (dwell run --shapes tells which calls)
+ALL    together: at most 15.0 of 20.0 ms a step, 75%.
 
   main thread          time  share
   runs               40.0ms  50.0%
@@ -1109,16 +1196,24 @@ All of this together: at most 15.0 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     10.0ms        50.0%  10.0ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|actions|operators|sequence|calls|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view verdict_python.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|actions|phases|tree;
+       all: dwell report --help
 
 $ trace verdict_small && dwell report verdict_small.dwell
-4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00, p99 8.00); outside the loop 10.0 ms of start-up.
-1,000 small operators a step, 4.00 us each, may take 100% of the loop with the calls between them.
-  -> fewer and larger ones: whole tensors in place of loops over rows, larger batches, torch.compile, a fused optimizer: at most 8.00 ms a step (dwell report --view operators --sort calls)
-One operator, aten::add_, may take 50% of the loop: 1,000 calls.
-  -> twice as fast, it would save half of that: at most 2.00 ms a step (dwell run --shapes tells which calls)
-All of this together: at most 8.00 ms of 8.00 ms a step.
+python3: 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00).
+WORK   1,000 small operators a step, 4.00 us each, may take 100% of the loop
+       with the calls between them.
+TRY    fewer and larger ones: whole tensors in place of loops over rows, larger
+       batches, torch.compile, a fused optimizer: at most 8.00 of 8.00 ms a
+       step, 100%
+LOOK   dwell report --view operators --sort calls
+WORK   One operator, aten::add_, takes 50% of the loop: 1,000 calls.
+TRY    twice as fast, it would save half of that: at most 2.00 of 8.00 ms a
+       step, 25% (dwell run --shapes tells which calls)
+ALL    together: at most 8.00 of 8.00 ms a step, 100%.
 
   a step       ms  of the loop
   operators  4.00        50.0%
@@ -1128,49 +1223,55 @@ All of this together: at most 8.00 ms of 8.00 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::add_                   1,000     4.00ms        50.0%  4.00us
 
-Lost: nothing. Profiling cost about 80.0 us of a step (1.0% of the loop).
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost about 1.0% of the loop (80.0 us a step).
+Next:  dwell view verdict_small.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|phases|tree|threads;
+       all: dwell report --help
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-One operator, aten::sort, may take 80% of the loop: 1 call.
-  -> twice as fast, it would save half of that: at most 8.00 ms a step (dwell run --shapes tells which calls)
-The interpreter of Python may take 10% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
-All of this together: at most 10.0 ms of 20.0 ms a step.
+python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
+WORK   One operator, aten::sort, takes 80% of the loop: 1 call.
+TRY    twice as fast, it would save half of that: at most 8.0 of 20.0 ms a step,
+       40%
+LOOK   dwell run --shapes tells which calls
+SLOW   The interpreter of Python may take 10% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 2.0 of 20.0 ms a step, 10% (dwell run --sample 100
+       tells which functions)
+ALL    together: at most 10.0 of 20.0 ms a step, 50%.
 
   a step       ms  of the loop
   operators  18.0        90.0%
   python      2.0        10.0%
   all        20.0       100.0%
 
-  main thread          time  share
-  runs               72.0ms  90.0%
-  runs: interpreter  8.00ms  10.0%
-  all                80.0ms
-
   operators by self time  calls/step  self/step  of the loop     p99
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view verdict_operator.dwell (timeline); dwell report --format html
+       -o r.html (a page), --limit 20, --view steps|operators|phases|tree|
+       threads; all: dwell report --help
 
 $ trace verdict_idle && dwell report verdict_idle.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-The thread does not run for 47% of the loop: it waits, or has no CPU; the kernel does not say which.
-  -> find the sleep, the lock, the file or the answer of another program that it waits for: at most 9.35 ms a step (dwell report --view steps)
-The interpreter of Python may take 25% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 4.95 ms a step (dwell run --sample 100 tells which functions)
-Garbage collection takes 15% of the loop.
-  -> gc.freeze() once the model and the data are made, or gc.disable() and a gc.collect() now and then: at most 3.00 ms a step (dwell report --view gc)
-All of this together: at most 17.3 ms of 20.0 ms a step.
-
-  a step       ms  of the loop
-  idle       11.0        55.0%
-  operators   6.0        30.0%
-  collector   3.0        15.0%
-  all        20.0       100.0%
+python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
+SLOW   The thread does not run for 47% of the loop: it waits, or has no CPU; the
+       kernel does not say which.
+TRY    find the sleep, the lock, the file or the answer of another program that
+       it waits for: at most 9.3 of 20.0 ms a step, 47%
+LOOK   dwell report --view steps
+SLOW   The interpreter of Python may take 25% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 5.0 of 20.0 ms a step, 25% (dwell run --sample 100
+       tells which functions)
+SLOW   Garbage collection takes 15% of the loop.
+TRY    gc.freeze() once the model and the data are made, or gc.disable() and a
+       gc.collect() now and then: at most 3.0 of 20.0 ms a step, 15% (dwell
+       report --view gc)
+ALL    together: at most 17.3 of 20.0 ms a step, 86%.
 
   main thread          time  share
   unknown            37.4ms  46.8%
@@ -1182,19 +1283,19 @@ All of this together: at most 17.3 ms of 20.0 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   aten::linear                     1     6.00ms        30.0%  6.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|gc|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view verdict_idle.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|phases|tree|threads;
+       all: dwell report --help
 
 $ trace verdict_device && dwell report verdict_device.dwell
-4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0, p99 20.0); outside the loop 10.0 ms of start-up.
-Device time not recorded: operator times are launch and wait times.
-The interpreter of Python may take 10% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 2.00 ms a step (dwell run --sample 100 tells which functions)
-
-  a step       ms  of the loop
-  operators  18.0        90.0%
-  python      2.0        10.0%
-  all        20.0       100.0%
+python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
+NOTE   Device time not recorded: operator times are launch and wait times.
+SLOW   The interpreter of Python may take 10% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 2.0 of 20.0 ms a step, 10%
+LOOK   dwell run --sample 100 tells which functions
 
   main thread          time  share
   runs               72.0ms  90.0%
@@ -1205,15 +1306,22 @@ The interpreter of Python may take 10% of the loop.
   aten::sort                       1     16.0ms        80.0%  16.0ms
   aten::linear                     1     2.00ms        10.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view verdict_device.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|phases|tree|threads;
+       all: dwell report --help
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
-12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00, p99 4.00); outside the loop 10.0 ms of start-up.
-One operator, aten::mul, may take 50% of the loop: 1 call.
-  -> twice as fast, it would save half of that: at most 1.00 ms a step (dwell run --shapes tells which calls)
-Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
-  -> something keeps what each step made: losses kept with their graphs are the usual cause; keep loss.item() or loss.detach()
+python3: 12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00).
+WORK   One operator, aten::mul, takes 50% of the loop: 1 call.
+TRY    twice as fast, it would save half of that: at most 1.00 of 4.00 ms a
+       step, 25%
+LOOK   dwell run --shapes tells which calls
+RISK   Memory grows by 2.01 MiB with each step on cpu, most of it made by
+       aten::mul.
+TRY    something keeps what each step made: losses kept with their graphs are
+       the usual cause; keep loss.item() or loss.detach()
 
   a step       ms  of the loop
   operators  4.00       100.0%
@@ -1223,19 +1331,22 @@ Memory grows by 2.01 MiB with each step on cpu, most of it made by aten::mul.
   aten::mul                        1     2.00ms        50.0%  2.00ms
   aten::sum                        1     2.00ms        50.0%  2.00ms
 
-Lost: nothing. Profiling cost less than 0.1% of the loop.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads|memory
+NOTE   Outside the loop: 10.0 ms of start-up.
+Trust: nothing is lost; profiling cost less than 0.1% of the loop.
+Next:  dwell view verdict_growth.dwell (timeline); dwell report --format html -o
+       r.html (a page), --limit 20, --view steps|operators|memory|phases|tree;
+       all: dwell report --help
 
 $ trace agent && dwell report agent.dwell
-12 steps in 120 ms, 10.0 ms a step (p50 8.0, p95 20.0, p99 20.0); outside the loop 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms of checkpoints.
-Slow steps, 17% of all, may take 13% of the loop beyond the usual time.
-  -> the view steps lists them with what took longer: at most 1.33 ms a step (dwell report --view steps)
-13% of the loop lies between the steps, 13% in Python and waits.
-  -> do what is no training once, every n-th step, or in another thread: at most 1.33 ms a step (dwell report --view tree)
-All of this together: at most 2.67 ms of 10.0 ms a step.
-A step has 2 optimizer steps.
-Phases of the loop, each with the data and waits before the next: acting 20.0% (2 times), learning 80.0% (3 times).
-The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
+agent: 12 steps in 120 ms, 10.00 ms a step (p50 8.00, p95 20.00).
+SLOW   Slow steps, 17% of all, take 13% of the loop beyond the usual time.
+TRY    the view steps lists them with what took longer: at most 1.33 of 10.00 ms
+       a step, 13%
+LOOK   dwell report --view steps
+SLOW   13% of the loop lies between the steps, 13% in Python and waits.
+TRY    do what is no training once, every n-th step, or in another thread: at
+       most 1.33 of 10.00 ms a step, 13% (dwell report --view tree)
+ALL    together: at most 2.67 of 10.00 ms a step, 27%.
 
   a step            ms  of the loop
   python          8.00        80.0%
@@ -1248,18 +1359,29 @@ The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
   forward                             2     2.00ms        20.0%  1.00ms
   Optimizer.step#Adam.step            2     2.00ms        20.0%  1.00ms
 
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|actions|calls|tree|threads
+NOTE   Outside the loop: 8.00 ms of start-up, 14.0 ms of evaluation and 5.00 ms
+       of checkpoints.
+NOTE   A step has 2 optimizer steps.
+NOTE   Phases of the loop, each with the data and waits before the next: acting
+       20.0% (2 times), learning 80.0% (3 times).
+NOTE   The run has 1 evaluation, 10.0 ms; 1 checkpoint, 5.00 ms.
+Trust: nothing is lost.
+Next:  dwell view agent.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|actions|phases|tree|threads; all:
+       dwell report --help
 
 # A step that took longer because its thread had no CPU.
 $ trace no_cpu && dwell report no_cpu.dwell
-The steps' thread waited for a CPU for 15% of its time: other programs or threads had it. Times are not this thread's alone.
-10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0, p99 30.0).
-Slow steps, 10% of all, may take 13% of the loop beyond the usual time, most of it in operators.
-  -> the view steps lists them with what took longer: at most 1.50 ms a step (dwell report --view steps)
-One operator, mm, may take 93% of the loop: 1 call.
-  -> twice as fast, it would save half of that: at most 6.08 ms a step (dwell report --view operators)
-All of this together: at most 7.58 ms of 13.5 ms a step.
+train: 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0).
+SLOW   Slow steps, 10% of all, take 13% of the loop beyond the usual time, most
+       of it in operators.
+TRY    the view steps lists them with what took longer: at most 1.5 of 13.5 ms a
+       step, 11%
+LOOK   dwell report --view steps
+WORK   One operator, mm, takes 93% of the loop: 1 call.
+TRY    twice as fast, it would save half of that: at most 6.1 of 13.5 ms a step,
+       45% (dwell report --view operators)
+ALL    together: at most 7.6 of 13.5 ms a step, 56%.
 
   a step        ms  of the loop
   operators   10.7        92.7%
@@ -1270,17 +1392,21 @@ All of this together: at most 7.58 ms of 13.5 ms a step.
   operators by self time  calls/step  self/step  of the loop     p99
   mm                               1     10.6ms        92.6%  29.0ms
 
-Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a CPU (dwell report --view steps).
-Lost: nothing.
-More: dwell report --view verdict|steps|phases|operators|sequence|calls|tree|threads
+NOTE   Slowest: step 4 took 30.0 ms, 20.0 ms longer than usual in waiting for a
+       CPU (dwell report --view steps).
+Trust: nothing is lost.
+       The steps' thread waited for a CPU for 15% of its time: other programs or
+       threads had it. Times are not this thread's alone.
+Next:  dwell view no_cpu.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|operators|phases|tree|threads; all:
+       dwell report --help
 
 $ trace samples_addresses && dwell report samples_addresses.dwell
-1.21 s of wall time. No steps and no ranges are marked.
-Code of libraries takes 80% of the run.
-  -> dwell report --view hot
-442 samples of call stacks stand for 1.77 s of CPU time, 1.5 of 8 CPUs.
-The CPU time of thread poll is all in one loop, code without a name in engine: it may spin while it waits.
-  -> DWELL_STEP() around an iteration shows what a step takes
+engine: 1.21 s, 1.5 of 8 CPUs in use. No steps are marked.
+WORK   Code of libraries takes 80% of the run.
+LOOK   dwell report --view hot
+ALSO   The CPU time of thread poll is all in one loop, code without a name in
+       engine: it may spin while it waits.
 
   main thread              largest part in  line   time  share    +-  samples
   runs: code of libraries                         964ms  79.8%  0.6%      241
@@ -1293,35 +1419,31 @@ The CPU time of thread poll is all in one loop, code without a name in engine: i
   libwork.so+0x4d90            13.5%  3.2%  13.5%       60
   (stack not read)              0.5%  0.9%   0.5%        1
   engine+0x77                   0.2%  0.7%   0.2%        1
-  engine+0x10                   0.0%  0.6%  54.4%      241
-  engine+0x1400                 0.0%  0.6%  54.2%      240
-  engine+0x9                    0.0%  0.6%  45.1%      200
-  engine+0x1200                 0.0%  0.6%  40.6%      180
-  engine+0x1300                 0.0%  0.6%  13.5%       60
 
-Lost: nothing.
-More: dwell report --view verdict|account|hot|waits|tree|threads
+TRY    DWELL_STEP() around an iteration shows what a step takes
+Trust: nothing is lost; 442 samples stand for 1.77 s of CPU time.
+Next:  dwell view samples_addresses.dwell (timeline); dwell report --format html
+       -o r.html (a page), --limit 20, --view hot|waits|account|tree|threads;
+       all: dwell report --help
 
 $ trace startup && dwell report startup.dwell
-Start-up takes 73% of the run (611 ms): importing torch 300 ms, Python 200 ms in load_images (train.py:40), importing pandas 100 ms.
-10 steps in 109 ms, 10.9 ms a step (p50 11.0, p95 11.0, p99 11.0); outside the loop 611 ms of start-up and 120 ms after the last step.
-The interpreter of Python may take 100% of the loop.
-  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 10.9 ms a step (dwell run --sample 100 tells which functions)
+train.py: 10 steps in 109 ms, 10.9 ms a step (p50 11.0, p95 11.0).
+SLOW   Start-up takes 73% of the run (611 ms): importing torch 300 ms, Python
+       200 ms in load_images (train.py:40), importing pandas 100 ms.
+SLOW   The interpreter of Python may take 100% of the loop.
+TRY    operations on whole arrays in place of loops, or work once instead of in
+       every pass: at most 10.9 of 10.9 ms a step, 100%
+LOOK   dwell run --sample 100 tells which functions
 
-  the run                     largest part in  line           time  of the run  samples
-  start-up: importing torch   <module>         train.py:1    300ms       35.7%       30
-  start-up: Python            load_images      train.py:40   200ms       23.8%       20
-  start-up: importing pandas  <module>         train.py:2    100ms       11.9%       10
+  the run                     largest part in  line           time  of the run
+  start-up: importing torch   <module>         train.py:1    300ms       35.7%
+  start-up: Python            load_images      train.py:40   200ms       23.8%
+  start-up: importing pandas  <module>         train.py:2    100ms       11.9%
   start-up: not known                                       11.0ms        1.3%
   steps                                                      109ms       13.0%
-  end: garbage collection                                    111ms       13.2%       12
-  end: Python                 forward          model.py:14  9.23ms        1.1%        1
+  end: garbage collection                                    111ms       13.2%
+  end: Python                 forward          model.py:14  9.23ms        1.1%
   all                                                        840ms      100.0%
-
-  a step           ms  of the loop
-  python         10.0        91.7%
-  between steps   0.9         8.3%
-  all            10.9       100.0%
 
   main thread        largest part in  line          time   share     +-  samples
   runs: interpreter  forward          model.py:14  109ms  100.0%  43.7%        9
@@ -1330,8 +1452,10 @@ The interpreter of Python may take 100% of the loop.
   named ranges by self time  calls/step  self/step  of the loop     p99
   forward                             1     10.0ms        91.7%  10.0ms
 
-Lost: nothing.
-More: dwell report --view verdict|account|steps|phases|actions|hot|waits|tree|threads
+Trust: nothing is lost.
+Next:  dwell view startup.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|hot|waits|account|actions; all: dwell
+       report --help
 
 $ trace startup && dwell report --format csv startup.dwell
 wall_ns,records,ranges,cost_share,steps,steps_recorded,steps_ns,loops_ns,mean_ns,p50_ns,p95_ns,p99_ns,slowest_step,slowest_ns,verdict,verdict_share

@@ -136,7 +136,7 @@ $ trace nosteps && dwell report nosteps.dwell --view steps
 
 $ trace python && dwell report python.dwell --view steps
 6 steps in 650 ms, 108 ms a step (p50 110, p95 110, p99 110).
-4 of the steps were recorded; the figures are of them.
+NOTE   4 of the steps were recorded; the figures are of them.
 
 step  start  duration  until next  of median    cpu  most of it              what took longer
    0  110ms     100ms       110ms      1.00x  90.0%                          not recorded
@@ -222,8 +222,8 @@ step   start  duration  until next  of median     cpu  most of it             wh
 
 $ trace figures_newest && dwell report figures_newest.dwell --view steps
 10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-1 more step did not end and is not counted.
-Records are missing in 7 steps; the figures are of the 3 steps without missing records.
+NOTE   1 more step did not end and is not counted.
+NOTE   Records are missing in 7 steps; the figures are of the 3 steps without missing records.
 
 step   start  duration  until next  of median     cpu  most of it            what took longer
    0       0    10.0ms      10.0ms      1.00x  100.0%                        records are missing
@@ -243,7 +243,7 @@ Lost: 70 records (recycled: the middle was overwritten to stay within --max-size
 
 $ trace figures_oldest && dwell report figures_oldest.dwell --view steps
 10 steps in 100 ms, 10.0 ms a step (p50 10.0, p95 10.0, p99 10.0).
-Records are missing in 8 steps; the figures are of the 2 steps without missing records.
+NOTE   Records are missing in 8 steps; the figures are of the 2 steps without missing records.
 
 step   start  duration  until next  of median     cpu  most of it            what took longer
    0       0    10.0ms      10.0ms      1.00x  100.0%  outer 50%, other 50%
@@ -262,7 +262,7 @@ Lost: 70 records (full: the trace reached --max-size).
 
 $ trace reduced && dwell report reduced.dwell --view steps
 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0).
-Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
+NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
 
 step   start  duration  until next  of median     cpu  most of it              what took longer
    0       0    20.0ms      21.0ms      1.00x  100.0%  forward 50%, other 50%

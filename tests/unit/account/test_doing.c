@@ -32,7 +32,7 @@ TEST(a_range_does_what_its_samples_do)
 		const char *callee;
 		enum dw_activity activity;
 	} calls[] = {
-		{ "strtod", DW_ACTIVITY_TEXT },  { "fprintf", DW_ACTIVITY_FILE }, { "memcpy", DW_ACTIVITY_COPIES },
+		{ "strtod", DW_ACTIVITY_TEXT },  { "fputs", DW_ACTIVITY_FILE }, { "memcpy", DW_ACTIVITY_COPIES },
 		{ "open64", DW_ACTIVITY_FILE },  { "free", DW_ACTIVITY_FREES },   { "write", DW_ACTIVITY_DESCRIPTOR },
 		{ "rand", DW_ACTIVITY_RANDOM },  { NULL, DW_ACTIVITY_OWN },
 	};

@@ -34,16 +34,23 @@ static void add(enum dw_sample_where where, enum dw_share share, enum dw_activit
 	size_t number = made.of.count++;
 	struct dw_account_cell *cell = &made.cells[number];
 
-	*cell = (struct dw_account_cell){ .where = where, .share = share, .named = DW_NO_INDEX, .activity = activity,
-		                              .state = DW_ACCOUNT_RUNS, .ns = ms * MS, .basis = { samples, samples, samples },
+	*cell = (struct dw_account_cell){ .where = where,
+		                              .share = share,
+		                              .named = DW_NO_INDEX,
+		                              .activity = activity,
+		                              .state = DW_ACCOUNT_RUNS,
+		                              .ns = ms * MS,
+		                              .basis = { samples, samples, samples },
 		                              .places = made.places[number] };
 	for (; stack->function; stack++) {
 		size_t p = cell->place_count++;
 
 		made.functions[number][p] = (struct dw_source_function){ stack->function, "/srv/train.py", 7 };
-		made.places[number][p] = (struct dw_account_place){ .function = &made.functions[number][p], .line = (uint32_t)(10 * number + p + 1),
+		made.places[number][p] = (struct dw_account_place){ .function = &made.functions[number][p],
+			                                                .line = (uint32_t)(10 * number + p + 1),
 			                                                .root = strcmp(stack->function, "main") == 0,
-			                                                .ns = stack->ms * MS, .self_ns = stack->self_ms * MS };
+			                                                .ns = stack->ms * MS,
+			                                                .self_ns = stack->self_ms * MS };
 	}
 	made.of.wall_ns = made.of.own_ns += ms * MS;
 	made.of.state_ns[DW_ACCOUNT_RUNS] += ms * MS;
@@ -51,7 +58,14 @@ static void add(enum dw_sample_where where, enum dw_share share, enum dw_activit
 	made.of.basis[DW_ACCOUNT_RUNS].weight += samples;
 	made.of.basis[DW_ACCOUNT_RUNS].squares += samples;
 }
-#define STACK(...) (const struct on_stack[]){ __VA_ARGS__, { NULL, 0, 0 } }
+#define STACK(...) \
+	(const struct on_stack[]) \
+	{ \
+		__VA_ARGS__, \
+		{ \
+			NULL, 0, 0 \
+		} \
+	}
 
 static struct dw_account_sum sum_of(struct dw_account_select select)
 {
@@ -65,13 +79,47 @@ static void check_place(const struct dw_account_sum *sum, const char *function, 
 	CHECK_EQ(sum->dominates, dominates);
 }
 
+/* In each cell the function calls something else, or the same, for so long. */
+TEST(a_function_calls_what_it_calls_in_most_of_its_time)
+{
+	static const struct dw_source_function find = { "find", "/usr/lib/python3.11/re/__init__.py", 3 },
+										   find_again = { "find", "/usr/lib/python3.11/re/__init__.py", 9 },
+										   dumps = { "dumps", "/usr/lib/python3.11/json/encoder.py", 1 };
+	static const struct {
+		const struct dw_source_function *callee[3];
+		double ms[3];
+		const char *called;
+	} cases[] = {
+		{ { &find, NULL, NULL }, { 100, 0, 0 }, "re.find" },
+		{ { &dumps, &find, &find_again }, { 20, 50, 30 }, "re.find" },
+		{ { &find, NULL, &find_again }, { 40, 20, 40 }, "re.find" },
+		{ { &find, NULL, &dumps }, { 60, 30, 10 }, "" }, /* more than half, by what others leave: not for sure */
+		{ { &find, &dumps, NULL }, { 45, 45, 10 }, "" },
+		{ { NULL, NULL, NULL }, { 100, 0, 0 }, "" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_account_sum sum;
+		char text[80];
+
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 60, 60, STACK({ "search", 60, 60 }));
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_TEXT, 40, 40, STACK({ "search", 40, 40 }));
+		for (size_t k = 0; k < 3; k++)
+			dw_account_lead_callee(&made.places[k == 2][0], cases[i].callee[k], cases[i].ms[k] * MS);
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+		CHECK_STR(dw_account_callee(&sum, text), cases[i].called);
+	}
+}
+
 /* The model is called in training, too: evaluate() is the evaluation. */
 TEST(a_part_of_the_run_is_the_function_that_does_little_else)
 {
 	struct dw_account_sum sum;
 
 	begin();
-	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60, STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60,
+	    STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
 	add(DW_SAMPLE_BETWEEN, DW_SHARE_EVALUATION, DW_ACTIVITY_UNKNOWN, 400, 40,
 	    STACK({ "Net.forward", 380, 380 }, { "evaluate", 400, 20 }, { "main", 400, 0 }));
 	sum = sum_of((struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION });
@@ -81,12 +129,40 @@ TEST(a_part_of_the_run_is_the_function_that_does_little_else)
 	check_place(&sum, "Net.forward", true);
 }
 
+TEST(a_second_function_is_named_if_it_has_half_as_much_of_its_own)
+{
+	static const struct {
+		struct on_stack first, second;
+		const char *named;
+	} cases[] = {
+		{ { "norm", 600, 600 }, { "overlap", 400, 400 }, "overlap" },
+		{ { "norm", 600, 600 }, { "overlap", 1000, 400 }, "overlap" }, /* its callees' time is not counted twice */
+		{ { "norm", 800, 800 }, { "overlap", 200, 200 }, NULL },       /* little beside the first */
+		{ { "pack", 600, 100 }, { "filter", 400, 400 }, NULL },        /* may be what the first one calls */
+		{ { "pack", 900, 500 }, { "filter", 500, 500 }, NULL },        /* is what it calls */
+	};
+	struct dw_account_sum sum;
+	char text[300];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_OWN, 1000, 400,
+		    STACK(cases[i].first, cases[i].second, { "main", 1000, 0 }));
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+		CHECK(!sum.second == !cases[i].named);
+		CHECK_STR(dw_account_second_place(&sum, text), cases[i].named ? "overlap (train.py:2)" : "");
+		if (sum.second)
+			CHECK_NEAR(sum.second_ns, 400 * MS, 1);
+	}
+}
+
 TEST(a_part_of_the_run_that_no_function_is_lies_where_it_is_called)
 {
 	struct dw_account_sum sum;
 
 	begin();
-	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60, STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 600, 60,
+	    STACK({ "Net.forward", 600, 600 }, { "main", 600, 0 }));
 	add(DW_SAMPLE_BETWEEN, DW_SHARE_COLLECTOR, DW_ACTIVITY_COLLECTOR, 400, 40, STACK({ "main", 400, 400 }));
 	sum = sum_of((struct dw_account_select){ .explained = 1u << DW_SHARE_COLLECTOR });
 	check_place(&sum, "main", true);
@@ -99,7 +175,8 @@ TEST(cells_are_selected_by_where_they_lie)
 	struct dw_account_sum sum;
 
 	begin();
-	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 700, 70, STACK({ "train", 700, 700 }, { "main", 700, 0 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 700, 70,
+	    STACK({ "train", 700, 700 }, { "main", 700, 0 }));
 	add(DW_SAMPLE_BETWEEN, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 300, 30,
 	    STACK({ "Tracker.add", 200, 200 }, { "log", 300, 100 }, { "main", 300, 0 }));
 	CHECK_NEAR(sum_of(select).ns, 1000 * MS, 1);
@@ -133,8 +210,9 @@ TEST(a_function_dominates_if_samples_suffice)
 /* Files of one package are one library. Samples come in any order. */
 TEST(a_library_is_named_if_most_of_the_time_is_in_calls_of_it)
 {
-	static const char umath[] = "/py/site-packages/numpy/core/_multiarray_umath.so", methods[] = "/py/site-packages/numpy/core/_methods.py",
-	                  torch[] = "/py/site-packages/torch/lib/libtorch_cpu.so";
+	static const char umath[] = "/py/site-packages/numpy/core/_multiarray_umath.so",
+					  methods[] = "/py/site-packages/numpy/core/_methods.py",
+					  torch[] = "/py/site-packages/torch/lib/libtorch_cpu.so";
 	static const struct {
 		const char *from[3];
 		double ms[3];

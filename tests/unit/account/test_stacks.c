@@ -157,6 +157,44 @@ TEST(libraries_do_what_their_rows_say)
 	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
 }
 
+/* What the program's innermost function calls has a name that people call: not one that a library keeps for itself, nor that of
+ * the interpreter's functions. Its kind is in no list. */
+TEST(the_function_that_the_program_calls_is_known)
+{
+	static const struct {
+		struct stack stack;
+		const char *callee;
+	} calls[] = {
+		{ { { { PYTHON, "dict_get" }, { STDLIB("copy.py"), "_deepcopy_dict" }, { STDLIB("copy.py"), "deepcopy" }, { SCRIPT, "settings" }, TOP },
+		    DW_ACTIVITY_COPIES }, "copy.deepcopy" },
+		{ { { { STDLIB("re/_parser.py"), "parse" }, { STDLIB("re/__init__.py"), "compile" }, { SCRIPT, "route_of" }, TOP },
+		    DW_ACTIVITY_INTERPRETER }, "re.compile" },
+		{ { { { STDLIB("random.py"), "Random.choices" }, { SCRIPT, "batch" }, TOP }, DW_ACTIVITY_RANDOM }, "Random.choices" },
+		{ { { { PYTHON, "list_insert" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_INTERPRETER }, "" },
+		{ { { { PACKAGE("torch/nn/module.py"), "Module._call_impl" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_PACKAGE }, "" },
+		{ { { { TORCH, "THPVariable_linear" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_UNKNOWN }, "" },
+		{ { { { LIBC, "libc.so.6+0x5c400" }, { LIBC, "snprintf" }, { "/srv/rows.so", "put" }, { SCRIPT, "train" }, TOP },
+		    DW_ACTIVITY_TEXT }, "snprintf" },
+		{ { { { "/srv/rows.so", "std::__introsort_loop<int*>(int*)" }, { "/srv/rows.so", "void std::sort<int*>(int*, int*)" },
+		      { "/srv/rows.so", "order" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_OWN }, "std::sort" },
+		{ { { { "/srv/rows.so", "operator[]" }, { "/srv/rows.so", "order" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_OWN }, "" },
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		const struct dw_account *of = account_of_stack(&calls[i].stack, false);
+		struct dw_account_select select = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL);
+		struct dw_account_sum sum;
+		char text[80];
+
+		REQUIRE(of);
+		if (calls[i].stack.activity != DW_ACTIVITY_INTERPRETER)
+			select = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL & ~DW_ACTIVITY_SET(INTERPRETER));
+		sum = dw_account_sum(of, &select);
+		CHECK_STR(dw_account_callee(&sum, text), calls[i].callee);
+		made_close(&made);
+	}
+}
+
 /* The innermost function says how a thread waits; the functions that called it, for what. */
 TEST(a_wait_is_for_what_its_callers_wait_for)
 {

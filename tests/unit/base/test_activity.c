@@ -95,10 +95,10 @@ TEST(functions_of_the_c_library)
 	IS(LIBC, "snprintf", TEXT);
 	IS(LIBC, "__vfprintf_internal", TEXT);
 	IS(LIBC, "____strtod_l_internal", TEXT);
-	IS(LIBC, "__printf_chk", FILE);
-	IS(LIBC, "fprintf", FILE);
+	IS(LIBC, "__printf_chk", TEXT);
+	IS(LIBC, "fprintf", TEXT);
 	IS(LIBC, "_IO_fwrite", FILE);
-	IS(LIBC, "__isoc99_fscanf", FILE);
+	IS(LIBC, "__isoc99_fscanf", TEXT);
 	IS(LIBC, "open64", FILE);
 	IS(LIBC, "__close_nocancel", FILE);
 	IS(LIBC, "fdatasync", DISK);

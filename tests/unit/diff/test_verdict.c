@@ -70,7 +70,7 @@ static const char *said_of(struct series of, enum dw_diff_verdict verdict, enum 
 	CHECK(diff.verdict == verdict);
 	CHECK(diff.by == by);
 	CHECK(diff.pace.low >= -diff.pace.before);
-	snprintf(text, sizeof text, "%s", table->heads[0]);
+	snprintf(text, sizeof text, "%s", table->heads[0].text);
 	dw_table_destroy(table);
 	diff_end(&diff);
 	return text;

@@ -273,6 +273,37 @@ TEST(what_is_in_no_function_of_python_is_in_a_library)
 	made_close(&made);
 }
 
+/* A stripped library's inner functions have no names. Of two such libraries each has its own time. */
+TEST(a_function_without_a_name_is_part_of_the_one_that_called_it_in_its_library)
+{
+	const struct dw_hot_ask ask = { .by = 0 };
+	uint32_t inner, named, own, other, callers[3];
+	struct dw_hot hot;
+
+	made_init(&made);
+	period("1000");
+	inner = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "libc.so.6+0x5c400");
+	named = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "snprintf");
+	own = dw_encode_frame_in(&made.process, "/srv/engine", "put_row");
+	other = dw_encode_frame_in(&made.process, "/srv/libpack.so", "libpack.so+0x100");
+	callers[0] = inner;
+	callers[1] = named;
+	callers[2] = own;
+	dw_encode_sample(&made.stream, 100, inner, dw_encode_stack(&made.process, callers, 3), 4);
+	dw_encode_sample(&made.stream, 110, other, dw_encode_stack(&made.process, callers, 3), 3);
+	dw_encode_sample(&made.stream, 120, inner, dw_encode_stack(&made.process, &own, 1), 2);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(dw_hot_make(&hot, made.model, &ask));
+	REQUIRE(hot_row(&hot, "snprintf") && hot_row(&hot, "put_row") && hot_row(&hot, "libpack.so+0x100"));
+	CHECK_EQ(hot_row(&hot, "snprintf")->self, 4);
+	CHECK_EQ(hot_row(&hot, "snprintf")->total, 7);
+	CHECK_EQ(hot_row(&hot, "libpack.so+0x100")->self, 3);
+	REQUIRE(hot_row(&hot, "libc.so.6+0x5c400"));
+	CHECK_EQ(hot_row(&hot, "libc.so.6+0x5c400")->total, 2); /* no other name is known there */
+	dw_hot_reset(&hot);
+	made_close(&made);
+}
+
 TEST(without_a_period_there_is_no_time)
 {
 	made_init(&made);

@@ -52,7 +52,7 @@ static const char *said(void (*change)(struct job *job))
 		abort();
 	*text = '\0';
 	for (size_t i = 0; i < table->head_count; i++)
-		snprintf(text + strlen(text), sizeof text - strlen(text), "%s ", table->heads[i]);
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s ", table->heads[i].text);
 	dw_table_destroy(table);
 	dw_ranks_reset(&ranks);
 	dw_summary_reset(&job.summary);

@@ -73,7 +73,7 @@ static void compare(const struct plan *plan, char *text, size_t size)
 		abort();
 	*text = '\0';
 	for (size_t i = 0; i < table->head_count; i++)
-		snprintf(text + strlen(text), size - strlen(text), "%s ", table->heads[i]);
+		snprintf(text + strlen(text), size - strlen(text), "%s ", table->heads[i].text);
 	dw_table_destroy(table);
 	dw_ranks_reset(&ranks);
 	dw_summary_reset(&summary);

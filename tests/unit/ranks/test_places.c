@@ -60,7 +60,7 @@ static const char *said(uint64_t lines_ms)
 		fprintf(stderr, "%s\n", error.message);
 		abort();
 	}
-	snprintf(text, sizeof text, "%s", table->heads[0]);
+	snprintf(text, sizeof text, "%s", table->heads[0].text);
 	dw_table_destroy(table);
 	dw_ranks_reset(&ranks);
 	dw_proto_reset(&proto);

@@ -1,4 +1,4 @@
-/* Names of functions that the C library chooses for the processor. */
+/* Names of functions that the C library chooses for the processor, and of those that its short functions jump to. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -25,12 +25,34 @@ TEST(what_the_library_chose_has_the_name_that_programs_call)
 		uint64_t offset = offset_of(names[i], &module);
 
 		found = dw_chosen_name(module, offset);
-		/* A C library without such functions, as musl's, has chosen nothing; functions with the same code may have one name. */
+		/* A C library without such functions, as musl's, has chosen nothing; functions with the same code may have one
+		 * name. */
 		CHECK(!found || strncmp(found, "str", 3) == 0 || strcmp(found, "index") == 0);
 		CHECK(!dw_chosen_name(module, offset + 1));
 		CHECK(!dw_chosen_name(module, 0));
 	}
 }
+
+#if defined __x86_64__
+/* vsnprintf() sets one argument and jumps to a function that is in no table. */
+TEST(what_a_short_function_jumps_to_has_its_name)
+{
+	const char *module, *found;
+	uint64_t offset = offset_of("vsnprintf", &module);
+	const unsigned char *code = dlsym(RTLD_DEFAULT, "vsnprintf");
+	int32_t distance;
+	size_t at = 0;
+
+	while (at < 32 && code[at] != 0xe9)
+		at++;
+	if (at == 32)
+		return; /* this library's does the work itself */
+	memcpy(&distance, &code[at + 1], sizeof distance);
+	found = dw_chosen_name(module, offset + at + 5 + (uint64_t)(int64_t)distance);
+	CHECK_STR(found, "vsnprintf");
+	CHECK(!dw_chosen_name(module, offset + at + 6 + (uint64_t)(int64_t)distance));
+}
+#endif
 
 TEST(files_that_this_process_did_not_load_have_none)
 {
