@@ -317,7 +317,10 @@ class Always(unittest.TestCase):
         """A small file has an entry for each of the newest steps; the summary counts all steps of the run."""
         runner = subprocess.Popen([dwell, "run", "--always", "--max-size", "4M", "--sample", "off", "--summary-every", "1s",
                                    "-o", "r.dwell", live, "-", "0", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(4)
+        for _ in range(15):  # on a busy machine it takes longer until the file is full
+            time.sleep(4)
+            if numbers("r.dwell")[0] > 1000:
+                break
         runner.send_signal(signal.SIGTERM)
         runner.wait(60)
         single, summary = numbers("r.dwell"), summary_of("r.dwell.sum")
