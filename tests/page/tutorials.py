@@ -17,7 +17,7 @@ import tempfile
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SENTENCE = {"pytorch.md": "Waiting for data takes N% of the loop: the loop loads its batches itself.",
             "c.md": "Waiting for data takes N% of the loop."}
-WHERE = re.compile(r", most of it in [^\s.:(]+(?: \(\S+:\d+\))?(?:, which calls [^\s.:]+)?")  # the run is short: whether a place is named depends on its samples
+WHERE = re.compile(r", most of it in [^\s.:(]+(?: \(\S+:\d+\))?(?:, which calls [^\s.,:]+)?")  # the run is short: whether a place is named depends on its samples
 passed, failed, skipped = [], [], []
 
 

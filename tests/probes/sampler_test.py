@@ -567,11 +567,14 @@ def by_default(folder, interpreter):
 
 
 def interpreters():
-    """Programs on PATH may be of a version manager that runs none of them."""
+    """This one and the others on PATH, each once: several names may be one program. Those of a version manager may run none."""
+    found = {os.path.realpath(sys.executable): sys.executable}
     for minor in range(9, 16):
         path = shutil.which(f"python3.{minor}")
-        if path and subprocess.run([path, "-c", "pass"], capture_output=True).returncode == 0:
-            yield path
+        asked = path and subprocess.run([path, "-c", "import os, sys; print(os.path.realpath(sys.executable))"], capture_output=True, text=True)
+        if asked and asked.returncode == 0:
+            found.setdefault(asked.stdout.strip(), path)
+    return found.values()
 
 
 def main():
@@ -594,7 +597,7 @@ def main():
         made_code(folder)
         kinds_of_code(folder)
         unknown(folder)
-        for interpreter in [sys.executable, *interpreters()]:
+        for interpreter in interpreters():
             python(folder, interpreter)
             by_default(folder, interpreter)
             freed_code(folder, interpreter)

@@ -10,10 +10,10 @@ Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 import collections
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
@@ -21,7 +21,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import second_reader  # noqa: E402
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
-HEAD = installed.LIGHT + """
+SERVER = forked.Server(env={**os.environ, "PYTHONPATH": PACKAGE})
+HEAD = """
 import torch
 from torch import nn
 
@@ -145,10 +146,11 @@ def count(path, names):
 def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
     with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "t.dwell")
+        trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "train.py")
         for name, script, wanted in CASES:
-            subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", HEAD + script], capture_output=True, text=True,
-                           timeout=120, check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + script)
+            SERVER.run(dwell, "-o", trace, script=path, check=True)
             counts = count(trace, {phase.split(":")[0] for phase in wanted})
             marked = {"step: kind 0 of optimizer 1": 5} if "dwell.step" in script else {}
             wanted = {**wanted, **marked, **{f"step: kind 5 of optimizer {phase[11:] or 1}": times - sum(marked.values())

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
+SERVER = forked.Server(light=False)
 
 SCRIPT = """import sys, threading, torch
 def inner(x):
@@ -119,8 +121,7 @@ def same(what, got, *places):
 def check_scripts(dwell):
     with open("scripted.py", "w", encoding="utf-8") as file:
         file.write(SCRIPTED)
-    done = subprocess.run([dwell, "run", "--stacks", "-o", "s.dwell", "--", sys.executable, "scripted.py"],
-                          capture_output=True, text=True, check=False)
+    done = SERVER.run(dwell, "--stacks", "-o", "s.dwell", script="scripted.py")
     check("TorchScript's layout is found", "dwell: this PyTorch" not in done.stderr, done.stderr)
     found = stacks(dwell, "s.dwell")
     check("what finds it is not recorded", not any("dwell" in name for name in found), found.keys())
@@ -134,7 +135,7 @@ def check_scripts(dwell):
     same("a scripted module", innermost(found, "aten::exp", 1, False), (script, 13, "forward"))
     check("and who called it", "scripted.py(16): call" in [os.path.basename(frame) for frame in found["aten::exp"][0]],
           found["aten::exp"])
-    done = subprocess.run([sys.executable, "scripted.py", "theirs.json"], capture_output=True, text=True, check=False)
+    done = SERVER.alone("scripted.py", "theirs.json")
     if done.returncode:
         print(f"skip torch.profiler's frames of scripts: torch.profiler ends with {done.returncode} here")
         return
@@ -151,8 +152,7 @@ def main():
     os.chdir(tempfile.mkdtemp(prefix="dwell-stacks-"))
     with open("script.py", "w", encoding="utf-8") as file:
         file.write(SCRIPT)
-    done = subprocess.run([dwell, "run", "--stacks", "-o", "t.dwell", "--", sys.executable, "script.py"],
-                          capture_output=True, text=True, check=False)
+    done = SERVER.run(dwell, "--stacks", "-o", "t.dwell", script="script.py")
     check("it runs", done.returncode == 0, done.stderr)
     found = stacks(dwell, "t.dwell")
 

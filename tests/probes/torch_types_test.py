@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
+SERVER = forked.Server()
 
-TRAIN = installed.LIGHT + """
+TRAIN = """
 import os
 import torch
 
@@ -49,10 +51,11 @@ CASES = [
 def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
     with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "t.dwell")
+        trace, script = os.path.join(folder, "t.dwell"), os.path.join(folder, "train.py")
         for name, calls, wanted in CASES:
-            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, "-c", TRAIN + calls], capture_output=True,
-                                  text=True, timeout=120)
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(TRAIN + calls)
+            done = SERVER.run(dwell, "--cost", "full", "-o", trace, script=script)
             info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout
             noted = [line.split("=", 1)[1].split() for line in info.splitlines() if "torch.float64" in line]
             found = "aten::addmm=100" in noted[0] if noted else None

@@ -162,7 +162,8 @@ static void keep_print_facts(struct keep *keep)
 /* What tables of the loops show: the parts, and the operators that facts name. */
 static void keep_print_rows(struct keep *keep)
 {
-	static const enum dw_fact_id named[] = { DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_UNCOMMON };
+	static const enum dw_fact_id named[] = { DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_LAYOUT,
+		                                     DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_CLEARS };
 	const struct dw_loop_parts *parts = dw_facts_loop_parts(keep->facts->model, NULL);
 	const struct dw_loop_operators *operators = dw_facts_loop_operators(keep->facts->model, NULL);
 

@@ -69,6 +69,8 @@ def read(folder=FOLDER):
     found = [account for name in files for account in parse(read_file(os.path.join(folder, name)))]
     return {account.key: account for account in found}
 
+FOR_TEXT = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}]  # bytes of a text have no alignment
+
 
 def write(accounts, folder=FOLDER):
     """A file whose accounts are the same stays as it is."""
@@ -82,7 +84,7 @@ def write(accounts, folder=FOLDER):
         if os.path.exists(path) and read_file(path) == text:
             continue
         with open(path, "wb") as file:
-            file.write(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+            file.write(lzma.compress(text.encode(), filters=FOR_TEXT))
 
 
 def cases():

@@ -136,6 +136,17 @@ static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const
 
 #define LEAST_LOOKS 10
 
+/* CPUs that other programs use may be those that this one may not use; and this one had at least as many as it used. Ranks
+ * share them. */
+static void cpu_put_left(struct dw_facts_work *work, const struct dw_machine_of *machine, double cpus)
+{
+	const struct dw_fact *allowed = &work->facts->at[DW_FACT_CPU_CPUS];
+	double left = fmax(cpus - machine->others_ns / machine->wall_ns, machine->own_ns / machine->wall_ns);
+
+	left = allowed->measured ? fmin(left, allowed->value) : left;
+	dw_fact_set(work, DW_FACT_CPU_LEFT, left / (double)work->steps->process_count, 1);
+}
+
 /* Computes the CPU time that other programs used during the loop, and which part of the loop the program's own
  * threads cost each other because they are more than its CPUs. */
 static void cpu_put_machine(struct dw_facts_work *work)
@@ -145,10 +156,13 @@ static void cpu_put_machine(struct dw_facts_work *work)
 	double share, deviation;
 	struct dw_fact *fact;
 
-	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0)
+	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0) {
 		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns, machine.wall_ns * strtod(cpus, NULL), 1);
-	else
+		cpu_put_left(work, &machine, strtod(cpus, NULL));
+	} else {
 		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
+		dw_fact_miss(work, DW_FACT_CPU_LEFT, "record with dwell run; the loop must last a second");
+	}
 	if (machine.known > 0.5 && machine.knows_stolen)
 		dw_fact_set_share(work, DW_FACT_CPU_STOLEN, machine.stolen_ns,
 		                  fmax(1, machine.own_ns + machine.others_ns + machine.stolen_ns), 1);

@@ -388,15 +388,6 @@ static void loader_put_parts(struct dw_facts_work *work, const struct loader *lo
 
 /* ---- workers ----------------------------------------------------------------------------------- */
 
-static double loader_sum_made(const struct dw_loading *of)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < of->made_count; i++)
-		sum += (double)(of->made[i].end_ns - of->made[i].start_ns);
-	return sum;
-}
-
 /* Compares the workers that made several batches, by their medians: the first batches of a worker
  * take longer, so that workers with few batches tell nothing. */
 static void loader_put_slowest(struct dw_facts_work *work, const struct loader *loader, double *medians, double *space)
@@ -444,7 +435,7 @@ static void loader_put_workers(struct dw_facts_work *work, const struct loader *
 	for (size_t w = 0; w < loader->worker_count; w++) {
 		const struct dw_loading *of = &loader->all->threads[loader->workers[w]];
 
-		busy += loader_sum_made(of);
+		busy += dw_facts_made_ns(of);
 		span += (double)(of->made[of->made_count - 1].end_ns - of->made[0].start_ns);
 		most = of->made_count > most ? of->made_count : most;
 	}
@@ -579,6 +570,16 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 		outliers->value = outliers->low = outliers->high = fmax(0, outliers->value - within / work->loop_ns);
 }
 
+/* The time for which the loop made batches itself. */
+static double loader_made_by_loop(const struct loader *loader)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < loader->request_count; i++)
+		ns += (double)loader->requests[i].made_ns;
+	return ns;
+}
+
 static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 {
 	double *space = calloc(loader->request_count + 1, sizeof *space);
@@ -593,6 +594,7 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 	loader_put_production(work, loader);
 	loader_put_parts(work, loader);
 	loader_put_workers(work, loader);
+	dw_facts_put_loader_cpus(work, loader->workers, loader->worker_count, loader_made_by_loop(loader));
 	loader_put_start(work, loader, loader_usual_wait(loader, space), production->measured ? production->value : 0);
 	loader_put_of_steps(work, loader, DW_FACT_LOADER_IN_PROCESS, MADE);
 	if (loader->worker_count) {

@@ -18,7 +18,7 @@
 
 #define SMALL_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
 
-enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
+enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, CLEAR, ELEMENTWISE, GROUPS };
 
 static const char *operators_name(const struct dw_facts_work *work, const struct dw_loop_row *row)
 {
@@ -69,6 +69,7 @@ static enum group operators_group(enum dw_operator_family family, const struct s
 	case DW_OPERATOR_SYNC: return SYNCHRONISING;
 	case DW_OPERATOR_LAYOUT: return LAYOUT;
 	case DW_OPERATOR_COPY: return COPY;
+	case DW_OPERATOR_CLEAR: return CLEAR;
 	case DW_OPERATOR_ELEMENTWISE: return ELEMENTWISE;
 	case DW_OPERATOR_OTHER:
 		return sampled && sampled->count >= DW_FACTS_LEAST_SAMPLES &&
@@ -145,7 +146,8 @@ static struct sums operators_sum(struct dw_facts_work *work)
 		double ns = (double)row->ns, count = (double)row->count;
 
 		/* Copies of a few bytes cost their call: they are small operators. */
-		if ((group == COPY || group == LAYOUT) && ns < small_ns * count && row != copies.contiguous && row != copies.clone)
+		if ((group == COPY || group == LAYOUT || group == CLEAR) && ns < small_ns * count && row != copies.contiguous &&
+		    row != copies.clone)
 			group = OTHER;
 		sums.ns[group] += ns;
 		sums.counts[group] += count;
@@ -173,6 +175,7 @@ static void operators_put_groups(struct dw_facts_work *work, const struct sums *
 		{ DW_FACT_OPERATORS_SYNCHRONISING, SYNCHRONISING },
 		{ DW_FACT_OPERATORS_LAYOUT, LAYOUT },
 		{ DW_FACT_OPERATORS_COPIES, COPY },
+		{ DW_FACT_OPERATORS_CLEARS, CLEAR },
 		{ DW_FACT_OPERATORS_ELEMENTWISE, ELEMENTWISE },
 	};
 	double moved = operators_layout_copies(work);
@@ -188,6 +191,26 @@ static void operators_put_groups(struct dw_facts_work *work, const struct sums *
 	}
 	dw_fact_set(work, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, sums->counts[SYNCHRONISING] / steps,
 	            work->loop->usual_count);
+}
+
+/* The operator for which most memory was copied or cleared. */
+static void operators_put_moved(struct dw_facts_work *work, const struct sums *sums, double whole_ns)
+{
+	double moves_ns = sums->ns[LAYOUT] + sums->ns[COPY] + sums->ns[CLEAR], all_ns = 0;
+	const struct dw_loop_row *most = work->loop->operators;
+
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const struct dw_loop_row *row = &work->loop->operators[i];
+
+		all_ns += (double)row->moved_ns;
+		most = row->moved_ns > most->moved_ns ? row : most;
+	}
+	if (most->moved_ns && 2 * (double)most->moved_ns >= all_ns)
+		dw_fact_name(work,
+		             dw_fact_set_share(work, DW_FACT_OPERATORS_MOVED, moves_ns * (double)most->moved_ns / all_ns, whole_ns,
+		                               work->loop->usual_count), most->symbol);
+	else
+		dw_fact_miss(work, DW_FACT_OPERATORS_MOVED, "no operator has half of that");
 }
 
 #define LEAST_UNCOMMON 0.25 /* of a step */
@@ -472,6 +495,7 @@ static void operators_put_usual(struct dw_facts_work *work)
 	if (sums.small_count > 0)
 		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count, loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
+	operators_put_moved(work, &sums, whole_ns);
 	operators_put_compiled(work, steps);
 	/* A few steps of another optimizer before the loop do not count. */
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, 2 * sums.fused_count >= steps, loop->usual_count);

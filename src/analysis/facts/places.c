@@ -147,11 +147,23 @@ static void places_put(struct dw_facts_work *work, enum dw_fact_id id, double wh
 		fact->where = places_text(work, place);
 }
 
+/* What is moved for an operator is where the largest of those is that move it. */
+static void places_put_moved(struct dw_facts_work *work)
+{
+	static const enum dw_fact_id ids[] = { DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_CLEARS };
+	const struct dw_fact *largest = &work->facts->at[ids[0]];
+
+	for (size_t i = 1; i < sizeof ids / sizeof *ids; i++)
+		if (work->facts->at[ids[i]].measured && !(work->facts->at[ids[i]].value <= largest->value))
+			largest = &work->facts->at[ids[i]];
+	work->facts->at[DW_FACT_OPERATORS_MOVED].where = largest->where;
+}
+
 static void places_put_operators(struct dw_facts_work *work, double steps_ns)
 {
 	static const enum dw_fact_id ids[] = {
 		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_SYNCHRONISING,
-		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_ELEMENTWISE,
+		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_CLEARS,  DW_FACT_OPERATORS_ELEMENTWISE,
 	};
 
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -161,6 +173,7 @@ static void places_put_operators(struct dw_facts_work *work, double steps_ns)
 		if (query.symbol != DW_NO_INDEX)
 			places_put(work, ids[i], steps_ns, &query);
 	}
+	places_put_moved(work);
 }
 
 /* Facts of the pairs of lines themselves. */

@@ -100,6 +100,10 @@ void dw_facts_of_cpu(struct dw_facts_work *work);
 void dw_facts_of_operators(struct dw_facts_work *work);
 void dw_facts_of_cost(struct dw_facts_work *work);
 void dw_facts_of_loader(struct dw_facts_work *work);
+/* loader_cpus.c: of workers, and of the loop's thread, which made batches for some time itself. */
+struct dw_loading;
+double dw_facts_made_ns(const struct dw_loading *of);
+void dw_facts_put_loader_cpus(struct dw_facts_work *work, const uint32_t *workers, size_t count, double loop_made_ns);
 void dw_facts_of_memory(struct dw_facts_work *work);
 void dw_facts_of_ranks(struct dw_facts_work *work);
 void dw_facts_of_pace(struct dw_facts_work *work);

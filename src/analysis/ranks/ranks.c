@@ -36,7 +36,7 @@ void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
 
 double dw_ranks_middle(double *values, size_t count)
 {
-	double median = dw_median(values, count);
+	double median = dw_select_median(values, count);
 
 	return count == 2 ? values[0] : median;
 }
@@ -50,7 +50,7 @@ double dw_ranks_spread(double *values, size_t count, double median)
 {
 	for (size_t i = 0; i < count; i++)
 		values[i] = fabs(values[i] - median);
-	return SIGMA * dw_median(values, count);
+	return SIGMA * dw_select_median(values, count);
 }
 
 /* The standard error of a quantile from those of blocks of consecutive values, which are less
@@ -64,9 +64,10 @@ static double ranks_block_error(double *values, size_t count, double quantile)
 		return 0;
 	for (size_t b = 0; b < blocks; b++) {
 		size_t from = b * count / blocks, to = (b + 1) * count / blocks;
+		size_t at = (size_t)(quantile * (double)(to - from));
 
-		dw_sort_numbers(values + from, to - from);
-		medians[b] = values[from + (size_t)(quantile * (double)(to - from))];
+		dw_select_number(values + from, to - from, at);
+		medians[b] = values[from + at];
 		sum += medians[b];
 	}
 	for (size_t b = 0; b < blocks; b++)
@@ -78,7 +79,8 @@ double dw_ranks_quarter_error(double *values, size_t count, double *quarter)
 {
 	double error = ranks_block_error(values, count, 0.25);
 
-	dw_sort_numbers(values, count);
+	if (count)
+		dw_select_number(values, count, count / 4);
 	*quarter = count ? values[count / 4] : 0;
 	return count / BLOCK < LEAST_BLOCKS ? INFINITY : error;
 }
@@ -87,7 +89,7 @@ double dw_ranks_median_error(double *values, size_t count, double *median)
 {
 	double error = ranks_block_error(values, count, 0.5);
 
-	*median = dw_median(values, count);
+	*median = dw_select_median(values, count);
 	return count ? fmax(error, dw_ranks_spread(values, count, *median) / sqrt((double)count) * MEDIAN_ERROR) : error;
 }
 

@@ -257,10 +257,25 @@ static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->gain_ns = NAN;
 }
 
+/* Whether the share is a sum of records of the whole loop: then it is no estimate, however few the steps are. Samples, and steps of
+ * which records are missing, make it one. */
+static bool judge_is_exact(const struct dw_rule_case *at, const struct dw_verdict *verdict)
+{
+	bool sum = verdict->has_cells ? verdict->share.high <= verdict->share.low
+	                              : verdict->rows.count && at->rule->part != DW_RULE_PART_DEVICE;
+
+	return sum && dw_case_value(at, DW_FACT_STEP_COUNTED) == dw_case_value(at, DW_FACT_STEP_COUNT);
+}
+
+/* Over a few steps, the interval of a median means little. */
+static bool judge_has_steps(const struct dw_rule_case *at)
+{
+	return at->facts->iterations == DW_ITERATIONS_RUN || dw_case_value(at, DW_FACT_STEP_STEADY) >= DW_RULE_FIRM_STEPS;
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
-	double steady = dw_case_value(at, DW_FACT_STEP_STEADY);
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
 		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
@@ -282,7 +297,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->state = DW_RULE_FIRED;
 		verdict->form = rule->is_form && rule->is_form(at);
 		verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
-		verdict->firm = (at->facts->iterations == DW_ITERATIONS_RUN || steady >= DW_RULE_FIRM_STEPS) &&
+		verdict->firm = (judge_has_steps(at) || judge_is_exact(at, verdict)) &&
 		                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
 		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
 	}
@@ -292,6 +307,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	if (verdict->state == DW_RULE_FIRED)
 		judge_gain(at, verdict);
 	judge_take_rows(at, verdict);
+	verdict->firm |= !verdict->has_cells && judge_is_exact(at, verdict);
 	/* The rows that the sentence is about may be less than what the rule decides by. */
 	if (verdict->state == DW_RULE_FIRED && verdict->rows.count && rule->kind <= DW_RULE_WORK && verdict->share.value < DW_RULE_DEADBAND)
 		verdict->state = DW_RULE_QUIET;

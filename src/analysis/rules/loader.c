@@ -79,27 +79,47 @@ static bool loader_has_none(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && !loader_waits_for_threads(at);
 }
 
-/* The number of workers that are enough, if CPUs are free for them. NaN if there are already as
- * many, or if the number is too large. */
+/* The shortest time of a step for which there are CPUs if workers make the batches: the CPU time of the step's other work and
+ * of a batch, by the number of CPUs. While the loop does not wait for data, it has as many as it uses then, whatever other
+ * programs take. 0: not known, or batches take no CPU time. */
+static double loader_cpus_ns(const struct dw_rule_case *at)
+{
+	double left = dw_case_value(at, DW_FACT_CPU_LEFT), other = left - dw_case_value(at, DW_FACT_LOADER_SPARE);
+	double other_ns = fmax(0, other * dw_case_whole_ns(at, loader_whole(at)));
+	double batch_ns = dw_case_value(at, DW_FACT_LOADER_RUNS) * dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
+
+	return batch_ns > 0 ? (other_ns + batch_ns) / fmax(left, other_ns / loader_work_ns(at)) : 0;
+}
+
+/* The time of a step with n workers, of which a batch is ready every p / n. */
+static double loader_step_ns(const struct dw_rule_case *at)
+{
+	return fmax(fmax(loader_work_ns(at), loader_cpus_ns(at)), dw_case_value(at, DW_FACT_LOADER_PRODUCTION) / LOADER_MOST_WORKERS);
+}
+
+/* The number of workers that are enough. 0: no CPU is there for more. NaN if there are already as many, or if the number is
+ * too large. */
 static double loader_workers(const struct dw_rule_case *at)
 {
-	double wanted = ceil(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) / loader_work_ns(at));
+	double now_ns = dw_case_whole_ns(at, loader_whole(at)), bound_ns = loader_cpus_ns(at), work_ns = loader_work_ns(at);
+	double wanted = ceil(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) / fmax(work_ns, bound_ns));
 
 	if (wanted < 1)
 		wanted = 1;
+	if (bound_ns > work_ns && !(bound_ns <= (1 - DW_RULE_DEADBAND) * now_ns && wanted > dw_case_value(at, DW_FACT_LOADER_WORKERS)))
+		return 0;
 	return wanted > dw_case_value(at, DW_FACT_LOADER_WORKERS) && wanted <= LOADER_MOST_WORKERS ? wanted : NAN;
 }
 
-/* With n workers a batch is ready every p / n. The number of CPUs is not used as a bound, because
- * it is not known whether samples wait or compute. */
+/* What more workers save; where there is no CPU for them, what samples save that take no time. */
 static double loader_gain_workers(const struct dw_rule_case *at, double share_ns)
 {
-	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
-	double now_ns = loader_work_ns(at) + share_ns;
+	double now_ns = dw_case_whole_ns(at, loader_whole(at));
 
-	if (!(production_ns > 0))
+	if (!(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) > 0) || loader_workers(at) == 0)
 		return share_ns;
-	return now_ns - fmax(loader_work_ns(at), production_ns / LOADER_MOST_WORKERS);
+	/* The part of the wait that goes: of the time for which the thread has a CPU or waits, as of that by the clock. */
+	return share_ns * (now_ns - loader_step_ns(at)) / (now_ns - loader_work_ns(at));
 }
 
 static bool loader_restarts(const struct dw_rule_case *at)
@@ -206,6 +226,12 @@ static void loader_rows(const struct dw_rule_case *at, struct dw_rule_rows *rows
 {
 	dw_case_add_row(at, "data", rows);
 }
+
+/* Parts of remedies. `number` is 0 where no CPU is there for more workers. */
+#define NO_CPU "[!number: no CPU is free for more workers: ]"
+#define IF_FREE "[-loader.runs:  if CPUs are free]"
+#define BESIDE(words) NO_CPU "[!number: make batches once and keep them, or make them of cheaper samples]" \
+	"[?number: " words "][-number: " words "]"
 
 const struct dw_rule dw_rules_loader[] = {
 	{
@@ -328,8 +354,9 @@ const struct dw_rule dw_rules_loader[] = {
 		"at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
-			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes {loader.sample}]",
-			[DW_WORDS_PYTORCH] = "[num_workers={number} if CPUs are free, or ]samples that are decoded "
+			[DW_WORDS_ANY] = NO_CPU "[-number: more workers if CPUs are free, or ][?number: {number} workers" IF_FREE
+			                 ", or ]cheaper samples[; one takes {loader.sample}]",
+			[DW_WORDS_PYTORCH] = NO_CPU "[?number: num_workers={number}" IF_FREE ", or ]samples that are decoded "
 			                     "once and cached[; a worker takes {loader.production} for a batch]",
 		},
 		.look = "dwell report --view dataloader",
@@ -355,11 +382,11 @@ const struct dw_rule dw_rules_loader[] = {
 		.statement = "Waiting for data {takes} {share} {of}[, most of it in {cells:most}]"
 		             "[?loader.in_process: : the loop loads its batches itself].",
 		.remedy = {
-			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
-			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]samples "
+			[DW_WORDS_ANY] = BESIDE("make batches ready in another thread while a step computes"),
+			[DW_WORDS_PYTORCH] = NO_CPU "[?number: DataLoader(..., num_workers={number})" IF_FREE ", or ]samples "
 			                     "that are decoded once and cached",
-			[DW_WORDS_JAX] = "make batches ready in another thread or process while a step computes "
-			                 "(grain, tf.data with prefetch)",
+			[DW_WORDS_JAX] = BESIDE("make batches ready in another thread or process while a step computes "
+			                        "(grain, tf.data with prefetch)"),
 		},
 		.look = "dwell report --view dataloader",
 	},

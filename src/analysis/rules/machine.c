@@ -46,10 +46,18 @@ static bool machine_ranks_exchange(const struct dw_rule_case *at)
 	       dw_case_part(at, DW_FACT_LOOP_COMMUNICATION_ALL) >= machine_share_delay(at).value;
 }
 
+/* Most of the wait for a CPU is for other programs. While these have the CPUs, threads that would take turns are ready at one
+ * time, too: those that wait for each other, and not those that never wait. */
+static bool machine_waits_for_others(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_CPU_CROWDED) < machine_delay(at).value / 2 &&
+	       dw_case_value(at, DW_FACT_CPU_WAITING) >= DW_RULE_DEADBAND;
+}
+
 /* The program's own threads were counted, and are more than the CPUs; or they were not counted, and are known to be more. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
-	if (machine_ranks_exchange(at))
+	if (machine_ranks_exchange(at) || machine_waits_for_others(at))
 		return false;
 	return dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured
 	           ? dw_case_crowded(at) > 0
@@ -107,8 +115,9 @@ const struct dw_rule dw_rules_machine[] = {
 		.reason = "The time in which the step's thread could run and had no CPU. More threads of the program and its "
 		          "child processes want a CPU than there are CPUs: dwell run counts them, and they make each other "
 		          "wait for 2.5% of the loop or more by the low end of the interval, or for 5% if so many threads are "
-		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. Not "
-		"if ranks have no more threads "
+		          "known. That is half of the time or more, or the step's thread never waits for anything else: while other "
+		          "programs have the CPUs, threads that take turns are ready at one time, too. While these use a quarter of the "
+		          "CPUs or more, the share is at most that wait. Not if ranks have no more threads "
 		          "than there are CPUs, and exchange for longer: the threads that carry messages run meanwhile.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,

@@ -55,7 +55,22 @@ static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
 {
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT), dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
+	return dw_amount_plus(dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT), dw_case_amount(at, DW_FACT_OPERATORS_COPIES)),
+	                      dw_case_amount(at, DW_FACT_OPERATORS_CLEARS));
+}
+
+/* The largest ones in the table. */
+static void operators_rows_moves(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_operator(at, DW_FACT_OPERATORS_LAYOUT, rows);
+	dw_case_add_operator(at, DW_FACT_OPERATORS_COPIES, rows);
+	dw_case_add_operator(at, DW_FACT_OPERATORS_CLEARS, rows);
+}
+
+/* 1: most of it is clearing; 0: copying. */
+static double operators_clear_most(const struct dw_rule_case *at)
+{
+	return 2 * dw_case_part(at, DW_FACT_OPERATORS_CLEARS) >= operators_share_layout(at).value;
 }
 
 /* Elementwise operators without those of the optimizer, which has rules of its own. All operators
@@ -311,16 +326,21 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES),
 		.share = operators_share_layout,
+		.rows = operators_rows_moves,
+		.number = operators_clear_most,
 		.threshold = 0.13,
 		.reason = "Copies compute nothing. Copies of less than 20 us are small operators. To prepare the "
 		          "input most programs copy up to a tenth, and operators of the library copy by themselves: to "
 		          "pad, to enlarge pictures.",
-		.statement = "Copies and changes of layout {take} {share} {of}[, most of it in "
-		             "{operators.layout:name}]{operators.layout:where}.",
+		.statement = "[!number: Copies and changes of layout {take}][?number: Copying and clearing memory {takes}] "
+		             "{share} {of}[, most of it for {operators.moved:name}]{operators.moved:where}.",
 		.remedy = {
-			[DW_WORDS_ANY] = "keep tensors in the layout that the next operator wants",
-			[DW_WORDS_PYTORCH] = "channels_last for model and inputs of convolutions, fewer transposes "
-			                     "before contiguous(), the right type and device from the start",
+			[DW_WORDS_ANY] = "[!number: keep tensors in the layout that the next operator wants]"
+			                 "[?number: keep buffers, and write them without clearing them before]",
+			[DW_WORDS_PYTORCH] = "[!number: channels_last for model and inputs of convolutions, fewer transposes "
+			                     "before contiguous(), the right type and device from the start]"
+			                     "[?number: torch.empty() for what is written next; of the gradient of an embedding, "
+			                     "nn.Embedding(..., sparse=True), which clears only the rows in use]",
 		},
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,

@@ -9,7 +9,7 @@
  * single rule. A rule reads only facts: for a new quantity, add a fact.
  *
  * Some guards hold for all rules. A cause under 5% of the loop is not reported. A statement is firm only if it
- * is based on at least 20 steady steps; otherwise it says "may". A rule whose facts were not
+ * is based on at least 20 steady steps, or is a sum of records; otherwise it says "may". A rule whose facts were not
  * measured is only in the list of all rules. Rules of one group explain the same time, and only one
  * of them is reported.
  */

@@ -6,10 +6,11 @@
  *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
- *     [text]                  the text, only if all placeholders in it have a value
+ *     [text]                  the text, only if all placeholders in it have a value; it may have others in it
  *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
  *     [!trace.shapes: text]   only if the fact was measured and is not more than that
  *     [-loop.waiting: text]   only if the fact was not measured
+ *     [?number: text] ...     the same for {number}
  *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in, and what that calls if it is one
  *                             function of a library: "log (train.py:41), which calls json.dumps"
  *     {cells:most}            the same if it has most of that time
@@ -286,6 +287,11 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		sentence_put_range(sentence, sum.range);
 }
 
+static double sentence_number(const struct sentence *sentence)
+{
+	return sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
+}
+
 static void sentence_put_place(struct sentence *sentence, const char *place)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -319,7 +325,7 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 		sentence->often = 0;
 		sentence->rare = false;
 	} else if (strcmp(place, "number") == 0) {
-		double number = sentence->at->rule->number ? sentence->at->rule->number(sentence->at) : NAN;
+		double number = sentence_number(sentence);
 
 		sentence->known &= !isnan(number);
 		if (!isnan(number))
@@ -344,6 +350,7 @@ static bool sentence_is_something(const struct sentence *sentence, enum dw_fact_
 static const char *sentence_condition(const struct sentence *sentence, const char *text, bool *wanted)
 {
 	size_t length = strcspn(text, ":");
+	bool measured, something;
 	enum dw_fact_id id;
 	char name[64];
 
@@ -352,8 +359,9 @@ static const char *sentence_condition(const struct sentence *sentence, const cha
 		return text;
 	snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
 	id = dw_fact_find(name);
-	*wanted = id != DW_FACT_COUNT && sentence->at->facts->at[id].measured;
-	*wanted = *text == '-' ? !*wanted : *wanted && sentence_is_something(sentence, id) == (*text == '?');
+	measured = id != DW_FACT_COUNT ? sentence->at->facts->at[id].measured : !isnan(sentence_number(sentence));
+	something = id != DW_FACT_COUNT ? sentence_is_something(sentence, id) : sentence_number(sentence) > 0;
+	*wanted = *text == '-' ? !measured : measured && something == (*text == '?');
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 
@@ -378,11 +386,35 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind 
 	return texts[whole];
 }
 
+enum { SENTENCE_DEPTH = 4 }; /* of brackets within each other */
+
+/* What a bracket begins with. */
+struct sentence_open {
+	size_t begin;
+	bool known;  /* the placeholders before it, in the bracket around it */
+	bool wanted;
+};
+
+static const char *sentence_open(struct sentence *sentence, const char *text, struct sentence_open *open)
+{
+	*open = (struct sentence_open){ .begin = sentence->used, .known = sentence->known };
+	sentence->known = true;
+	return sentence_condition(sentence, text, &open->wanted);
+}
+
+static void sentence_close(struct sentence *sentence, const struct sentence_open *open)
+{
+	if (!sentence->known || !open->wanted)
+		sentence->used = open->begin;
+	sentence->text[sentence->used] = '\0';
+	sentence->known = open->known;
+}
+
 const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
 {
 	struct sentence sentence = { .at = at, .known = true };
-	size_t begin = 0;
-	bool wanted = true;
+	struct sentence_open opened[SENTENCE_DEPTH];
+	size_t depth = 0;
 
 	while (*text) {
 		if (*text == '{') {
@@ -392,18 +424,13 @@ const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, st
 			snprintf(place, sizeof place, "%.*s", (int)length, text + 1);
 			sentence_put_place(&sentence, place);
 			text += length + 1 + (text[length + 1] == '}');
-		} else if (*text == '[') {
-			begin = sentence.used;
-			sentence.known = true;
-			text = sentence_condition(&sentence, text + 1, &wanted);
-		} else if (*text == ']') {
-			if (!sentence.known || !wanted)
-				sentence.used = begin;
-			sentence.text[sentence.used] = '\0';
-			sentence.known = wanted = true;
+		} else if (*text == '[' && depth < SENTENCE_DEPTH) {
+			text = sentence_open(&sentence, text + 1, &opened[depth++]);
+		} else if (*text == ']' && depth) {
+			sentence_close(&sentence, &opened[--depth]);
 			text++;
 		} else {
-			size_t length = strcspn(text, "{[]");
+			size_t length = strcspn(text + 1, "{[]") + 1;
 
 			sentence_put(&sentence, text, length);
 			text += length;

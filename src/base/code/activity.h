@@ -94,6 +94,7 @@ enum dw_operator_family {
 	DW_OPERATOR_SYNC,       /* waits for a result */
 	DW_OPERATOR_LAYOUT,     /* copies into another layout */
 	DW_OPERATOR_COPY,
+	DW_OPERATOR_CLEAR,      /* writes one value */
 	DW_OPERATOR_VIEW,       /* moves nothing */
 	DW_OPERATOR_EMPTY,      /* only allocates */
 	DW_OPERATOR_CONVERSION,
@@ -139,5 +140,10 @@ bool dw_code_is_nameless(const char *name);
 const char *dw_activity_name(enum dw_activity activity);
 
 enum dw_operator_family dw_operator_family_of(const char *name);
+/* Whether operators only move or clear memory, for whatever calls them. */
+static inline bool dw_operator_moves(enum dw_operator_family family)
+{
+	return family == DW_OPERATOR_LAYOUT || family == DW_OPERATOR_COPY || family == DW_OPERATOR_CLEAR;
+}
 /* The framework that gives ranges such names, or has a library with such a path. */
 enum dw_known_framework dw_known_framework_of(const char *name);

@@ -211,17 +211,27 @@ static struct dw_pace_row *division_row(const struct dw_shares_pass *division, u
 	return at;
 }
 
-/* The innermost open operator gets the ticks as its self time. */
+/* The innermost open operator gets the ticks as its self time. If it only copies or clears memory, the next one around it
+ * that does more had it done. */
 static void division_give_operator(struct dw_shares_pass *division, uint64_t ticks)
 {
+	uint32_t inner = DW_NO_INDEX, outer = DW_NO_INDEX;
+
 	for (uint32_t place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
 
-		if (frame->class == DW_CLASS_OPERATOR) {
-			division_row(division, frame->row)->ticks += ticks;
-			return;
-		}
+		if (frame->class != DW_CLASS_OPERATOR)
+			continue;
+		inner = inner == DW_NO_INDEX ? frame->row : inner;
+		outer = frame->row;
+		if (!division->all->moves[outer])
+			break;
 	}
+	if (inner == DW_NO_INDEX)
+		return;
+	division_row(division, inner)->ticks += ticks;
+	if (division->all->moves[inner])
+		division_row(division, outer)->moved_ticks += ticks;
 }
 
 /* An operator begins. */
@@ -515,6 +525,7 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_shares_pass 
 		struct dw_pace_row *to = &pace->rows[worker->touched[i]];
 
 		to->ticks += row->ticks;
+		to->moved_ticks += row->moved_ticks;
 		to->count += row->count;
 		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 			to->outside_ticks[class] += row->outside_ticks[class];

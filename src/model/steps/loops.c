@@ -37,7 +37,10 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		if (outside ? !ticks : !from->count)
 			continue;
 		*to = (struct dw_loop_row){
-			model->row_symbol[row], dw_source_span_ns(clock, ticks), outside ? from->outside_count : from->count, { 0 }
+			.symbol = model->row_symbol[row],
+			.ns = dw_source_span_ns(clock, ticks),
+			.count = outside ? from->outside_count : from->count,
+			.moved_ns = outside ? 0 : dw_source_span_ns(clock, from->moved_ticks),
 		};
 		for (unsigned class = 0; outside && class < DW_ITERATION_CLASSES; class++)
 			to->class_ns[class] = dw_source_span_ns(clock, from->outside_ticks[class]);

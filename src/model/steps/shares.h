@@ -60,6 +60,7 @@ struct dw_pace_step {
  * steps. */
 struct dw_pace_row {
 	uint64_t ticks, count; /* self time and calls in the usual steps, not in data loading */
+	uint64_t moved_ticks;  /* self time of operators there that copied or cleared memory for it */
 	/* Time in outside_ticks[OPERATORS] or [NAMED] of a pace, by the class of the iteration. */
 	uint64_t outside_ticks[DW_ITERATION_CLASSES];
 	uint64_t outside_count; /* calls of operators in outside_ticks[OPERATORS] */
@@ -122,6 +123,7 @@ struct dw_shares {
 	bool *steps;               /* by thread: it has steps */
 	bool *stream_steps;        /* by stream: threads with steps write into it */
 	uint8_t *shares, *classes; /* by row */
+	bool *moves;               /* by row: an operator that only copies or clears memory */
 	struct dw_others_sums others;
 	const struct dw_others *times; /* by process; NULL: the streams without steps are to be walked first */
 	bool alone;                    /* the walk is for the steps alone */

@@ -1,5 +1,6 @@
 /* The walk that divides the steps alone, and what is computed after a walk; see shares.h. */
 
+#include "base/code/activity.h"
 #include "base/free.h"
 #include "base/order.h"
 #include "dwell/probe.h"
@@ -68,7 +69,9 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	shares->stream_steps = calloc(model->source->stream_count + 1, sizeof *shares->stream_steps);
 	shares->shares = malloc(model->row_count + (size_t)1);
 	shares->classes = malloc(model->row_count + (size_t)1);
-	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->shares || !shares->classes)
+	shares->moves = calloc(model->row_count + (size_t)1, sizeof *shares->moves);
+	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->shares || !shares->classes ||
+	    !shares->moves)
 		return false;
 	memset(shares->by_thread, 0xff, threads * sizeof *shares->by_thread);
 	for (size_t i = 0; i < count; i++) {
@@ -84,6 +87,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 
 		shares->shares[row] = (uint8_t)dw_share_of(symbol);
 		shares->classes[row] = (uint8_t)shares_class_of(symbol);
+		shares->moves[row] = shares->classes[row] == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
 	}
 	return dw_others_init(&shares->others, model, shares->steps);
 }
@@ -91,7 +95,8 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->shares, shares->classes);
+	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->shares, shares->classes,
+	        shares->moves);
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ struct dw_beside {    /* named time of the step threads outside steps */
 struct dw_loop_row {
 	uint32_t symbol; /* the first with its name */
 	uint64_t ns, count;
+	uint64_t moved_ns; /* in steps: self time of operators that copied or cleared memory for it, or without one for whom its own */
 	uint64_t class_ns[DW_ITERATION_CLASSES]; /* of `ns` between steps: by the class of the iteration */
 };
 

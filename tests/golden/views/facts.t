@@ -96,6 +96,7 @@ cpu.cpus                       not measured                                     
 cpu.threads                    not measured                                                                            the number of threads that can run is not in the trace
 cpu.operator_threads           not measured                                                                            the number of threads of an operator is not in the trace
 cpu.others                     not measured                   the machine's CPUs                                       record with dwell run; the loop must last a second
+cpu.left                       not measured                                                                            record with dwell run; the loop must last a second
 cpu.stolen                     not measured                   the time for which the machine's CPUs had work           record with dwell run; the loop must last a second
 cpu.crowded                    not measured                   the loop                                                 record with dwell run; the loop must last a second
 cpu.bandwidth                  not measured                                                                            dwell run --flops
@@ -111,6 +112,8 @@ loader.hand_over               not measured                   a steady step     
 loader.hand_over_ns            not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.collector               not measured                   the loop                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.production              not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.runs                    not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.spare                   not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.sample                  not measured                   a sample                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.part                    not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.operators               0                              a steady step                                        25
@@ -138,6 +141,8 @@ operators.synchronising        0.0%                           a steady step     
 operators.synchronising_count  0                              a steady step                                        25
 operators.layout               0.0%                           a steady step                                        25
 operators.copies               0.0%                           a steady step                                        25
+operators.clears               0.0%                           a steady step                                        25
+operators.moved                not measured                   a steady step                                            no operator has half of that
 operators.elementwise          0.0%                           a steady step                                        25
 operators.first_shapes         not measured                   the loop                                                 record with dwell run --shapes
 operators.new_shapes           not measured                                                                            record with dwell run --shapes
@@ -223,7 +228,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-125 of 222 facts are not measured; each says why.
+129 of 227 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -338,6 +343,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["cpu.threads","not measured",null,"",null,null,null,"count",null,"the number of threads that can run is not in the trace","the number of threads that can run is not in the trace","threads that could run at one time: intra-op threads of each process with operators, and loader workers"],
   ["cpu.operator_threads","not measured",null,"",null,null,null,"count",null,"the number of threads of an operator is not in the trace","the number of threads of an operator is not in the trace","threads that an operator may use"],
   ["cpu.others","not measured",null,"the machine's CPUs",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","CPU time of other programs in the loop"],
+  ["cpu.left","not measured",null,"",null,null,null,"count",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","CPUs that each rank has: those that the program may use and that other programs leave to it in the loop"],
   ["cpu.stolen","not measured",null,"the time for which the machine's CPUs had work",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","in the loop the hypervisor ran other virtual machines on them"],
   ["cpu.crowded","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","wait for a CPU because of the program's own threads: 1 - c / n on average, while n threads of it and its child processes run or wait for one of c CPUs"],
   ["cpu.bandwidth","not measured",null,"",null,null,null,"1/s",null,"dwell run --flops","dwell run --flops","measured bytes a second of memory"],
@@ -353,6 +359,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.hand_over_ns","100 us",null,"a batch",100000,100000,100000,"ns",4,null,null,"median time of a request while a batch was ready, of the means of two successive ones"],
   ["loader.collector","0.0%",null,"the loop",0,0,0,"ratio",16,null,null,"garbage collection within requests for data: unpickling makes the objects that it looks at; it is part of loop.collector_all"],
   ["loader.production","36.0 ms",null,"a batch",36000000,36000000,36000000,"ns",14,null,null,"time that a worker, or the loop itself, takes to make a batch: median"],
+  ["loader.runs","not measured",null,"a batch's production",null,null,null,"ratio",null,"no samples of the threads that make batches","no samples of the threads that make batches","in which the thread that makes it runs; the rest are waits, also for a CPU"],
+  ["loader.spare","not measured",null,"",null,null,null,"count",null,"no samples of the threads that make batches","no samples of the threads that make batches","CPUs that are there to make batches: cpu.left without those that the loop's process uses for other work"],
   ["loader.sample","4.50 ms",null,"a sample",4500000,4500000,4500000,"ns",128,null,null,"mean time of a sample"],
   ["loader.part","not measured",null,"a batch's production",null,null,null,"ratio",null,"record with dwell run --functions","record with dwell run --functions","the named part, operator or function that takes most; symbol: its name"],
   ["loader.operators","0",null,"a steady step",0,0,0,"count",16,null,null,"operators of the data set in the loop's own thread"],
@@ -380,6 +388,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.synchronising_count","0",null,"a steady step",0,0,0,"count",16,null,null,"these calls"],
   ["operators.layout","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"reorders, contiguous() and transposed copies; symbol: the largest"],
   ["operators.copies","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"copies, without those of layout; symbol: the largest"],
+  ["operators.clears","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"operators that write zeros or another value into memory; symbol: the largest"],
+  ["operators.moved","not measured",null,"a steady step",null,null,null,"ratio",null,"no operator has half of that","no operator has half of that","of operators.layout, copies and clears, what one operator has done for it, if that is half of them; symbol: it, or the largest of them without one around it"],
   ["operators.elementwise","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"elementwise operators: they move data and compute little; symbol: the largest"],
   ["operators.first_shapes","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run --shapes","record with dwell run --shapes","what steps in which a shape was new took beyond nine tenths of the other steps, after the warm-up; only shapes that come again"],
   ["operators.new_shapes","not measured",null,"",null,null,null,"count",null,"record with dwell run --shapes","record with dwell run --shapes","steps in which a shape was new that comes again, after the warm-up"],
@@ -466,7 +476,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["113 of 222 facts are not measured; each says why."]}
+ "notes":["117 of 227 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

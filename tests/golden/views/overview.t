@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> more workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
+ "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -67,8 +67,8 @@ SLOW   Evaluation takes 9% of the loop (1 time).
 TRY    evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step,
        9%
 SLOW   Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
-TRY    more workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79
-       ms a step, 9% (dwell report --view dataloader)
+TRY    2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms
+       a step, 9% (dwell report --view dataloader)
 ALL    together: at most 4.27 of 23.79 ms a step, 18%.
 
   a step            ms  of the loop
@@ -430,7 +430,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data may take 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 of 18.02 ms a step, 58%."],
+ "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data takes 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 of 18.02 ms a step, 58%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -513,7 +513,7 @@ Next:  dwell view ranks.dwell (timeline); dwell report --format html -o r.html
 $ trace engine && dwell report engine.dwell
 train: 277 ms, 119 ranges. No steps are marked.
 NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average.
-SLOW   Waiting for data may take 21% of the loop.
+SLOW   Waiting for data takes 21% of the loop.
 TRY    make batches ready in another thread while a step computes: at most 7.9
        of 36.7 ms an iteration, 21%
 LOOK   dwell report --view dataloader
@@ -842,7 +842,7 @@ $ dwell report empty.dwell --format json
 
 $ trace figures_named && dwell report figures_named.dwell --view overview
 lm: 6 steps in 60.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).
-SLOW   The range tokenize may take 50% of the loop.
+SLOW   The range tokenize takes 50% of the loop.
 TRY    ranges within it show which of its parts takes the time; do what is no
        training every n-th step or in another thread
 LOOK   dwell report --view tree
@@ -889,7 +889,7 @@ $ dwell report figures_named.dwell --format json
   [70000000,66,33,0.000533333333,6,6,60000000,60000000,10000000,10000000,10000000,10000000,0,10000000,"named-part",0.5]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["lm: 6 steps in 60.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).","The range tokenize may take 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread","  -> dwell report --view tree"],
+ "heads":["lm: 6 steps in 60.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).","The range tokenize takes 50% of the loop.","  -> ranges within it show which of its parts takes the time; do what is no training every n-th step or in another thread","  -> dwell report --view tree"],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["figures_named.dwell"],"scope":{},
  "columns":[
@@ -923,7 +923,7 @@ $ dwell report figures_named.dwell --format json
 $ dwell report figures_named.dwell --steps 4..5
 Only steps 4..5.
 lm: 2 steps in 20.0 ms, 10.00 ms a step (p50 10.00, p95 10.00).
-SLOW   The range tokenize may take 50% of the loop.
+SLOW   The range tokenize takes 50% of the loop.
 TRY    ranges within it show which of its parts takes the time; do what is no
        training every n-th step or in another thread
 LOOK   dwell report --view tree
@@ -949,7 +949,7 @@ Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
 omp: 12 steps of 3 threads in 120 ms, their sum, 10.00 ms a step (p50 10.00, p95 10.00).
 SLOW   What follows the last step takes 71% of the run of omp (100 ms).
-WORK   One operator, gemm, may take 60% of the loop: 1 call.
+WORK   One operator, gemm, takes 60% of the loop: 1 call.
 TRY    twice as fast, it would save half of that: at most 3.00 of 10.00 ms a
        step, 30%
 LOOK   dwell report --view operators
@@ -1104,7 +1104,7 @@ TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 4.2 of 20.0 ms a step, 21% (dwell run --sample 100
        tells which functions)
        These two differ by less than they vary from step to step.
-WORK   One operator, mm, may take 50% of the loop: 10 calls.
+WORK   One operator, mm, takes 50% of the loop: 10 calls.
 TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
        25% (dwell run --shapes tells which calls)
 ALSO   Recording takes about 9% of the loop: without it, steps are that much
@@ -1183,7 +1183,7 @@ SLOW   The interpreter of Python may take 50% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 10.0 of 20.0 ms a step, 50%
 LOOK   dwell run --sample 100 tells which functions
-WORK   One operator, aten::linear, may take 50% of the loop: 1 call.
+WORK   One operator, aten::linear, takes 50% of the loop: 1 call.
 TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
        25% (dwell run --shapes tells which calls)
 ALL    together: at most 15.0 of 20.0 ms a step, 75%.
@@ -1210,7 +1210,7 @@ TRY    fewer and larger ones: whole tensors in place of loops over rows, larger
        batches, torch.compile, a fused optimizer: at most 8.00 of 8.00 ms a
        step, 100%
 LOOK   dwell report --view operators --sort calls
-WORK   One operator, aten::add_, may take 50% of the loop: 1,000 calls.
+WORK   One operator, aten::add_, takes 50% of the loop: 1,000 calls.
 TRY    twice as fast, it would save half of that: at most 2.00 of 8.00 ms a
        step, 25% (dwell run --shapes tells which calls)
 ALL    together: at most 8.00 of 8.00 ms a step, 100%.
@@ -1231,7 +1231,7 @@ Next:  dwell view verdict_small.dwell (timeline); dwell report --format html -o
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
 python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
-WORK   One operator, aten::sort, may take 80% of the loop: 1 call.
+WORK   One operator, aten::sort, takes 80% of the loop: 1 call.
 TRY    twice as fast, it would save half of that: at most 8.0 of 20.0 ms a step,
        40%
 LOOK   dwell run --shapes tells which calls
@@ -1314,7 +1314,7 @@ Next:  dwell view verdict_device.dwell (timeline); dwell report --format html -o
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
 python3: 12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00).
-WORK   One operator, aten::mul, may take 50% of the loop: 1 call.
+WORK   One operator, aten::mul, takes 50% of the loop: 1 call.
 TRY    twice as fast, it would save half of that: at most 1.00 of 4.00 ms a
        step, 25%
 LOOK   dwell run --shapes tells which calls
@@ -1339,7 +1339,7 @@ Next:  dwell view verdict_growth.dwell (timeline); dwell report --format html -o
 
 $ trace agent && dwell report agent.dwell
 agent: 12 steps in 120 ms, 10.00 ms a step (p50 8.00, p95 20.00).
-SLOW   Slow steps, 17% of all, may take 13% of the loop beyond the usual time.
+SLOW   Slow steps, 17% of all, take 13% of the loop beyond the usual time.
 TRY    the view steps lists them with what took longer: at most 1.33 of 10.00 ms
        a step, 13%
 LOOK   dwell report --view steps
@@ -1373,12 +1373,12 @@ Next:  dwell view agent.dwell (timeline); dwell report --format html -o r.html
 # A step that took longer because its thread had no CPU.
 $ trace no_cpu && dwell report no_cpu.dwell
 train: 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0).
-SLOW   Slow steps, 10% of all, may take 13% of the loop beyond the usual time,
-       most of it in operators.
+SLOW   Slow steps, 10% of all, take 13% of the loop beyond the usual time, most
+       of it in operators.
 TRY    the view steps lists them with what took longer: at most 1.5 of 13.5 ms a
        step, 11%
 LOOK   dwell report --view steps
-WORK   One operator, mm, may take 93% of the loop: 1 call.
+WORK   One operator, mm, takes 93% of the loop: 1 call.
 TRY    twice as fast, it would save half of that: at most 6.1 of 13.5 ms a step,
        45% (dwell report --view operators)
 ALL    together: at most 7.6 of 13.5 ms a step, 56%.

@@ -231,6 +231,54 @@ TEST(methods_of_the_program_with_names_of_python_are_its_work)
 	}
 }
 
+/* 20 steps of 10 ms. In 8 of them an operator, or none, calls one that copies or clears, which calls others for that. */
+static const struct dw_facts *facts_of_moves(const char *around, const char *const moves[3])
+{
+	uint32_t ops[4] = { made_op(&made, DWELL_CATEGORY_OPERATOR, moves[0]), made_op(&made, DWELL_CATEGORY_OPERATOR, moves[1]),
+		                made_op(&made, DWELL_CATEGORY_OPERATOR, moves[2]), 0 };
+
+	ops[3] = around ? made_op(&made, DWELL_CATEGORY_OPERATOR, around) : 0;
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		if (around)
+			dw_encode_begin(&made.stream, at * ms, ops[3]);
+		dw_encode_begin(&made.stream, (at + 1) * ms, ops[0]);
+		dw_encode_begin(&made.stream, (at + 2) * ms, ops[1]);
+		range(at + 3, at + 8, ops[2]);
+		dw_encode_end(&made.stream, (at + 8) * ms);
+		dw_encode_end(&made.stream, (at + 8) * ms);
+		if (around)
+			dw_encode_end(&made.stream, (at + 10) * ms);
+		step(i, at, at + 10, 10);
+	}
+	return facts_of();
+}
+
+TEST(memory_is_copied_and_cleared_for_the_operator_that_asks_for_it)
+{
+	const char *const zeros[] = { "aten::zeros", "aten::zero_", "aten::fill_" };
+	const char *const copies[] = { "aten::contiguous", "aten::stack", "aten::copy_" };
+	const struct dw_facts *facts;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	facts = facts_of_moves("aten::embedding_dense_backward", zeros);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, OPERATORS_CLEARS), 0.7);
+	CLOSE(VALUE(facts, OPERATORS_COPIES), 0);
+	CLOSE(VALUE(facts, OPERATORS_MOVED), 0.7);
+	CHECK_STR(facts->at[DW_FACT_OPERATORS_CLEARS].name, "aten::fill_");
+	CHECK_STR(facts->at[DW_FACT_OPERATORS_MOVED].name, "aten::embedding_dense_backward");
+	made_close(&made);
+	begin_trace(DW_PROCESS_PYTHON);
+	facts = facts_of_moves(NULL, copies); /* the program asks for it */
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, OPERATORS_CLEARS), 0);
+	CLOSE(VALUE(facts, OPERATORS_MOVED), 0.7);
+	CHECK_STR(facts->at[DW_FACT_OPERATORS_MOVED].name, "aten::contiguous");
+	made_close(&made);
+}
+
 /* `dwell run` counts the program's threads that want a CPU. In half of its looks there are a quarter more than CPUs. */
 static const struct dw_facts *facts_of_looks(void)
 {

@@ -1,4 +1,5 @@
 /* Facts of the data loader, of hand-made traces. */
+#include "format/keys.h"
 #include "made_trace.h"
 
 static struct dw_encode_stream workers[4];
@@ -103,6 +104,63 @@ TEST(workers_that_do_not_keep_up)
 	CLOSE(VALUE(facts, LOADER_PRODUCTION), 18e6);
 	CHECK_STR(facts->at[DW_FACT_LOADER_PART].missing, "record with dwell run --functions"); /* the other half has no name */
 	CLOSE(VALUE(facts, LOADER_BUSY), 180.0 / 198);
+	made_close(&made);
+}
+
+/* Worker 0 of two that make batches of 18 ms with a sample of 9 ms in each, and the kernel's account of both. */
+static const struct dw_facts *make_workers_that_run(uint64_t kernel_ms, bool in_batches)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "9000000", true);
+	dw_encode_meta(&made.process, "host.cpus", "4", true);
+	for (unsigned w = 0; w < 2; w++) {
+		uint32_t thread = dw_encode_new_id(made.process.encode);
+		struct dw_entry_thread *entry =
+			dw_encode_entry(&made.process, DW_ENTRY_THREAD, thread, made.process.id, sizeof *entry);
+		uint32_t samples = made_op(&made, DWELL_CATEGORY_DATA, "a batch's samples");
+		uint32_t decode = dw_encode_frame(&made.process, "decode", "/srv/train.py", 9);
+
+		entry->tid = 200 + w;
+		entry->stream = w + 1;
+		entry->start_ticks = 150 * ms;
+		entry->cpu_ns = kernel_ms * ms;
+		dw_encode_stream_init(&workers[w], &made.process, w + 1, thread);
+		for (uint64_t i = 0; i < 10; i++) {
+			uint64_t at = 191 + 10 * w + 20 * i;
+
+			dw_encode_begin(&workers[w], at * ms, samples);
+			if (in_batches || i % 2)
+				dw_encode_sample(&workers[w], (at + 1) * ms, decode, 0, 1);
+			dw_encode_end(&workers[w], (at + 18) * ms);
+			if (!in_batches && !(i % 2))
+				dw_encode_sample(&workers[w], (at + 19) * ms, decode, 0, 1);
+		}
+		dw_encode_close(&workers[w]);
+	}
+	struct dw_entry_machine *machine = dw_encode_machine(&made.process, 0, 1200 * ms);
+	machine->program = 100;
+	machine->busy_ns = 1800 * ms; /* one and a half CPUs, one of them for the program */
+	machine->own_ns = 1200 * ms;
+	make_epoch(100, 0, 4, "the queue was empty");
+	return facts_of();
+}
+
+TEST(how_much_of_a_batch_its_worker_runs_and_how_many_cpus_there_are)
+{
+	const struct dw_facts *facts = make_workers_that_run(90, true);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOADER_RUNS), 0.5);
+	CLOSE(VALUE(facts, CPU_LEFT), 3.5);
+	CHECK(VALUE(facts, LOADER_SPARE) < 3.5 && VALUE(facts, LOADER_SPARE) > 2.5);
+	made_close(&made);
+	facts = make_workers_that_run(90, false); /* half of it is no batch */
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOADER_RUNS), 0.25);
+	made_close(&made);
+	facts = make_workers_that_run(0, true); /* the kernel says nothing of them */
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_LOADER_RUNS].measured);
 	made_close(&made);
 }
 

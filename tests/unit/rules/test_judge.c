@@ -44,6 +44,28 @@ TEST(few_steps_are_not_firm)
 	done(&at);
 }
 
+/* The share is that of a row of the loop's table. */
+TEST(an_exact_sum_is_firm_in_few_steps)
+{
+	struct dw_steady_part data = { .name = "data", .ns = 3e6 };
+	const struct dw_loop_parts parts = { .ns = 10e6, .parts = &data, .part_count = 1 };
+
+	for (unsigned missing = 0; missing < 2; missing++) { /* records of so many steps */
+		struct judged at;
+
+		healthy(&at);
+		set(&at, DW_FACT_STEP_STEADY, 9);
+		set(&at, DW_FACT_STEP_COUNT, 9);
+		set(&at, DW_FACT_STEP_COUNTED, 9 - missing);
+		set(&at, DW_FACT_STEP_DATA, 0.3);
+		at.facts.parts = &parts;
+		judge(&at);
+		CHECK(strstr(found(&at, "loader-in-process")->statement,
+		             missing ? "Waiting for data may take 30% of the loop" : "Waiting for data takes 30% of the loop"));
+		done(&at);
+	}
+}
+
 TEST(a_cause_in_steps_that_are_a_small_part_of_the_loop_is_none)
 {
 	struct judged at;
@@ -189,6 +211,33 @@ TEST(hints_do_not_suggest_what_was_recorded)
 	judge(&at);
 	CHECK(!strstr(found(&at, "layout-copies")->hint, "dwell run --shapes"));
 	CHECK(strstr(found(&at, "layout-copies")->hint, "--group-by shape"));
+	done(&at);
+}
+
+TEST(copies_and_clears_are_one_cause_with_the_operator_that_asks_for_them)
+{
+	const struct dw_verdict *verdict;
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_OPERATORS_LAYOUT, 0);
+	set(&at, DW_FACT_OPERATORS_COPIES, 0.1);
+	set(&at, DW_FACT_OPERATORS_CLEARS, 0.25);
+	judge(&at);
+	verdict = found(&at, "layout-copies");
+	CHECK(strstr(verdict->statement, "Copying and clearing memory takes 34% of the loop."));
+	CHECK(strstr(verdict->hint, "sparse=True") && !strstr(verdict->hint, "channels_last"));
+	done(&at);
+	at.arena = (struct dw_arena){ 0 };
+	set(&at, DW_FACT_OPERATORS_MOVED, 0.3);
+	at.facts.at[DW_FACT_OPERATORS_MOVED].name = "aten::embedding_dense_backward";
+	at.facts.at[DW_FACT_OPERATORS_MOVED].where = "train.py:51";
+	set(&at, DW_FACT_OPERATORS_CLEARS, 0.05);
+	judge(&at);
+	verdict = found(&at, "layout-copies");
+	CHECK(strstr(verdict->statement,
+	             "Copies and changes of layout take 15% of the loop, most of it for aten::embedding_dense_backward at train.py:51."));
+	CHECK(strstr(verdict->hint, "channels_last") && !strstr(verdict->hint, "sparse=True"));
 	done(&at);
 }
 

@@ -128,6 +128,21 @@ TEST(ranks_that_exchange_do_not_lack_cpus)
 	made_end(&at);
 }
 
+/* Other programs have the CPUs for most of the time, and three threads that take turns are ready together in some looks. */
+TEST(threads_that_take_turns_are_not_more_than_the_cpus_because_others_have_these)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_OTHERS, 0.8 }, { DW_FACT_CPU_DELAY, 0.6 },
+	                     { DW_FACT_CPU_WAITING, 0.5 }));
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_CROWDED, 0.16));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_CROWDED, 0.34)); /* most of the wait is for each other */
+	made_set(&at, DW_FACT_CPU_CROWDED, 0.16);
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_WAITING, 0)); /* they take no turns */
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.2));
+	made_end(&at);
+}
+
 TEST(a_wait_for_threads_of_which_there_are_too_many_is_not_theirs)
 {
 	struct made at;

@@ -144,6 +144,62 @@ TEST(the_first_start_of_workers_is_no_wait_of_the_loop)
 	made_end(&at);
 }
 
+/* What is said of batches that take 15 ms to make, of which their threads run for a part, in steps of 20 ms: `left` CPUs are
+ * there, of which the rest of a step uses a quarter of one. */
+static const struct dw_verdict *batches_of(struct made *at, double workers, double runs, double left)
+{
+	made_begin(at, MADE({ DW_FACT_STEP_DATA, 0.75 }, { DW_FACT_LOADER_WORKERS, workers }, { DW_FACT_LOADER_BUSY, 0.98 },
+	                    { DW_FACT_LOADER_PRODUCTION, 15e6 * fmax(1, workers) }, { DW_FACT_LOADER_RUNS, runs },
+	                    { DW_FACT_CPU_LEFT, left }, { DW_FACT_LOADER_SPARE, left - 0.25 }));
+	made_judge(at);
+	return made_find(at, workers > 0 ? "loader-slow-workers" : "loader-in-process");
+}
+
+TEST(workers_that_compute_are_no_more_than_the_cpus)
+{
+	const struct dw_verdict *verdict;
+	struct made at;
+
+	verdict = batches_of(&at, 0, 1, 64); /* 15 ms beside 5 ms */
+	CHECK(strstr(verdict->hint, "num_workers=3)"));
+	CHECK(verdict->gain_ns > 14.9e6 && verdict->gain_ns < 15.1e6);
+	made_end(&at);
+	verdict = batches_of(&at, 0, 1, 2); /* 20 ms of CPU time are 10 ms of two CPUs */
+	CHECK(strstr(verdict->hint, "num_workers=2)") && !strstr(verdict->hint, "if CPUs"));
+	CHECK(verdict->gain_ns > 9.9e6 && verdict->gain_ns < 10.1e6);
+	made_end(&at);
+	verdict = batches_of(&at, 0, 1, 1);
+	CHECK(strstr(verdict->hint, "no CPU is free for more workers: samples that are decoded once"));
+	CHECK(verdict->gain_ns > 14.9e6 && verdict->gain_ns < 15.1e6); /* of such samples */
+	made_end(&at);
+	verdict = batches_of(&at, 2, 1, 2); /* 35 ms of CPU time in 20 ms */
+	CHECK(strstr(verdict->hint, "no CPU is free") && !strstr(verdict->hint, "num_workers"));
+	made_end(&at);
+	verdict = batches_of(&at, 2, 0.6, 8); /* 23 ms of CPU time are 3 ms of eight CPUs */
+	CHECK(strstr(verdict->hint, "num_workers=6, or"));
+	made_end(&at);
+}
+
+TEST(workers_that_wait_need_no_cpu)
+{
+	const struct dw_verdict *verdict;
+	struct made at;
+
+	verdict = batches_of(&at, 0, 0, 1);
+	CHECK(strstr(verdict->hint, "num_workers=3)"));
+	CHECK(verdict->gain_ns > 14.9e6 && verdict->gain_ns < 15.1e6);
+	made_end(&at);
+	verdict = batches_of(&at, 0, 0.02, 0.25); /* other programs leave no more than the loop uses */
+	CHECK(strstr(verdict->hint, "num_workers=3)"));
+	made_end(&at);
+	verdict = batches_of(&at, 2, 0, 1);
+	CHECK(strstr(verdict->hint, "num_workers=6, or"));
+	at.facts.at[DW_FACT_LOADER_RUNS].measured = false;
+	made_judge(&at);
+	CHECK(strstr(made_find(&at, "loader-slow-workers")->hint, "num_workers=6 if CPUs are free, or"));
+	made_end(&at);
+}
+
 TEST(a_part_of_a_batch_is_named_if_the_loop_waits_for_it)
 {
 	struct made at;

@@ -1,0 +1,90 @@
+/*
+ * Facts of the data loader: for which part of the time to make batches their threads run, and how many CPUs are there for them.
+ * Batches that wait for files, sockets or a sleep need no CPU meanwhile.
+ */
+#include <math.h>
+
+#include "facts/parts.h"
+#include "facts/work.h"
+#include "model/time/loading.h"
+
+#define NOT_SAMPLED "no samples of the threads that make batches"
+
+double dw_facts_made_ns(const struct dw_loading *of)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < of->made_count; i++)
+		sum += (double)(of->made[i].end_ns - of->made[i].start_ns);
+	return sum;
+}
+
+/* CPU time of a thread by its samples, and of it that in which it makes batches. */
+struct sampled {
+	double all_ns, made_ns;
+};
+
+static struct sampled loader_sampled(const struct dw_samples *samples, uint32_t thread)
+{
+	struct sampled of = { 0, 0 };
+
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (row->thread != thread)
+			continue;
+		of.all_ns += (double)row->cpu_ns;
+		of.made_ns += row->share == DW_SHARE_DATA ? (double)row->cpu_ns : 0;
+	}
+	return of;
+}
+
+/* CPU time in which the workers make batches: the kernel's account of them, divided as their samples are, because a worker
+ * that lives for a short time has few. Negative: not known. */
+static double loader_cpu_of_workers(const struct dw_facts_work *work, const struct dw_samples *samples, const uint32_t *workers,
+                                    size_t count)
+{
+	struct sampled sum = { 0, 0 };
+	double kernel_ns = 0;
+
+	for (size_t w = 0; w < count; w++) {
+		struct sampled of = loader_sampled(samples, workers[w]);
+
+		if (!work->source->threads[workers[w]].cpu_ns)
+			return -1;
+		sum.all_ns += of.all_ns;
+		sum.made_ns += of.made_ns;
+		kernel_ns += (double)work->source->threads[workers[w]].cpu_ns;
+	}
+	return sum.all_ns > 0 ? kernel_ns * sum.made_ns / sum.all_ns : kernel_ns;
+}
+
+void dw_facts_put_loader_cpus(struct dw_facts_work *work, const uint32_t *workers, size_t count, double loop_made_ns)
+{
+	const struct dw_fact *left = &work->facts->at[DW_FACT_CPU_LEFT], *busy = &work->facts->at[DW_FACT_CPU_BUSY];
+	const struct dw_loading *loading = dw_model_loading(work->model, NULL);
+	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
+	uint32_t thread = work->loop->thread, process = work->source->threads[thread].process;
+	double made_ns = loop_made_ns, own_ns = loop_made_ns, cpu_ns, runs;
+
+	work->failed |= !loading || !samples;
+	for (size_t w = 0; loading && w < count; w++) {
+		double ns = dw_facts_made_ns(&loading[workers[w]]);
+
+		made_ns += ns;
+		own_ns += work->source->threads[workers[w]].process == process ? ns : 0;
+	}
+	cpu_ns = samples && samples->count ? loader_cpu_of_workers(work, samples, workers, count) : -1;
+	if (cpu_ns < 0 || !(made_ns > 0)) {
+		dw_fact_miss(work, DW_FACT_LOADER_RUNS, NOT_SAMPLED);
+		dw_fact_miss(work, DW_FACT_LOADER_SPARE, NOT_SAMPLED);
+		return;
+	}
+	cpu_ns += fmin(loader_sampled(samples, thread).made_ns, loop_made_ns);
+	runs = dw_fact_set_share(work, DW_FACT_LOADER_RUNS, cpu_ns, made_ns, 1)->value;
+	if (left->measured && busy->measured && work->loop_ns > 0) /* without what the loop's process uses for other work */
+		dw_fact_set(work, DW_FACT_LOADER_SPARE,
+		            fmax(0, left->value - fmax(0, busy->value - runs * own_ns / work->loop_ns)), 1);
+	else
+		dw_fact_miss(work, DW_FACT_LOADER_SPARE, left->measured ? "the CPU time of steps is not known" : left->missing);
+}
