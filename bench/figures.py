@@ -42,7 +42,7 @@ def pattern(line):
 def found(name, output):
     """The figures of a part in an output; a text that says what is missing, if one is."""
     if PARTS[name]["lines"] is None:
-        return {"text": [line for line in output.rstrip().split("\n") if not line.startswith("More: ")]} if output.strip() else "no output"
+        return {"text": output.split("\nNext: ")[0].rstrip().split("\n")} if output.strip() else "no output"
     figures = {}
     for line in PARTS[name]["lines"]:
         match = pattern(line).search(output)

@@ -189,7 +189,6 @@ struct dw_account_sum {
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
 /* The same of its second one. */
 const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300]);
-#define DW_ACCOUNT_CALLEE 40 /* characters of a name, and of its module, that a sentence has space for */
 /* "strlen", "copy.deepcopy": what the function of a sum calls. "" if that is not known, or its name is too long for a sentence. Returns
  * `text`. */
 const char *dw_account_callee(const struct dw_account_sum *sum, char text[80]);

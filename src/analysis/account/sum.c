@@ -30,7 +30,7 @@ struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_s
 
 /* Adds to a vote of the most: whatever has more than half of all time leads at its end. `same`: it leads already. True: it
  * leads now. */
-static bool lead_add(double *led_ns, double ns, bool same)
+static bool sum_add_vote(double *led_ns, double ns, bool same)
 {
 	if (same) {
 		*led_ns += ns;
@@ -51,7 +51,7 @@ void dw_account_lead(const char **leads, double *led_ns, const char *library, do
 
 	if (!same && *leads && library)
 		same = strcmp(dw_library_name(*leads, one), dw_library_name(library, other)) == 0;
-	if (lead_add(led_ns, ns, same))
+	if (sum_add_vote(led_ns, ns, same))
 		*leads = library;
 }
 
@@ -62,7 +62,7 @@ void dw_account_lead_callee(struct dw_account_place *place, const struct dw_sour
 
 	if (!same && leads && callee)
 		same = strcmp(leads->name, callee->name) == 0 && dw_text_same(leads->file, callee->file);
-	if (lead_add(&place->callee_ns, ns, same))
+	if (sum_add_vote(&place->callee_ns, ns, same))
 		place->callee = callee;
 }
 
@@ -291,27 +291,27 @@ static const char *sum_find_module(const char *file, size_t *length)
 	for (begin = end; begin > file && begin[-1] != '/'; begin--)
 		;
 	*length = (size_t)(end - begin);
-	return *length && *begin != '_' && *length < DW_ACCOUNT_CALLEE ? begin : NULL;
+	return *length && *begin != '_' ? begin : NULL;
 }
 
 const char *dw_account_callee(const struct dw_account_sum *sum, char text[80])
 {
 	const char *module;
 	char name[200];
-	size_t length;
+	size_t length = 0;
+	int bytes = 0;
 
-	text[0] = '\0';
-	if (!sum->callee)
-		return text;
-	snprintf(name, sizeof name, "%s", sum->callee->name);
-	dw_name_shorten(name);
-	if (strlen(name) >= DW_ACCOUNT_CALLEE)
-		return text;
-	module = strchr(name, '.') ? NULL : sum_find_module(sum->callee->file, &length);
-	if (module)
-		snprintf(text, 80, "%.*s.%s", (int)length, module, name);
-	else if (strncmp(name, "operator", 8) != 0) /* of which class is not known */
-		snprintf(text, 80, "%s", name);
+	if (sum->callee) {
+		snprintf(name, sizeof name, "%s", sum->callee->name);
+		dw_name_shorten(name);
+		module = strchr(name, '.') ? NULL : sum_find_module(sum->callee->file, &length);
+		if (module)
+			bytes = snprintf(text, 80, "%.*s.%s", (int)length, module, name);
+		else if (strncmp(name, "operator", 8) != 0) /* of which class is not known */
+			bytes = snprintf(text, 80, "%s", name);
+	}
+	if (bytes <= 0 || bytes >= 80)
+		text[0] = '\0';
 	return text;
 }
 
