@@ -28,7 +28,8 @@
  * fork, in code loaded with dlopen. They never fail, allocate, lock, or change
  * errno. Records that could not be kept are counted by cause, and every report
  * shows the counts. longjmp() out of ranges leaves them open; those that began inside a
- * DWELL_STEP() end with that step.
+ * DWELL_STEP() end with that step. In the last line of a loop, where its block has nothing left, DWELL_STEP() is
+ * where a step ends: the steps of a report go from one to the next then.
  *
  * C99 and C++11 or later, gcc and clang. Names are string literals: each is read
  * once, at the probe's first record. A variable is an error of the compiler. For names

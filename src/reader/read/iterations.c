@@ -17,7 +17,9 @@
  * another one, all its steps there belong to the iteration of the outer loop. DW_KEY_TORCH_OPTIMIZER_LOOPS says in
  * which loops optimizers step; where it does not and this matters, the one that steps most seldom makes the iterations.
  *
- * A step that was marked or named is an iteration as it is. Time and memory are in proportion to the entries.
+ * A step that was marked or named is an iteration as it is. If a program's marks hold no time, as a DWELL_STEP() in the last
+ * line of a loop's body, they are where iterations end: each goes from the mark before to its own. Time and memory are in
+ * proportion to the entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -426,6 +428,57 @@ static int iterations_number(struct dw_read_file *file, const struct training *t
 	return list ? 0 : -1;
 }
 
+/* ---- marks ------------------------------------------------------------------------------------------------ */
+
+#define NOTHING 0.05 /* of a loop: what marks hold that are moments. That of a loop of 4 us is dwell's own work. */
+
+/* Whether the steps of a thread, which are in order, are moments at which iterations end. */
+static bool iterations_are_moments(const struct dw_read_file *file, const struct dw_read_step *steps, size_t count)
+{
+	uint64_t held = 0, loop;
+
+	if (count < TRIED)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (steps[i].what || steps[i].tentative || (!steps[i].end_ticks && i + 1 < count))
+			return false;
+		held += steps[i].end_ticks ? steps[i].end_ticks - steps[i].start_ticks : 0;
+	}
+	for (size_t i = 0; i < file->summary_count; i++)
+		if (file->summaries[i].thread == steps[0].thread)
+			return false;
+	loop = steps[count - 1].start_ticks - steps[0].start_ticks;
+	return (double)held < NOTHING * (double)loop;
+}
+
+/* Lets iterations begin where the one before ended. Where the first one began is not known, so it is none. Steps of a thread
+ * are one behind the other. */
+static void iterations_stretch(struct dw_read_file *file)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, next; i < file->step_count; i = next) {
+		bool moments;
+		uint64_t end;
+
+		for (next = i; next < file->step_count && file->steps[next].thread == file->steps[i].thread; next++)
+			;
+		moments = iterations_are_moments(file, &file->steps[i], next - i);
+		end = file->steps[i].end_ticks;
+		for (size_t at = i + moments; at < next; at++) {
+			struct dw_read_step step = file->steps[at];
+
+			if (moments) {
+				step.start_ticks = end;
+				step.cpu_ns = 0; /* was measured within the mark */
+				end = step.end_ticks;
+			}
+			file->steps[kept++] = step;
+		}
+	}
+	file->step_count = kept;
+}
+
 static bool iterations_has_pieces(const struct dw_read_file *file)
 {
 	for (size_t i = 0; i < file->step_count; i++)
@@ -440,8 +493,12 @@ int dw_read_decide_iterations(struct dw_read_file *file)
 	struct training *trainings;
 	int result;
 
-	if (!iterations_has_pieces(file))
-		return dw_read_withdraw(file);
+	if (!iterations_has_pieces(file)) {
+		DW_SORT(file->steps, file->step_count, iterations_compare);
+		result = dw_read_withdraw(file);
+		iterations_stretch(file);
+		return result;
+	}
 	trainings = calloc((size_t)file->id_count + 1, sizeof *trainings);
 	if (!trainings)
 		return -1;
@@ -451,5 +508,6 @@ int dw_read_decide_iterations(struct dw_read_file *file)
 	result =
 		iterations_decide_all(file, trainings) || dw_read_withdraw(file) || iterations_number(file, trainings) ? -1 : 0;
 	free(trainings);
+	iterations_stretch(file);
 	return result;
 }

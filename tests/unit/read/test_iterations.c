@@ -276,6 +276,33 @@ TEST(steps_that_were_marked_are_iterations)
 }
 
 /* A summary has iterations, and the single steps of a newer time go on with its numbers. */
+/* DWELL_STEP() in the last line of a loop's body holds no time: the loop's work is before it. */
+TEST(marks_that_hold_nothing_are_where_iterations_end)
+{
+	static const struct {
+		uint64_t count, length;
+		bool moments;
+	} cases[] = { { 40, 1, true }, { 40, 0, true }, { 40, 100, false }, { 40, 60, false }, { 40, 40, true }, { 3, 1, false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_source_step *step;
+
+		begin_pieces();
+		for (uint64_t at = 0; at < cases[i].count; at++) {
+			now += 1000;
+			dw_encode_step(&made.process, made.thread, number++, now, now + cases[i].length, 7, DW_STEP_RECORDED);
+		}
+		open_pieces();
+		CHECK_EQ(made.source->step_count, cases[i].count - cases[i].moments);
+		step = made.source->steps;
+		CHECK_EQ(step[1].end_ticks - step[1].start_ticks, cases[i].moments ? 1000 : cases[i].length);
+		CHECK_EQ(step[1].start_ticks - step[0].end_ticks, cases[i].moments ? 0 : 1000 - cases[i].length);
+		CHECK_EQ(step[1].number, 1 + cases[i].moments);
+		CHECK_EQ(step[1].cpu_ns, cases[i].moments ? 0 : 7);
+		made_close(&made);
+	}
+}
+
 TEST(numbers_go_on_after_a_summary)
 {
 	struct dw_entry_steps *summary;
