@@ -298,6 +298,17 @@ static int iterations_compare(const void *left, const void *right)
 	return a_end == b_end ? 0 : a_end > b_end ? -1 : 1;
 }
 
+/* Steps of one thread are in order as they were written. */
+static void iterations_sort(struct dw_read_file *file)
+{
+	size_t i = 1;
+
+	while (i < file->step_count && iterations_compare(&file->steps[i - 1], &file->steps[i]) <= 0)
+		i++;
+	if (i < file->step_count)
+		DW_SORT(file->steps, file->step_count, iterations_compare);
+}
+
 static void iterations_join(struct dw_read_step *to, const struct dw_read_step *from)
 {
 	bool measured = to->cpu_ns && from->cpu_ns;
@@ -494,7 +505,7 @@ int dw_read_decide_iterations(struct dw_read_file *file)
 	int result;
 
 	if (!iterations_has_pieces(file)) {
-		DW_SORT(file->steps, file->step_count, iterations_compare);
+		iterations_sort(file);
 		result = dw_read_withdraw(file);
 		iterations_stretch(file);
 		return result;
@@ -504,7 +515,7 @@ int dw_read_decide_iterations(struct dw_read_file *file)
 		return -1;
 	iterations_read_metas(file, trainings);
 	iterations_count(file, trainings);
-	DW_SORT(file->steps, file->step_count, iterations_compare);
+	iterations_sort(file);
 	result =
 		iterations_decide_all(file, trainings) || dw_read_withdraw(file) || iterations_number(file, trainings) ? -1 : 0;
 	free(trainings);
