@@ -176,6 +176,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	bool python = source->processes[source->threads[row->thread].process].flags & DW_PROCESS_PYTHON;
 	bool own_above = false; /* a function of the program has been met */
+	bool native = false;    /* the callee is no function of Python */
 	struct look_import import = { .found = false };
 
 	look->package = NULL;
@@ -200,9 +201,13 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 
 			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !look->library && !waits)
 				look->activity = look_own(frame, function, python);
+			if (own && !own_above && native && !frame->module) /* Python calls it by another name */
+				look->callee = NULL;
 			own_above |= own;
-			if (!own_above && look_is_called(frame, function, activity))
+			if (!own_above && look_is_called(frame, function, activity)) {
 				look->callee = function;
+				native = frame->module != NULL;
+			}
 			if (!own_above) {
 				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);

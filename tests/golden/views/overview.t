@@ -233,7 +233,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
 $ trace samples_of_names && dwell report samples_of_names.dwell
 engine: 1.60 s, 1.0 of 1 CPU in use. No steps are marked.
 SLOW   Allocating and freeing memory takes 10% of the run, most of it in grow
-       (bank.c:40), which calls malloc.
+       (bank.c:40).
 TRY    keep buffers, and small objects in one array in place of lists and trees
        of nodes: at most 160 ms of 1.60 s in the run, 10%
 LOOK   dwell report --view hot

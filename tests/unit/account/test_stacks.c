@@ -171,6 +171,9 @@ TEST(the_function_that_the_program_calls_is_known)
 		    DW_ACTIVITY_INTERPRETER }, "re.compile" },
 		{ { { { STDLIB("random.py"), "Random.choices" }, { SCRIPT, "batch" }, TOP }, DW_ACTIVITY_RANDOM }, "Random.choices" },
 		{ { { { PYTHON, "list_insert" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_INTERPRETER }, "" },
+		{ { { { NUMPY, "array_stddev" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_PACKAGE }, "" }, /* is array.std() there */
+		{ { { { NUMPY, "array_sort" }, { PACKAGE("numpy/core/fromnumeric.py"), "sort" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_PACKAGE },
+		  "fromnumeric.sort" },
 		{ { { { PACKAGE("torch/nn/module.py"), "Module._call_impl" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_PACKAGE }, "" },
 		{ { { { TORCH, "THPVariable_linear" }, { SCRIPT, "train" }, TOP }, DW_ACTIVITY_UNKNOWN }, "" },
 		{ { { { LIBC, "libc.so.6+0x5c400" }, { LIBC, "snprintf" }, { "/srv/rows.so", "put" }, { SCRIPT, "train" }, TOP },
