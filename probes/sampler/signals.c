@@ -29,6 +29,7 @@
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define STACK_BYTES ((size_t)64 << 10)
+#define SPARE_STACKS 8u
 #define SIGNALS 64
 #define MOST_NOTES 8u
 #define NOTE_MOST 4096u
@@ -87,19 +88,49 @@ static uint64_t signals_block(uint64_t blocked)
 
 /* ---- a thread's stack ------------------------------------------------------------------------- */
 
+/* Stacks of threads that have ended, for the next ones: mapping and unmapping one costs more than starting a short thread,
+ * because the kernel interrupts the other CPUs. Atomic. */
+static char *spare_stacks[SPARE_STACKS];
+
+/* NULL: there is no memory. */
+static char *signals_take_stack(void)
+{
+	long memory;
+
+	for (size_t i = 0; i < SPARE_STACKS; i++) {
+		char *spare = NULL;
+
+		if (__atomic_load_n(&spare_stacks[i], __ATOMIC_RELAXED))
+			spare = __atomic_exchange_n(&spare_stacks[i], NULL, __ATOMIC_ACQUIRE);
+		if (spare)
+			return spare;
+	}
+	memory = dw_own_map(STACK_BYTES);
+	return dw_system_failed(memory) ? NULL : (char *)memory;
+}
+
+static void signals_leave_stack(char *stack)
+{
+	for (size_t i = 0; i < SPARE_STACKS; i++) {
+		char *none = NULL;
+
+		if (__atomic_compare_exchange_n(&spare_stacks[i], &none, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return;
+	}
+	dw_own_unmap(stack, STACK_BYTES);
+}
+
 void dws_signals_begin(void)
 {
 	stack_t ours = { .ss_size = STACK_BYTES }, now;
-	long memory;
 
 	if (mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
 		return;
-	memory = dw_own_map(STACK_BYTES);
-	if (dw_system_failed(memory))
+	ours.ss_sp = signals_take_stack();
+	if (!ours.ss_sp)
 		return;
-	ours.ss_sp = (void *)memory;
 	if (dw_system_failed(signals_set_stack(&ours, NULL))) { /* the thread is on the program's stack for signals now */
-		dw_own_unmap((void *)memory, STACK_BYTES);
+		signals_leave_stack(ours.ss_sp);
 		return;
 	}
 	mine.program = now;
@@ -120,7 +151,7 @@ void dws_signals_end(void)
 		if (dw_system_failed(signals_set_stack(&mine.program, NULL)))
 			return;
 	}
-	dw_own_unmap(mine.stack, STACK_BYTES);
+	signals_leave_stack(mine.stack);
 	mine.stack = NULL;
 	mine.innermost = NULL;
 }
