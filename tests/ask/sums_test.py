@@ -81,9 +81,13 @@ def wrong_parts(summary, overview):
             yield f"{row['name']} is {row['share']} in the account and {parts[row['name']]['share']} in the parts"
 
 
+def head_of_ends(heads):
+    return next((head for head in heads if re.match(r"(Start-up|What follows the last step) takes ", head)), "no sentence")
+
+
 def wrong_ends(overview, heads):
     """The parts of the run sum to it, and the sentence about its longest phase has the sum of the phase."""
-    head = next((head for head in heads if re.match(r"(Start-up|What follows the last step) takes ", head)), "no sentence")
+    head = head_of_ends(heads)
     rows, phase = overview["ends"], "start-up" if head.startswith("Start-up takes") else "end"
     share = sum(row["share"] for row in rows if row["phase"] == phase)
     if abs(sum(row["share"] for row in rows) - 1) > 1e-6:
@@ -96,6 +100,13 @@ def wrong_ends(overview, heads):
             yield f"{head} does not name {name}"
     if sum(row["part"] == "steps" for row in rows) != 1 or rows != sorted(rows, key=lambda row: ["start-up", "steps", "end"].index(row["phase"])):
         yield "parts of the run are not in order"
+
+
+def wrong_first(views, head):
+    """Views that begin with a verdict begin with the same one."""
+    for table in views:
+        if table["view"] == "verdict" and (not table["heads"] or table["heads"][0] != head):
+            yield f"the view of verdicts does not begin with {head}"
 
 
 def wrong_phases(summary, phases):
@@ -295,7 +306,8 @@ def main():
         ends += "ends" in overview
         for wrong in (wrong_parts(summary, overview), wrong_phases(summary, phases), wrong_operators(overview, operators),
                       wrong_verdicts(summary, overview), wrong_account(summary), wrong_cost(summary, overview), alone,
-                      wrong_ends(overview, summary["sentences"]) if "ends" in overview else []):
+                      wrong_ends(overview, summary["sentences"]) if "ends" in overview else [],
+                      wrong_first(views, head_of_ends(summary["sentences"])) if "ends" in overview else []):
             texts = list(wrong)
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:

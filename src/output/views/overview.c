@@ -471,7 +471,7 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	overview_head_steps(table, overview);
 	dw_overview_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
-	dw_overview_head_ends(table, overview);
+	dw_view_head_ends(table, overview->model);
 	overview_head_verdicts(table, overview);
 	last = overview_append(last, ends = dw_overview_ends(overview, error));
 	overview->has_ends = ends != NULL;

@@ -21,9 +21,9 @@
 static const char *const phases[DW_ACCOUNT_PHASE_COUNT] = { "start-up", "steps", "end" };
 
 /* The accounts of the run, if a phase is named before the loop. */
-static const struct dw_account_run *ends_run(const struct dw_overview *overview)
+static const struct dw_account_run *ends_run(struct dw_model *model)
 {
-	return dw_overview_says_ends(overview->model) ? dw_account_of_run(overview->model, NULL) : NULL;
+	return dw_overview_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
 }
 
 bool dw_overview_says_ends(struct dw_model *model)
@@ -105,9 +105,10 @@ void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview
 		dw_table_say(table, DW_LABEL_REST, "Until then: %s.", did);
 }
 
-void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *overview)
+void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
 {
-	const struct dw_account_run *run = ends_run(overview);
+	const struct dw_account_run *run = ends_run(model);
+	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	enum dw_account_phase phase;
 	char parts[1200], name[256], whose[300] = "the run";
 	double ns;
@@ -117,9 +118,9 @@ void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *
 	phase = dw_account_main_phase(run);
 	ns = dw_account_phase_ns(run, phase);
 	ends_write_parts(parts, sizeof parts, run->phases[phase]);
-	if (overview->steps && overview->steps->thread_count > 1)
+	if (steps && steps->thread_count > 1)
 		snprintf(whose, sizeof whose, "the run of %s",
-		         dw_view_thread_name(overview->model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
+		         dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
 	dw_table_say(table, DW_LABEL_SLOW, "%s %.0f%% of %s (%s)%s%s.",
 	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
 	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
@@ -157,7 +158,7 @@ static void ends_put_row(struct dwell_table *table, const struct dw_account_run 
 
 struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct dwell_error *error)
 {
-	const struct dw_account_run *run = ends_run(overview);
+	const struct dw_account_run *run = ends_run(overview->model);
 	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
 	size_t count = run ? dw_account_run_parts(run, parts) : 0;
 	struct dwell_table *table;

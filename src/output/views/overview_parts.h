@@ -85,7 +85,6 @@ struct dwell_table *dw_overview_account(const struct dw_overview *overview, stru
 bool dw_overview_says_ends(struct dw_model *model); /* first, before the steps */
 /* Of a program without steps that failed: how, and what it did until then. */
 void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview *overview);
-void dw_overview_head_ends(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct dwell_error *error);
 
 /* ---- from samples, without steps (overview_hot.c) ---- */

@@ -170,6 +170,7 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_destroy(table);
 		return NULL;
 	}
+	dw_view_head_ends(table, model);
 	dw_view_head_verdicts(table, &verdicts, SIZE_MAX, dw_text_like(verdicts.loop_ns));
 	if (!verdicts.fired)
 		dw_table_head(table, "No rule says anything about this run.");
