@@ -282,10 +282,11 @@ const char *dw_account_second_place(const struct dw_account_sum *sum, char text[
 static const char *sum_find_module(const char *file, size_t *length)
 {
 	size_t bytes = file ? strlen(file) : 0;
-	const char *begin, *end = file + bytes - 3;
+	const char *begin, *end;
 
-	if (bytes < 4 || strcmp(end, ".py") != 0)
+	if (bytes < 4 || strcmp(file + bytes - 3, ".py") != 0)
 		return NULL;
+	end = file + bytes - 3;
 	if (end - file > 9 && strncmp(end - 9, "/__init__", 9) == 0)
 		end -= 9;
 	for (begin = end; begin > file && begin[-1] != '/'; begin--)
