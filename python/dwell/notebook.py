@@ -19,7 +19,9 @@ _ASKED_WRONGLY = {-7, -8}  # DWELL_E_ARGUMENT, DWELL_E_NAME
 _OPTIONS = {"memory": "--memory", "flops": "--flops"}  # what a view needs
 
 
-_REPORT, _RUN = re.compile(r"\bdwell report (?=--)"), re.compile(r"\bdwell run (?=--(?:shapes|memory|stacks|flops)\b)")
+# A notebook's profile has no file to open: of what an overview proposes next, the views are left.
+_NEXT = re.compile(r"\bdwell view [^;]*;\s+dwell\s+report\s+--format.*?(?=--view)", re.S)
+_REPORT, _RUN = re.compile(r"\bdwell\s+report\s+(?=--)"), re.compile(r"\bdwell run (?=--(?:shapes|memory|stacks|flops)\b)")
 
 
 def _limit(text):
@@ -33,7 +35,7 @@ class _Shown:
         self._view = view
 
     def _said(self, form):
-        return _RUN.sub("%%dwell ", _REPORT.sub("%%dwell ", self._view.format(form)))
+        return _RUN.sub("%%dwell ", _REPORT.sub("%%dwell ", _NEXT.sub("dwell report ", self._view.format(form))))
 
     def __repr__(self):
         return self._said("text")
