@@ -1,7 +1,6 @@
 /*
- * What an overview says of the start and the end of a run, if the loop is less than half of it: the first sentence, and
- * a table of the run's parts. Both are of the accounts of the loop's thread (analysis/account/account.h), and add up to
- * its time.
+ * What an overview says of the start and the end of a run, if the loop is less than half of it: a table of the run's parts.
+ * It is of the accounts of the loop's thread (analysis/account/account.h), and adds up to its time. The sentence is in ends.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +12,6 @@
 #include "views/columns.h"
 #include "views/overview_parts.h"
 
-#define NAMED 0.05 /* of the phase: parts that the sentence names */
-#define MOST_NAMED 3u
-#define LEAST_SAMPLES 3u
 #define SMALL 0.005 /* of the run: parts that the table sums up */
 
 static const char *const phases[DW_ACCOUNT_PHASE_COUNT] = { "start-up", "steps", "end" };
@@ -23,51 +19,7 @@ static const char *const phases[DW_ACCOUNT_PHASE_COUNT] = { "start-up", "steps",
 /* The accounts of the run, if a phase is named before the loop. */
 static const struct dw_account_run *ends_run(struct dw_model *model)
 {
-	return dw_overview_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
-}
-
-bool dw_overview_says_ends(struct dw_model *model)
-{
-	const struct dw_account_run *run = dw_account_of_run(model, NULL);
-
-	return run && dw_account_main_phase(run) != DW_ACCOUNT_LOOP;
-}
-
-/* Writes "importing torch 4.1 s, reading and writing files 3.2 s in load (train.py:40)", or "". */
-static void ends_write_parts(char *to, size_t size, const struct dw_account *account)
-{
-	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
-	size_t count = dw_account_parts_of_phase(account, parts), used = 0;
-	char place[300];
-	unsigned named = 0;
-
-	to[0] = '\0';
-	for (size_t i = 0; i < count && named < MOST_NAMED && used < size; i++) {
-		const struct dw_account_run_part *part = &parts[i];
-
-		if (part->sum.ns < NAMED * account->wall_ns || !part->known || (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
-			continue;
-		dw_account_place(&part->sum, place);
-		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : "", part->words,
-		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "",
-		                         part->imports ? "" : place);
-	}
-}
-
-const char *dw_view_uncaught(const struct dw_source *source)
-{
-	const char *text = dw_source_meta(source, DW_NO_INDEX, DW_KEY_PYTHON_UNCAUGHT);
-
-	return text ? text : "";
-}
-
-void dw_view_until_end(struct dw_model *model, char *to, size_t size)
-{
-	const struct dw_account *account = dw_account_of(model, NULL);
-
-	to[0] = '\0';
-	if (account && account->thread != DW_NO_INDEX && dw_account_is_divided(account))
-		ends_write_parts(to, size, account);
+	return dw_view_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
 }
 
 /* How the program ended, if `dwell run` saw it fail: "with exit status 1", or "by signal 6 (Aborted)". */
@@ -103,27 +55,6 @@ void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview
 	dw_table_say(table, DW_LABEL_STOP, "The program ended %s%s%s.", failure, *uncaught ? ", by the exception " : "", uncaught);
 	if (*did)
 		dw_table_say(table, DW_LABEL_REST, "Until then: %s.", did);
-}
-
-void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
-{
-	const struct dw_account_run *run = ends_run(model);
-	const struct dw_steps *steps = dw_model_steps(model, NULL);
-	enum dw_account_phase phase;
-	char parts[1200], name[256], whose[300] = "the run";
-	double ns;
-
-	if (!run)
-		return;
-	phase = dw_account_main_phase(run);
-	ns = dw_account_phase_ns(run, phase);
-	ends_write_parts(parts, sizeof parts, run->phases[phase]);
-	if (steps && steps->thread_count > 1)
-		snprintf(whose, sizeof whose, "the run of %s",
-		         dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
-	dw_table_say(table, DW_LABEL_SLOW, "%s %.0f%% of %s (%s)%s%s.",
-	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
-	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */

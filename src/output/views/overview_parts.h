@@ -82,7 +82,6 @@ struct dwell_table *dw_overview_account(const struct dw_overview *overview, stru
 
 /* ---- what was done before and after the loop, if it is less than half of the run (overview_ends.c) ---- */
 
-bool dw_overview_says_ends(struct dw_model *model); /* first, before the steps */
 /* Of a program without steps that failed: how, and what it did until then. */
 void dw_overview_head_failed(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct dwell_error *error);
