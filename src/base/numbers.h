@@ -36,7 +36,7 @@ static inline void dw_swap_numbers(double *left, double *right)
 }
 
 /* Changes the order of the numbers so that the one at `at` is where it would be in ascending order, smaller ones are before
- * it, and larger ones behind it. In proportion to their number, whatever their order was: what divides them is chosen at
+ * it, and larger ones behind it. The time is in proportion to their number, also for sorted ones: the pivot is chosen at
  * random. */
 static inline void dw_select_number(double *values, size_t count, size_t at)
 {
@@ -70,7 +70,7 @@ static inline void dw_select_number(double *values, size_t count, size_t at)
 	}
 }
 
-/* The same median as dw_median(), in less time. The numbers are in another order then. */
+/* The median, as dw_median() returns it, but faster. Changes the order of the numbers. */
 static inline double dw_select_median(double *values, size_t count)
 {
 	double below;

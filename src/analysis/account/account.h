@@ -172,7 +172,7 @@ struct dw_account_sum {
 	bool dominates;
 	/* The function of a library that it calls in at least half of place_ns, as "strlen". NULL: there is none. */
 	const struct dw_source_function *callee;
-	/* Another function of the program, outside of the first one, that has itself at least half as much. NULL: there is
+	/* A second function of the program, with at least half as much time of its own as the first one has. NULL: there is
 	 * none. */
 	const struct dw_source_function *second;
 	uint32_t second_line;

@@ -1,5 +1,6 @@
 /*
- * Facts of the data loader: for which part of the time to make batches their threads run, and how many CPUs are there for them.
+ * Facts of the data loader: in which part of the time that a batch takes its thread runs and does not wait, and how many CPUs
+ * are free for such threads.
  * Batches that wait for files, sockets or a sleep need no CPU meanwhile.
  */
 #include <math.h>

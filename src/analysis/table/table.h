@@ -125,9 +125,9 @@ struct dw_column {
 	X(NONE, "", "")           /* the renderer only prints the sentence */                \
 	X(REST, "", "")           /* it belongs to the labelled one before it */             \
 	X(STOP, "STOP", "")       /* the run failed, or stands still */                      \
-	X(RISK, "RISK", "")       /* what can end the run */                                 \
+	X(RISK, "RISK", "")       /* a danger to the run, as a full memory */                                 \
 	X(SLOW, "SLOW", "")       /* what takes longer than necessary */                     \
-	X(WORK, "WORK", "")       /* what useful work the time is for: nothing is wrong */   \
+	X(WORK, "WORK", "")       /* work of the program; whether it can be less is not known */ \
 	X(ALSO, "ALSO", "")       /* a chance, or what else is known */                      \
 	X(TRY, "TRY", "  -> ")    /* what to do about the sentence before it */              \
 	X(LOOK, "LOOK", "  -> ")  /* the command that shows the evidence */                  \

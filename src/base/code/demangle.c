@@ -63,15 +63,10 @@ static const char *demangle_skip(const char *at)
 	return at;
 }
 
-/* The bytes of a namespace that tells a reader nothing; 0: there is none. */
-static size_t demangle_skip_namespace(const char *at)
+/* The length of the text if the name goes on with it, otherwise 0. */
+static size_t demangle_match(const char *at, const char *text)
 {
-	static const char *const namespaces[] = { "(anonymous namespace)::", "__cxx11::" };
-
-	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-		if (strncmp(at, namespaces[i], strlen(namespaces[i])) == 0)
-			return strlen(namespaces[i]);
-	return 0;
+	return strncmp(at, text, strlen(text)) == 0 ? strlen(text) : 0;
 }
 
 void dw_name_shorten(char *name)
@@ -84,7 +79,7 @@ void dw_name_shorten(char *name)
 	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
 		return;
 	while (*at) {
-		size_t nothing = demangle_skip_namespace(at);
+		size_t nothing = demangle_match(at, "(anonymous namespace)::") + demangle_match(at, "__cxx11::");
 
 		if (nothing) {
 			at += nothing;

@@ -88,7 +88,7 @@ static uintptr_t chosen_target(const struct link_map *map, void *library, const 
 {
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
 		return (uintptr_t)dlsym(library, name);
-	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
 		return 0;
 	return chosen_jump(map->l_addr + symbol->st_value, symbol->st_size);
 }

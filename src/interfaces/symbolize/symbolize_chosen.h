@@ -1,5 +1,6 @@
 /*
- * Names of functions that a library chooses for the processor, and of those that its short functions jump to.
+ * Names for functions of a library that are not in its symbol table: the variants that it chooses for the processor, and what its
+ * short functions jump to.
  *
  * The C library has several forms of strlen(), memcpy() and the like, and takes one when a program is loaded. Their
  * names are in no table of a library that was stripped: only the function that chooses is there (an indirect function).

@@ -9,7 +9,7 @@
 #include "format/keys.h"
 #include "views/columns.h"
 
-#define NAMED 0.05 /* of the phase: parts that the sentence names */
+#define NAMED 0.05 /* of the start or the end: the sentence leaves out smaller parts of it */
 #define MOST_NAMED 3u
 #define LEAST_SAMPLES 3u
 

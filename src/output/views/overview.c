@@ -447,7 +447,7 @@ static bool overview_is_of_states(const struct dw_verdict *verdict)
 }
 
 /* Text has one table of what the main thread did: the one with the rows that the first sentence is about, or else the parts of the
- * step or of the run, unless these have no names. The other one is data only. */
+ * step or of the run, unless these have no names. The other table is only in JSON. */
 static void overview_choose_parts(const struct dw_overview *overview, struct dwell_table *parts, struct dwell_table *account)
 {
 	const struct dw_verdicts *verdicts = &overview->verdicts;

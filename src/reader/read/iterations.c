@@ -441,7 +441,9 @@ static int iterations_number(struct dw_read_file *file, const struct training *t
 
 /* ---- marks ------------------------------------------------------------------------------------------------ */
 
-#define NOTHING 0.05 /* of a loop: what marks hold that are moments. That of a loop of 4 us is dwell's own work. */
+/* Of a loop. Marks that hold less of it hold none of the program's work: a mark itself takes 0.2 us, so that this is all that they
+ * hold in any loop whose iterations take more than 4 us. */
+#define NOTHING 0.05
 
 /* Whether the steps of a thread, which are in order, are moments at which iterations end. */
 static bool iterations_are_moments(const struct dw_read_file *file, const struct dw_read_step *steps, size_t count)

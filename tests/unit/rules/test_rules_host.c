@@ -128,7 +128,8 @@ TEST(ranks_that_exchange_do_not_lack_cpus)
 	made_end(&at);
 }
 
-/* Other programs have the CPUs for most of the time, and three threads that take turns are ready together in some looks. */
+/* Other programs have the CPUs for most of the time. Only one of three threads works at a time, but two wait for a CPU when the kernel
+ * is asked for their states. */
 TEST(threads_that_take_turns_are_not_more_than_the_cpus_because_others_have_these)
 {
 	struct made at;
