@@ -332,6 +332,14 @@ class Suite:
         sys.stdout.flush()
 
 
+def totals(suites):
+    """"N passed, N failed, N skipped", how many failed, and how many passed only when they ran once more."""
+    again = [what for each in suites for what in each.again]
+    failed = sum(each.failed for each in suites) + max(0, sum(what not in MEASURES for what in again) - MOST_AGAIN)
+    return (f"{sum(each.passed for each in suites)} passed, {failed} failed, {sum(len(each.skipped) for each in suites)} skipped",
+            failed, len(again))
+
+
 class Builds:
     """Builds of dwell that suites share, each made once, by the suite that asks first."""
 

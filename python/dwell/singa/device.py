@@ -16,6 +16,7 @@ whichever of its devices is asked.
 """
 import ctypes
 import warnings
+from collections.abc import Iterable
 
 from .. import _native as native
 
@@ -37,17 +38,17 @@ _profiling = native.later("dwell-singa", _FUNCTIONS, needs=native.read)
 class Device:
     """What the program says a device is: nothing is allocated or moved."""
 
-    def __init__(self, kind, index):
+    def __init__(self, kind: str, index: int) -> None:
         self._kind, self._index, self._graph = kind, index, False
 
     def __repr__(self):
         return f"<{self._kind} device {self._index} of dwell.singa>"
 
-    def id(self):
+    def id(self) -> int:
         """The number it was made with; of the CPU -1."""
         return self._index
 
-    def SetVerbosity(self, verbosity):
+    def SetVerbosity(self, verbosity: int) -> None:
         """What is recorded from here on: 0 nothing, 1 forward and backward propagation, 2 each
         operation, 3 the distributed operations. Error for another number. Without a session
         one is started, whose trace is a file in the current folder."""
@@ -57,14 +58,14 @@ class Device:
             native.devices.attach()
         native.devices.follow()
 
-    def SetSkipIteration(self, skip_iteration):
+    def SetSkipIteration(self, skip_iteration: int) -> None:
         """How many of the first iterations are not in the means; 5 without this call."""
         skip_iteration = native.whole(skip_iteration, "skip_iteration", -2**63)
         if skip_iteration < 0:
             raise ValueError(f"{skip_iteration} iterations cannot be skipped: 0 or more")
         _profiling().dwell_singa_set_skip_iteration(skip_iteration)
 
-    def PrintTimeProfiling(self):
+    def PrintTimeProfiling(self) -> None:
         """Prints what the iterations so far took on average, in seconds; at verbosity 0 nothing.
         Error when no iteration is left beyond the skipped ones; a warning when the iterations'
         operations differ. Waits for the GPU once."""
@@ -74,16 +75,16 @@ class Device:
                               note=lambda said: warnings.warn(said, stacklevel=5))
         print(text, end="", flush=True)
 
-    def EnableGraph(self, enable):
+    def EnableGraph(self, enable: bool) -> None:
         """Taken down, for graph_enabled(). PyTorch runs its operators as they come, and they are
         what is timed, with a graph or without."""
         self._graph = bool(enable)
 
-    def graph_enabled(self):
+    def graph_enabled(self) -> bool:
         """What EnableGraph() was told last."""
         return self._graph
 
-    def Reset(self):
+    def Reset(self) -> None:
         """As after its making: verbosity 0, 5 iterations to be skipped, no graph."""
         self.SetVerbosity(0)
         self.SetSkipIteration(_SKIP_ITERATION)
@@ -93,31 +94,31 @@ class Device:
 _default = Device("CPU", -1)
 
 
-def get_default_device():
+def get_default_device() -> Device:
     """The CPU."""
     return _default
 
 
-def create_cpu_device():
+def create_cpu_device() -> Device:
     """The CPU, which is one."""
     return _default
 
 
-def create_cuda_gpus_on(device_ids):
+def create_cuda_gpus_on(device_ids: Iterable[int]) -> list[Device]:
     """A list of devices with these numbers. They need not be there."""
     return [Device("CUDA", index) for index in device_ids]
 
 
-def create_cuda_gpus(num):
+def create_cuda_gpus(num: int) -> list[Device]:
     """A list of `num` devices, from 0 on."""
     return create_cuda_gpus_on(range(native.whole(num, "num", 0, _MOST_DEVICES)))
 
 
-def create_cuda_gpu_on(device_id, set_default=True):
+def create_cuda_gpu_on(device_id: int, set_default: bool = True) -> Device:
     """The device with this number; `set_default` has no meaning here."""
     return Device("CUDA", device_id)
 
 
-def create_cuda_gpu(set_default=True):
+def create_cuda_gpu(set_default: bool = True) -> Device:
     """Device 0."""
     return create_cuda_gpu_on(0)

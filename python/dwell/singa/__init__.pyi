@@ -1,3 +1,0 @@
-from . import device as device
-
-__all__ = ["device"]

@@ -1,0 +1,172 @@
+/* dwell top: what keys change, and how long a window a look can pay for. */
+#include "cli/cli.h"
+
+static const struct dw_option options[] = {
+	{ DW_OPTION_ONCE, "once", .help = "" },
+};
+#include "verbs.h"
+
+#include "verbs/cmd_top.c"
+
+static const struct dw_column columns[] = {
+	{ .name = "name", .label = "name", .type = DW_CELL_TEXT },
+	{ .name = "calls", .label = "calls", .type = DW_CELL_INT },
+	{ .name = "hidden", .label = "hidden", .type = DW_CELL_INT, .data_only = true },
+	{ .name = "total", .label = "total", .type = DW_CELL_INT },
+};
+static struct top top;
+
+/* A screen with these rows. */
+static void begin(const char *const *names)
+{
+	memset(&top, 0, sizeof top);
+	top.every_ms = TOP_EVERY_MS;
+	top.request.window_ns = TOP_LAST_NS;
+	top.request.view = dw_view_find("operators", NULL);
+	top.screen.rows = 20;
+	top.look.rows = dw_table_create("operators", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; names[i]; i++) {
+		struct dw_cell *row = dw_table_row(top.look.rows, 0);
+
+		row[0] = (struct dw_cell){ .type = DW_CELL_TEXT, .text = names[i] };
+	}
+}
+
+static void end(void)
+{
+	dw_table_destroy(top.look.rows);
+}
+
+static void type(const char *keys)
+{
+	for (; *keys; keys++)
+		if (top.typing)
+			top_type(&top, *keys);
+		else
+			CHECK(top_take_key(&top, *keys));
+}
+
+static const char *const rows[] = { "conv2d", "relu", "conv1d", NULL };
+
+TEST(a_search_goes_on_at_the_first_row_after_the_last)
+{
+	begin(rows);
+	type("/conv");
+	CHECK_EQ(top.screen.selected, 0);
+	top_type(&top, DW_KEY_ENTER);
+	type("n");
+	CHECK_EQ(top.screen.selected, 2);
+	type("n");
+	CHECK_EQ(top.screen.selected, 0);
+	type("/xyz");
+	CHECK_EQ(top.screen.selected, 0); /* what is not there moves nothing */
+	top_type(&top, DW_KEY_ERASE);
+	CHECK_STR(top.search, "xy");
+	top_type(&top, DW_KEY_ESCAPE);
+	CHECK_STR(top.search, "");
+	CHECK(!top.typing);
+	end();
+}
+
+TEST(keys_of_the_screen_are_letters_while_a_text_is_typed)
+{
+	begin(rows);
+	type("\\q+n");
+	CHECK_STR(top.filter, "q+n");
+	CHECK_EQ(top.request.window_ns, TOP_LAST_NS);
+	top_type(&top, DW_KEY_ENTER);
+	CHECK(!top_take_key(&top, 'q'));
+	end();
+}
+
+TEST(the_selection_stays_within_the_rows)
+{
+	begin(rows);
+	top_take_key(&top, DW_KEY_UP);
+	CHECK_EQ(top.screen.selected, 0);
+	top_take_key(&top, DW_KEY_PAGE_DOWN);
+	CHECK_EQ(top.screen.selected, 2);
+	top_take_key(&top, DW_KEY_DOWN);
+	CHECK_EQ(top.screen.selected, 2);
+	top_take_key(&top, DW_KEY_HOME);
+	CHECK_EQ(top.screen.selected, 0);
+	top_take_key(&top, DW_KEY_END);
+	CHECK_EQ(top.screen.selected, 2);
+	end();
+	begin(rows + 3);
+	top_take_key(&top, DW_KEY_DOWN);
+	CHECK_EQ(top.screen.selected, 0);
+	end();
+}
+
+TEST(sorting_takes_the_columns_of_numbers_in_turn)
+{
+	begin(rows);
+	type(">");
+	CHECK_STR(top.request.sort, "calls");
+	type(">");
+	CHECK_STR(top.request.sort, "total"); /* not the one that the screen does not show */
+	type(">");
+	CHECK_STR(top.request.sort, "calls");
+	type("<");
+	CHECK_STR(top.request.sort, "total");
+	end();
+}
+
+TEST(a_chosen_window_doubles_and_halves_within_limits)
+{
+	begin(rows);
+	type("+");
+	CHECK_EQ(top.request.window_ns, 2 * TOP_LAST_NS);
+	CHECK(top.fixed);
+	for (int i = 0; i < 40; i++)
+		type("-");
+	CHECK_EQ(top.request.window_ns, TOP_LEAST_LAST_NS);
+	for (int i = 0; i < 40; i++)
+		type("+");
+	CHECK_EQ(top.request.window_ns, TOP_MOST_LAST_NS);
+	type("a");
+	CHECK_EQ(top.request.window_ns, 0); /* all of the trace */
+	type("a");
+	CHECK_EQ(top.request.window_ns, TOP_LAST_NS);
+	CHECK(!top.fixed);
+	end();
+}
+
+TEST(the_window_gets_shorter_while_looks_are_too_dear)
+{
+	uint64_t most_ms = TOP_EVERY_MS * TOP_RARER / TOP_SHARE, before;
+
+	begin(rows);
+	before = top.request.window_ns;
+	top_fit_window(&top, most_ms + 1);
+	CHECK(top.request.window_ns < before);
+	for (int i = 0; i < 40; i++)
+		top_fit_window(&top, 1000);
+	CHECK_EQ(top.request.window_ns, TOP_LEAST_LAST_NS);
+	top_fit_window(&top, most_ms);
+	CHECK_EQ(top.request.window_ns, TOP_LEAST_LAST_NS);
+	for (int i = 0; i < 40; i++)
+		top_fit_window(&top, 0);
+	CHECK_EQ(top.request.window_ns, TOP_LAST_NS);
+	end();
+}
+
+TEST(each_view_has_a_key_and_the_tabulator_goes_through_all)
+{
+	begin(rows);
+	for (size_t i = 0; i < TOP_VIEWS; i++) {
+		top.screen.selected = 1;
+		CHECK(top_take_key(&top, top_views[i].key));
+		CHECK_STR(top.request.view->name, top_views[i].view);
+		CHECK_EQ(top.screen.selected, 0);
+	}
+	top_set_view(&top, top_views[0].view);
+	for (size_t i = 1; i <= TOP_VIEWS; i++) {
+		type("\t");
+		CHECK_STR(top.request.view->name, top_views[i % TOP_VIEWS].view);
+	}
+	end();
+}
+
+CHECK_MAIN
