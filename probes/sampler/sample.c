@@ -239,6 +239,21 @@ static bool sample_step_signal(struct walk *walk, uintptr_t *end)
 #endif
 }
 
+/* Goes to what a signal interrupted, if its handler is about to begin: two signals came at once, and the sampler's is the
+ * second one. */
+static bool sample_step_begun(struct walk *walk, uintptr_t *end)
+{
+	struct walk within = *walk;
+
+	if (!sample_word(walk, walk->sp, &within.pc) || within.pc < 4096)
+		return false;
+	within.sp += sizeof within.pc;
+	if (!sample_step_signal(&within, end))
+		return false;
+	*walk = within;
+	return true;
+}
+
 /* Goes to the caller by the frame pointer. */
 static bool sample_step_pointer(struct walk *walk, uintptr_t *end)
 {
@@ -322,6 +337,10 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 		if (rule.end == DWS_END_OUTERMOST)
 			break;
 		moved = sample_step(walk, rule, &frame->end);
+		if (!moved && rule.end == DWS_END_UNKNOWN && count == 1 && sample_step_begun(walk, &frame->end)) {
+			count = 0; /* the thread has done nothing in it */
+			moved = true;
+		}
 		if (!moved && rule.end == DWS_END_UNKNOWN)
 			moved = (count > 1 && (sample_step_signal(walk, &frame->end) || sample_step_return(walk, &frame->end))) ||
 			        sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));

@@ -6,6 +6,7 @@ usage: symbols_test.py DWELL SYMBOL_NAMES SANITIZE ELFUTILS
 
 The last line is "N passed, N failed, N skipped".
 """
+import csv
 import os
 import platform
 import shutil
@@ -128,6 +129,46 @@ static int find(struct dl_phdr_info *info, size_t size, void *context)
     return 1; /* the program itself is the first one */
 }
 int main(int count, char **words) { dl_iterate_phdr(find, NULL); do ((void (*)(void))copy)(); while (count > 1); }
+"""
+# A function of a header, and one for a single instruction, inlined into another file's, which -flto puts into a unit of its own.
+DOT = """
+#include <xmmintrin.h>
+static inline float dot(const float *a, const float *b)
+{
+    __m128 sum = _mm_setzero_ps();
+    for (int i = 0; i < 1024; i += 4)
+        sum = _mm_add_ps(sum, _mm_mul_ps(_mm_loadu_ps(a + i), _mm_loadu_ps(b + i)));
+    return sum[0] + sum[1];
+}
+"""
+LAYER = """
+#include "dot.h"
+__attribute__((noipa)) float layer(const float *a, const float *b)
+{
+    float sum = 0;
+    for (int i = 0; i < 1000; i++)
+        sum = sum * 0.5f + dot(a, b);
+    return sum;
+}
+"""
+LAYER_MAIN = """
+float layer(const float *, const float *);
+int main(void) { static float a[1024], b[1024]; float sum = 0; for (int i = 0; i < 1500; i++) sum += layer(a, b); return sum != 0; }
+"""
+RUST = """
+#[inline(always)] fn dot(a: &[f32], b: &[f32]) -> f32 { a.iter().zip(b.iter()).map(|(x, y)| x * y).sum() }
+#[inline(never)] fn layer(a: &[f32], b: &[f32]) -> f32 { (0..1000).map(|_| dot(std::hint::black_box(a), b)).sum() }
+fn main() { let a = vec![0.5; 1024]; let mut sum = 0.0; for _ in 0..600 { sum += layer(&a, &a); } std::process::exit((sum < 0.0) as i32) }
+"""
+# The scheduler of Go interrupts what runs long, by a signal that comes with the sampler's, and its code has no unwind table.
+GO = """
+package main
+// #include <stdlib.h>
+import "C"
+import "os"
+//go:noinline
+func work(o []float32) { for i := 0; i < 200000000; i++ { o[i&1023] = o[i&1023]*0.5 + 1 } }
+func main() { o := make([]float32, 1024); work(o); work(o); os.Exit(int(C.abs(C.int(o[0])) / 8)) }
 """
 # Libraries that are loaded in turns, each at the place of the one before.
 PLUGIN = """
@@ -277,7 +318,7 @@ class Symbols(unittest.TestCase):
         """The share of each function, the hottest first."""
         table = subprocess.run([dwell, "report", trace, "--view", "hot", "--format", "csv"], check=True, timeout=100, text=True,
                                capture_output=True).stdout
-        return {line.split(",")[0]: float(line.split(",")[4]) for line in table.splitlines()[1:]}
+        return {line[0]: float(line[4]) for line in list(csv.reader(table.splitlines()))[1:]}
 
     @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
     def test_assembly_without_types_is_named_in_a_run(self):
@@ -292,6 +333,38 @@ class Symbols(unittest.TestCase):
             path = os.path.join(self.folder, "again")
             subprocess.run(["gcc", "-O1", *options, "-o", path, self.write("again.c", AGAIN)], check=True, timeout=60)
             self.assertEqual(self.sampled(path)[0], "again_work", options)
+
+    @unittest.skipUnless(has_elfutils, "built without elfutils")
+    @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
+    def test_inlined_functions_are_named_where_another_unit_defines_them(self):
+        self.write("dot.h", DOT)
+        path = os.path.join(self.folder, "layers")
+        for options in (), ("-flto",):
+            subprocess.run(["gcc", "-O2", "-g", *options, "-o", path, self.write("layer.c", LAYER), self.write("m.c", LAYER_MAIN)],
+                           check=True, timeout=60)
+            rows = self.sampled(path)
+            self.assertEqual(rows[0], "dot", (options, rows))
+            if not options:  # -flto does not write which functions are no ones of their own
+                self.assertFalse([name for name in rows if name.startswith("_mm")], "they belong to their callers")
+
+    @unittest.skipUnless(has_elfutils and shutil.which("rustc"), "needs elfutils and rustc")
+    @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
+    def test_inlined_functions_of_rust_are_named_and_the_program_is_found_within(self):
+        path, trace = os.path.join(self.folder, "rusty"), os.path.join(self.folder, "t.dwell")
+        subprocess.run(["rustc", "-O", "-g", "-o", path, self.write("rusty.rs", RUST)], check=True, timeout=100)
+        self.assertIn("rusty::dot", self.sampled(path))
+        self.assertRegex(subprocess.run([dwell, "report", trace], check=True, timeout=100, text=True, capture_output=True).stdout,
+                         r"rusty::dot\s+\(rusty.rs:2\)")
+
+    @unittest.skipUnless(shutil.which("go"), "needs Go")
+    @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
+    def test_a_handler_that_is_about_to_begin_has_no_time(self):
+        path = os.path.join(self.folder, "gone")
+        subprocess.run(["go", "build", "-o", path, self.write("gone.go", GO)], check=True, timeout=300, env={**os.environ, "GO111MODULE": "off"})
+        trace = os.path.join(self.folder, "t.dwell")
+        subprocess.run([dwell, "run", "-o", trace, path], check=True, timeout=100, capture_output=True)
+        rows = self.rows(trace)
+        self.assertGreater(rows["main.work"], 0.9, rows)
 
     def start(self, *command):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

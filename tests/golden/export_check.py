@@ -182,6 +182,20 @@ def check_samples(document):
     check(sum(poll["weights"]) == 200 * 4000000, "samples: those of the other thread")
 
 
+def check_sampled_timeline(document):
+    """The same in a timeline: functions, in a row of their own for each thread."""
+    rows = {event["tid"]: event["args"]["name"] for event in document["traceEvents"] if event["name"] == "thread_name"}
+    events = [event for event in document["traceEvents"] if event.get("cat") == "sample"]
+    engine = [event for event in events if rows[event["tid"]] == "engine (samples)"]
+    outer = [event for event in engine if event["name"] == "main"]
+    check(len(rows) == 4 and {rows[event["tid"]] for event in events} == {"engine (samples)", "poll (samples)"},
+          f"timeline of samples: rows {rows}")
+    check([event["name"] for event in engine if event["name"] in ("read_weights", "relu")] == ["read_weights"] + 60 * ["relu"],
+          "timeline of samples: functions in order of time")
+    check(len(outer) == 1 and outer[0]["ts"] == 0 and outer[0]["dur"] >= 60 * 20000,
+          f"timeline of samples: main is open throughout: {outer[:3]}")
+
+
 def check_small(mktrace, export, update):
     with tempfile.TemporaryDirectory() as folder:
         def run(*command):
@@ -203,6 +217,7 @@ def check_small(mktrace, export, update):
             compare(os.path.join(folder, name), "export_" + name, update)
         run(mktrace, os.path.join(HERE, "views", "samples_alone.txt"), "samples.dwell")
         check_samples(json.loads(run(export, "speedscope", "samples.dwell", "-")))
+        check_sampled_timeline(json.loads(run(export, "chrome", "samples.dwell", "-")))
         for name, form, messages in (("small.perfetto", "perfetto", PERFETTO),
                                      ("small.xplane", "xplane", XPLANE),
                                      ("small.pprof", "pprof", PPROF)):

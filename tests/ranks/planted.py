@@ -130,7 +130,7 @@ def names(job, said):
     hangs = [one for one in said if one["event"] == "hang" and not one["over"]]
     lost = [one for one in said if one["event"] == "lost" and not one["over"]]
     if job.form in SIGNALS:
-        known = job.ranks == 1 or not job.launcher
+        known = (job.ranks == 1 or not job.launcher) and not (job.kind == "RPC" and job.culprit == 0)  # a server has no steps
         return bool(lost) and is_culprit(job, lost[0]) and (not known or SIGNALS[job.form] in lost[0]["text"])
     if job.form == "other":
         return bool(hangs) and all("all ranks must call the same" in one["text"] for one in hangs)

@@ -71,8 +71,8 @@ static int where_see(void *context, const struct dw_event *event)
 	uint64_t time = event->open ? event->start_ns : event->end_ns;
 	struct dw_summary_rank *rank;
 
-	if (index == DW_NO_INDEX)
-		return 0;
+	if (index == DW_NO_INDEX || where->symbols[event->symbol].category == DWELL_CATEGORY_PROFILER)
+		return 0; /* samples of an endless loop fill chunks, too */
 	rank = &where->summary->ranks[index];
 	if (time > where->last_ns[event->thread])
 		where->last_ns[event->thread] = time;

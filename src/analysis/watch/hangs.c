@@ -148,17 +148,41 @@ static void hangs_find_different(const struct dw_watch *watch, struct hang *hang
 	         (unsigned long long)of->wait_number, mine, lists[0], other, lists[1]);
 }
 
-static struct hang hangs_find(const struct dw_watch *watch)
+static bool hangs_has_missing(const struct dw_watch *watch, const struct dw_watched *waits)
 {
-	struct hang hang = { .ready = true };
+	for (size_t i = 0; i < watch->count; i++)
+		if (hangs_is_missing(waits, &watch->ranks[i]))
+			return true;
+	return false;
+}
+
+/* The rank that waits longest; before all others, one for which a rank is missing: a rank that receives what nobody
+ * sends has all members of its group of two with it, and is missing elsewhere. NULL: none is inside communication. */
+static const struct dw_watched *hangs_waits(const struct dw_watch *watch)
+{
+	const struct dw_watched *longest = NULL, *first = NULL;
+	uint32_t complete = 0; /* the group that was looked at last, and lacks nobody */
 
 	for (size_t i = 0; i < watch->count; i++) {
 		const struct dw_watched *watched = &watch->ranks[i];
 
-		if (dw_watch_hangs(watched) && watched->communication &&
-		    (!hang.waits || watched->moved_ns < hang.waits->moved_ns))
-			hang.waits = watched;
+		if (!watched->communication || !dw_watch_hangs(watched))
+			continue;
+		longest = longest && longest->moved_ns <= watched->moved_ns ? longest : watched;
+		if ((first && first->moved_ns <= watched->moved_ns) || (watched->wait_group && watched->wait_group == complete))
+			continue;
+		if (hangs_has_missing(watch, watched))
+			first = watched;
+		else
+			complete = watched->wait_group;
 	}
+	return first ? first : longest;
+}
+
+static struct hang hangs_find(const struct dw_watch *watch)
+{
+	struct hang hang = { .ready = true, .waits = hangs_waits(watch) };
+
 	for (size_t i = 0; hang.waits && i < watch->count; i++) {
 		const struct dw_watched *watched = &watch->ranks[i];
 

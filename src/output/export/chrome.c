@@ -84,7 +84,7 @@ static const struct chrome_label *chrome_label(struct chrome *chrome, uint32_t i
 	if (__builtin_expect(label->head.text != NULL, 1))
 		return label;
 	dw_out_text(scratch, "\"cat\":\"");
-	dw_out_text(scratch, dw_label_category(symbol->category, buffer));
+	dw_out_text(scratch, index < chrome->timeline.range_symbols ? dw_label_category(symbol->category, buffer) : "sample");
 	DW_OUT_JSON(scratch, "','name':#", symbol->name);
 	label->head = dw_label_take(&chrome->timeline);
 	label->args = dw_label_args(&chrome->timeline, index);
@@ -169,7 +169,7 @@ static void chrome_put_track(struct chrome *chrome, uint32_t track, const char *
 	chrome_put_fact(chrome, "thread_sort_index", at, true, NULL, track);
 }
 
-static void chrome_put_handlers(void *to, uint32_t track)
+static void chrome_put_name(void *to, uint32_t track)
 {
 	struct chrome *chrome = to;
 	char name[256];
@@ -431,7 +431,8 @@ static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 /* ---- the document ------------------------------------------------------------------------ */
 
 static const struct dw_timeline_format chrome_format = {
-	.handlers_last = true, .put_handlers = chrome_put_handlers, .put_range = chrome_put_range,
+	.handlers_last = true, .put_handlers = chrome_put_name, .put_samples = chrome_put_name,
+	.put_range = chrome_put_range,
 	.put_mark = chrome_put_mark, .put_counter = chrome_put_counter, .put_async = chrome_put_async,
 	.put_step = chrome_put_step, .put_memory = chrome_put_memory, .put_arrow = chrome_put_arrow,
 };
@@ -439,7 +440,7 @@ static const struct dw_timeline_format chrome_format = {
 static void chrome_make_tracks(struct chrome *chrome)
 {
 	struct dw_timeline *timeline = &chrome->timeline;
-	size_t count = timeline->source->thread_count * 2;
+	size_t count = timeline->track_count;
 
 	chrome->labels = calloc(timeline->symbol_count + 1, sizeof *chrome->labels);
 	chrome->tracks = calloc(count + 1, sizeof *chrome->tracks);
@@ -465,6 +466,7 @@ static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 	if (result)
 		return result;
 	dw_timeline_steps(timeline);
+	dw_timeline_samples(timeline);
 	chrome_put_instant(chrome, "Record Window End", timeline->source->end_ns);
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);

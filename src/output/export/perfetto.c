@@ -42,6 +42,7 @@ struct perfetto {
 	size_t open_capacity;
 	size_t *order; /* indices of slices in the order of writing */
 	size_t order_capacity;
+	uint64_t samples_track; /* of the last track with samples */
 	uint64_t step_track, step_of; /* the track of the last step, and its thread's track + 1 */
 };
 
@@ -113,7 +114,10 @@ static bool perfetto_find_order(struct perfetto *perfetto)
 static void perfetto_put_slices(struct perfetto *perfetto)
 {
 	const struct slice *slices = perfetto->slices;
-	uint64_t track = 1 + (uint64_t)perfetto->kept_track;
+	const struct dw_source *source = perfetto->timeline.source;
+	uint32_t thread = dw_timeline_thread(source, perfetto->kept_track);
+	bool samples = perfetto->kept_track >= source->thread_count * 2;
+	uint64_t track = samples ? perfetto->samples_track : 1 + (uint64_t)perfetto->kept_track;
 	size_t count = 0;
 
 	if (!perfetto_find_order(perfetto)) {
@@ -125,7 +129,7 @@ static void perfetto_put_slices(struct perfetto *perfetto)
 
 		while (count && perfetto->open[count - 1] < at) /* it ended before this one */
 			perfetto_put_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
-		perfetto_put_begin(perfetto, &slices[at], track, perfetto->kept_track / 2);
+		perfetto_put_begin(perfetto, &slices[at], track, thread);
 		perfetto->open[count++] = at;
 	}
 	while (count)
@@ -166,6 +170,15 @@ static void perfetto_put_range(void *to, const struct dw_event *event, uint32_t 
 	}
 	if (event->depth == 0)
 		perfetto_put_slices(perfetto);
+}
+
+static void perfetto_put_samples(void *to, uint32_t track)
+{
+	struct perfetto *perfetto = to;
+	uint32_t thread = dw_timeline_thread(perfetto->timeline.source, track);
+
+	perfetto_put_slices(perfetto); /* of the track before */
+	perfetto->samples_track = dw_perfetto_new_track(&perfetto->packets, 1 + (uint64_t)thread * 2, "samples");
 }
 
 static void perfetto_put_step(void *to, const struct dw_nest_step *step)
@@ -241,9 +254,9 @@ static void perfetto_put_arrow(void *to, const struct dw_arrow_end *end)
 /* ---- the document ------------------------------------------------------------------------ */
 
 static const struct dw_timeline_format perfetto_format = {
-	.put_range = perfetto_put_range, .put_mark = perfetto_put_mark, .put_counter = perfetto_put_counter,
-	.put_async = perfetto_put_async, .put_step = perfetto_put_step, .put_memory = perfetto_put_memory,
-	.put_arrow = perfetto_put_arrow,
+	.put_samples = perfetto_put_samples, .put_range = perfetto_put_range, .put_mark = perfetto_put_mark,
+	.put_counter = perfetto_put_counter, .put_async = perfetto_put_async, .put_step = perfetto_put_step,
+	.put_memory = perfetto_put_memory, .put_arrow = perfetto_put_arrow,
 };
 
 static int perfetto_put_document(struct perfetto *perfetto, struct dwell_error *error)
@@ -257,6 +270,8 @@ static int perfetto_put_document(struct perfetto *perfetto, struct dwell_error *
 		return result;
 	perfetto_put_slices(perfetto);
 	dw_timeline_steps(timeline);
+	dw_timeline_samples(timeline);
+	perfetto_put_slices(perfetto);
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);
 	dw_perfetto_put_devices(&perfetto->packets, &perfetto->launches);

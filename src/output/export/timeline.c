@@ -18,7 +18,9 @@
  * before its digits. The same applies to threads. */
 #define AGAIN 10000000u
 #define MOST_AGAIN 99u
-#define HANDLERS_AGAIN 100u /* added to n for the signal handlers of a thread */
+#define HANDLERS_AGAIN 100u /* added to n for the signal handlers of a thread, twice for its samples */
+
+#define TRACKS_OF_THREAD 3u
 
 struct timeline_number {
 	uint32_t process, number, index;
@@ -51,6 +53,11 @@ static void timeline_number_processes(struct dw_timeline *timeline, struct timel
 	}
 }
 
+static uint32_t timeline_samples_track(const struct dw_source *source, uint32_t thread)
+{
+	return (uint32_t)source->thread_count * 2 + thread;
+}
+
 static void timeline_number_threads(struct dw_timeline *timeline, struct timeline_number *numbers)
 {
 	const struct dw_source *source = timeline->source;
@@ -63,11 +70,11 @@ static void timeline_number_threads(struct dw_timeline *timeline, struct timelin
 		const struct timeline_number *number = &numbers[i];
 
 		times = timeline_users_before(numbers, i, times);
-		for (uint32_t nested = 0; nested < 2; nested++) {
-			struct dw_timeline_track *track = &timeline->tracks[number->index * 2 + nested];
+		for (uint32_t which = 0; which < TRACKS_OF_THREAD; which++) {
+			uint32_t at = which < 2 ? number->index * 2 + which : timeline_samples_track(source, number->index);
 
-			track->pid = timeline->pids[number->process];
-			track->tid = number->number + (times + nested * HANDLERS_AGAIN) * AGAIN;
+			timeline->tracks[at].pid = timeline->pids[number->process];
+			timeline->tracks[at].tid = number->number + (times + which * HANDLERS_AGAIN) * AGAIN;
 		}
 	}
 }
@@ -79,9 +86,11 @@ static int timeline_make_tracks(struct dw_timeline *timeline)
 	struct timeline_number *numbers = calloc(most + 1, sizeof *numbers);
 
 	timeline->pids = calloc(source->process_count + 1, sizeof *timeline->pids);
-	timeline->tracks = calloc(source->thread_count * 2 + 1, sizeof *timeline->tracks);
-	timeline->begun = calloc(source->thread_count * 2 + 1, sizeof *timeline->begun);
-	if (numbers && timeline->pids && timeline->tracks && timeline->begun) {
+	timeline->track_count = (uint32_t)source->thread_count * TRACKS_OF_THREAD;
+	timeline->tracks = calloc(timeline->track_count + 1, sizeof *timeline->tracks);
+	timeline->begun = calloc(timeline->track_count + 1, sizeof *timeline->begun);
+	timeline->ranges_ns = calloc(source->thread_count + 1, sizeof *timeline->ranges_ns);
+	if (numbers && timeline->pids && timeline->tracks && timeline->begun && timeline->ranges_ns) {
 		timeline_number_processes(timeline, numbers);
 		timeline_number_threads(timeline, numbers);
 		free(numbers);
@@ -122,12 +131,31 @@ void dw_timeline_process_name(const struct dw_source *source, uint32_t index, ch
 		snprintf(name, 128, "%.100s", process->label);
 }
 
+uint32_t dw_timeline_thread(const struct dw_source *source, uint32_t track)
+{
+	return track < source->thread_count * 2 ? track / 2 : track - (uint32_t)source->thread_count * 2;
+}
+
 void dw_timeline_track_name(const struct dw_source *source, uint32_t track, char name[256])
 {
-	snprintf(name, 256, "%.200s%s", source->threads[track / 2].name, track % 2 ? " (signal handlers)" : "");
+	bool samples = track >= source->thread_count * 2;
+
+	snprintf(name, 256, "%.200s%s", source->threads[dw_timeline_thread(source, track)].name,
+	         samples ? " (samples)" : track % 2 ? " (signal handlers)" : "");
 }
 
 /* ---- open and close ---------------------------------------------------------------------- */
+
+/* Functions of samples are symbols, so that a format writes them as ranges. */
+static void timeline_take_chart(struct dw_timeline *timeline)
+{
+	timeline->chart = dw_model_sample_chart(timeline->model, NULL);
+	timeline->failed |= !timeline->chart;
+	if (!timeline->chart)
+		return;
+	timeline->symbols = timeline->chart->symbols;
+	timeline->symbol_count = timeline->chart->symbol_count;
+}
 
 void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_format *format,
                       void *to, struct dw_model *model, const struct dwell_export_options *options,
@@ -141,11 +169,14 @@ void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_for
 	if (options && options->min_duration) /* dw_export_run() has checked it */
 		dw_text_parse_ns(options->min_duration, &end, &timeline->filter.least_ns);
 	timeline->symbols = dw_model_symbols(model, &timeline->symbol_count);
+	timeline->range_symbols = timeline->symbol_count;
+	if (format->put_samples)
+		timeline_take_chart(timeline);
 	timeline->args = calloc(timeline->symbol_count + 1, sizeof *timeline->args);
 	timeline->nest.never_joined = dw_model_is_partial(model);
 	dw_out_init_memory(&timeline->scratch);
-	timeline->failed = !timeline->symbols || !timeline->args || timeline_make_tracks(timeline) ||
-	                   dw_nest_steps_make(&timeline->steps, model);
+	timeline->failed |= !timeline->symbols || !timeline->args || timeline_make_tracks(timeline) ||
+	                    dw_nest_steps_make(&timeline->steps, model);
 }
 
 int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_error *error)
@@ -159,7 +190,7 @@ int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_err
 	dw_arrows_reset(&timeline->arrows);
 	dw_out_reset(&timeline->scratch);
 	dw_arena_reset(&timeline->arena);
-	DW_FREE(timeline->args, timeline->begun, timeline->tracks, timeline->pids);
+	DW_FREE(timeline->args, timeline->begun, timeline->tracks, timeline->pids, timeline->ranges_ns);
 	return result;
 }
 
@@ -198,6 +229,8 @@ static void timeline_add_range(struct dw_timeline *timeline, const struct dw_eve
 		timeline->failed = true;
 		return;
 	}
+	if (!event->depth && timeline->symbols[event->symbol].category != DWELL_CATEGORY_PROFILER)
+		timeline->ranges_ns[event->thread] += event->end_ns - event->start_ns;
 	if (nests && !event->nested)
 		dw_nest_steps_add_range(&timeline->steps, event->thread, event->start_ns, event->end_ns);
 	if (!timeline_wants(timeline, event))
@@ -271,6 +304,26 @@ void dw_timeline_steps(struct dw_timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->steps.count && !timeline_is_over(timeline); i++)
 		timeline->format->put_step(timeline->to, &timeline->steps.steps[i]);
+}
+
+void dw_timeline_samples(struct dw_timeline *timeline)
+{
+	const struct dw_sample_chart *chart = timeline->chart;
+
+	for (size_t i = 0; i < chart->count && !timeline_is_over(timeline); i++) {
+		const struct dw_sample_span *span = &chart->spans[i];
+		uint32_t track = timeline_samples_track(timeline->source, span->thread);
+		struct dw_event event = { .type = DW_EVENT_RANGE, .start_ns = span->start_ns, .end_ns = span->end_ns,
+			                      .thread = span->thread, .symbol = span->symbol, .depth = span->depth,
+			                      .sequence = UINT64_MAX };
+
+		if (chart->sampled_ns[span->thread] <= timeline->ranges_ns[span->thread] || !timeline_wants(timeline, &event))
+			continue;
+		if (!timeline->begun[track])
+			timeline->format->put_samples(timeline->to, track);
+		timeline->begun[track] = true;
+		timeline->format->put_range(timeline->to, &event, track, true);
+	}
 }
 
 static bool timeline_put_total(void *context, const struct dw_memory_total *total)

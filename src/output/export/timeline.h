@@ -9,11 +9,13 @@
  *     dw_timeline_open()      always, and dw_timeline_close() at the end
  *     dw_timeline_events()    ranges, marks, counters, asynchronous ranges, in stream order
  *     dw_timeline_steps()     after the events, which decide whether a step nests
+ *     dw_timeline_samples()   functions by samples, of threads whose ranges take less time than they
  *     dw_timeline_memory()    allocations and frees in order of time
  *     dw_timeline_arrows()    arrows, one end after the other
  *
  * A track is a row of a viewer: number thread * 2 for a thread, thread * 2 + 1 for its signal
- * handlers, whose ranges overlap those of the thread.
+ * handlers, whose ranges overlap those of the thread, and for its samples a number behind those of
+ * all threads.
  *
  * Memory: 16 bytes per symbol, 40 bytes per allocation or free and 32 bytes per end of an arrow,
  * because these can be ordered only after all streams were read. Ranges need no memory.
@@ -27,13 +29,17 @@
 #include "export/memory_totals.h"
 #include "export/nest.h"
 #include "export/out.h"
+#include "model/samples/chart.h"
 
-/* Functions that write one event. Only `put_handlers` may be NULL. */
+/* Functions that write one event. Only `put_handlers` and `put_samples` may be NULL. */
 struct dw_timeline_format {
 	/* The streams of signal handlers are read after all others. */
 	bool handlers_last;
 	/* Called before the first event of a track of signal handlers. */
 	void (*put_handlers)(void *to, uint32_t track);
+	/* Called before the first function by samples of a track, which are passed to put_range(). NULL: the format has no
+	 * samples. */
+	void (*put_samples)(void *to, uint32_t track);
 	/* `nests`: no range that was written to its track before overlaps it only partly. */
 	void (*put_range)(void *to, const struct dw_event *event, uint32_t track, bool nests);
 	void (*put_mark)(void *to, const struct dw_event *event, uint32_t track);
@@ -60,8 +66,10 @@ struct dw_timeline {
 	void *to; /* first argument of the functions of `format` */
 	struct dw_model *model;
 	const struct dw_source *source;
-	const struct dw_symbol *symbols;
-	size_t symbol_count;
+	const struct dw_symbol *symbols; /* of a format with samples, also their functions */
+	size_t symbol_count, range_symbols; /* `range_symbols`: without functions of samples */
+	const struct dw_sample_chart *chart; /* NULL: the format has no samples */
+	uint64_t *ranges_ns;                 /* by thread: the time of its outermost ranges, but the profiler's own */
 	struct dw_export_filter filter;
 	struct dw_writer_out *out; /* writing stops after its first error */
 	struct dw_arena arena;
@@ -69,6 +77,7 @@ struct dw_timeline {
 	uint64_t *pids;                   /* by process */
 	struct dw_timeline_track *tracks; /* by track */
 	bool *begun;                      /* by track: it has an event; only used for signal handlers */
+	uint32_t track_count;
 	struct dw_label *args;            /* by symbol */
 	struct dw_nest nest;
 	uint32_t nest_track; /* the track of the ranges in `nest` */
@@ -89,6 +98,7 @@ int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_err
 /* Errors: those of dw_model_events(). */
 int dw_timeline_events(struct dw_timeline *timeline, struct dwell_error *error);
 void dw_timeline_steps(struct dw_timeline *timeline);
+void dw_timeline_samples(struct dw_timeline *timeline);
 void dw_timeline_memory(struct dw_timeline *timeline);
 void dw_timeline_arrows(struct dw_timeline *timeline);
 
@@ -100,6 +110,8 @@ bool dw_timeline_is_silent(const struct dw_source *source, uint32_t process);
 bool dw_timeline_has_handlers(const struct dw_source *source, uint32_t thread);
 /* Includes the rank of the process, if it has one. */
 void dw_timeline_process_name(const struct dw_source *source, uint32_t process, char name[128]);
+/* The thread of a track. */
+uint32_t dw_timeline_thread(const struct dw_source *source, uint32_t track);
 void dw_timeline_track_name(const struct dw_source *source, uint32_t track, char name[256]);
 
 /* ---- labels.c ---------------------------------------------------------------------------- */

@@ -135,6 +135,20 @@ static void detail_put_device(struct detail *detail)
 	}
 }
 
+/* A function of samples, as the index has it. */
+static void detail_put_sampled(struct detail *detail)
+{
+	const struct dw_span_rows *rows = &detail->spans->tracks[detail->track];
+	const struct dw_span_row *row = detail->row < rows->count ? &rows->rows[detail->row] : NULL;
+	size_t at = row ? dw_span_row_find(row, detail->begin_ns) : 0;
+
+	if (!row || at == row->count || row->items[at].start_ns != detail->begin_ns)
+		return;
+	detail_put_head(detail, row->items[at].name);
+	dw_out_text(detail->out, ",\"args\":{},\"stack\":\"\",\"flows\":[]}\n");
+	detail->found = true;
+}
+
 /* The end of a long range as the index has it: its chunk may be far away. */
 static uint64_t detail_index_end(const struct dw_page_spans *spans, uint32_t track, uint32_t row, uint64_t begin_ns)
 {
@@ -166,6 +180,8 @@ int dw_page_span_event(struct dw_page_spans *spans, uint32_t track, uint32_t row
 	dw_timeline_open(&timeline, &none, NULL, spans->model, NULL, out);
 	if (track >= spans->source->thread_count * DW_TRACKS_OF_THREAD)
 		detail_put_device(&detail);
+	else if (track % DW_TRACKS_OF_THREAD == DW_TRACK_SAMPLES)
+		detail_put_sampled(&detail);
 	else if (!timeline.failed && track % DW_TRACKS_OF_THREAD != DW_TRACK_STEPS)
 		result = dw_span_walk(spans, &window, detail_take, &detail, error);
 	if (!detail.found)

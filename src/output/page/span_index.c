@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/system/clock.h"
+#include "model/samples/samples.h"
 #include "page/span_inside.h"
 
 #define MOST_ITEMS (2u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
@@ -17,26 +18,44 @@
 #define RELEASE_CHUNKS 512u            /* 32 MiB: a large trace would not stay in memory */
 #define MOST_OPEN 4096u                /* ranges in a place that is stored */
 #define MOST_ARROW_ENDS (1u << 20)     /* 32 bytes each */
+#define MOST_SAMPLED_CHUNKS 4096u      /* 256 MiB, which are walked at once; so many records are ranges */
 #define FIRST_RESOLUTION 19            /* the run divided by 2^19 */
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
 
-size_t dw_span_name_count(const struct dw_page_spans *spans)
+static size_t spans_first_function(const struct dw_page_spans *spans)
 {
 	return spans->symbol_count + (spans->device ? spans->device->name_count : 0);
 }
 
+size_t dw_span_name_count(const struct dw_page_spans *spans)
+{
+	return spans_first_function(spans) + (spans->chart ? spans->chart->symbol_count - spans->symbol_count : 0);
+}
+
+/* The symbol of a name; NULL: it is that of an event of a device. */
+static const struct dw_symbol *spans_symbol(const struct dw_page_spans *spans, uint32_t name)
+{
+	size_t functions = spans_first_function(spans);
+
+	if (name < spans->symbol_count)
+		return &spans->symbols[name];
+	return name < functions ? NULL : &spans->chart->symbols[spans->symbol_count + name - functions];
+}
+
 const char *dw_span_name(const struct dw_page_spans *spans, uint32_t name)
 {
-	if (name < spans->symbol_count)
-		return spans->symbols[name].name;
-	return spans->device->names[name - spans->symbol_count].name;
+	const struct dw_symbol *symbol = spans_symbol(spans, name);
+
+	return symbol ? symbol->name : spans->device->names[name - spans->symbol_count].name;
 }
 
 uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name)
 {
-	return name < spans->symbol_count ? spans->symbols[name].category : DW_NO_INDEX;
+	const struct dw_symbol *symbol = spans_symbol(spans, name);
+
+	return symbol ? symbol->category : DW_NO_INDEX;
 }
 
 /* ---- create and destroy ------------------------------------------------------------------------- */
@@ -235,6 +254,48 @@ static int spans_add_devices(struct dw_page_spans *spans, struct dwell_error *er
 	return 0;
 }
 
+/* ---- samples --------------------------------------------------------------------------------------- */
+
+/* The time of a thread's outermost ranges, but the profiler's own. */
+static uint64_t spans_ranges_ns(const struct dw_page_spans *spans, uint32_t thread)
+{
+	const struct dw_span_rows *rows = &spans->tracks[dw_span_track_of(thread, DW_TRACK_THREAD)];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; rows->count && i < rows->rows[0].count; i++) {
+		const struct dw_span_item *item = &rows->rows[0].items[i];
+
+		if (dw_span_category(spans, item->name) != DWELL_CATEGORY_PROFILER)
+			sum += item->end_ns - item->start_ns;
+	}
+	return sum;
+}
+
+/* Threads whose ranges take less time than their samples get a track of samples; those with ranges of the profiler
+ * alone lose that of ranges. */
+static void spans_add_samples(struct dw_page_spans *spans)
+{
+	const struct dw_sample_chart *chart = spans->chart;
+	size_t functions = spans_first_function(spans);
+	uint64_t ranges_ns = 0;
+
+	for (size_t i = 0; chart && i < chart->count && !spans->failed; i++) {
+		const struct dw_sample_span *span = &chart->spans[i];
+		struct dw_span_item item = { .start_ns = span->start_ns, .end_ns = span->end_ns, .name = span->symbol, .count = 1 };
+
+		if (!i || span->thread != span[-1].thread)
+			ranges_ns = spans_ranges_ns(spans, span->thread);
+		if (chart->sampled_ns[span->thread] <= ranges_ns)
+			continue;
+		if (!ranges_ns)
+			dw_span_rows_reset(&spans->tracks[dw_span_track_of(span->thread, DW_TRACK_THREAD)]);
+		if (item.name >= spans->symbol_count)
+			item.name += (uint32_t)(functions - spans->symbol_count);
+		spans->failed |= !dw_span_rows_add(&spans->tracks[dw_span_track_of(span->thread, DW_TRACK_SAMPLES)], span->depth,
+		                                   &item, 0);
+	}
+}
+
 /* ---- flows ------------------------------------------------------------------------------------------ */
 
 static bool spans_take_arrow(void *context, const struct dw_arrow_end *end)
@@ -262,6 +323,7 @@ static void spans_finish(struct dw_page_spans *spans)
 {
 	uint64_t last_id = 0;
 
+	spans_add_samples(spans);
 	dw_arrows_pair(&spans->arrows, &last_id, spans_take_arrow, spans);
 	dw_arrows_reset(&spans->arrows);
 	if (spans->flow_count)
@@ -337,9 +399,15 @@ static int spans_read_chunk(struct dw_page_spans *spans, const struct dw_span_ch
 
 static int spans_begin(struct dw_page_spans *spans, struct dwell_error *error)
 {
+	int result;
+
 	spans->begun = true;
 	spans_add_steps(spans);
-	return spans_add_devices(spans, error);
+	result = spans_add_devices(spans, error);
+	if (result || spans->chunk_count > MOST_SAMPLED_CHUNKS || !dw_source_has_samples(spans->source))
+		return result;
+	spans->chart = dw_model_sample_chart(spans->model, error);
+	return spans->chart ? 0 : DWELL_E_NOMEM;
 }
 
 int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwell_error *error)

@@ -3,14 +3,15 @@
 
 #include "export/arrows.h"
 #include "model/device/device.h"
+#include "model/samples/chart.h"
 #include "page/put.h"
 #include "page/span.h"
 #include "page/span_rows.h"
 
-/* Tracks by id: for each thread its steps, its ranges, the ranges of its signal handlers; then the
+/* Tracks by id: for each thread its steps, its ranges, the ranges of its signal handlers, its samples; then the
  * queues of devices; for each process its asynchronous ranges; then the counters, which have no
  * rows. */
-enum { DW_TRACK_STEPS, DW_TRACK_THREAD, DW_TRACK_HANDLERS, DW_TRACKS_OF_THREAD };
+enum { DW_TRACK_STEPS, DW_TRACK_THREAD, DW_TRACK_HANDLERS, DW_TRACK_SAMPLES, DW_TRACKS_OF_THREAD };
 
 /* A chunk of the trace, in the order in which it is read. */
 struct dw_span_chunk {
@@ -53,6 +54,7 @@ struct dw_page_spans {
 	const struct dw_symbol *symbols;
 	size_t symbol_count;
 	const struct dw_device_work *device; /* NULL: the trace has none */
+	const struct dw_sample_chart *chart; /* NULL: not read yet */
 	struct dw_span_rows *tracks;         /* by id */
 	size_t track_count;
 	struct dw_span_stream *streams;
@@ -100,10 +102,10 @@ static inline uint32_t dw_span_counter_track(const struct dw_page_spans *spans, 
 static inline bool dw_span_is_merged(const struct dw_page_spans *spans, uint32_t track)
 {
 	return spans->resolution_ns && track < spans->source->thread_count * DW_TRACKS_OF_THREAD &&
-	       track % DW_TRACKS_OF_THREAD != DW_TRACK_STEPS;
+	       (track % DW_TRACKS_OF_THREAD == DW_TRACK_THREAD || track % DW_TRACKS_OF_THREAD == DW_TRACK_HANDLERS);
 }
 
-/* The name of an item. The items of a track of steps have numbers instead. */
+/* Names by number: symbols, then those of devices, then functions of samples. The items of a track of steps have numbers instead. */
 const char *dw_span_name(const struct dw_page_spans *spans, uint32_t name);
 /* DW_NO_INDEX: an event of a device. */
 uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name);

@@ -192,7 +192,8 @@ static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track
 static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
                                  bool *any)
 {
-	static const char *const kinds[] = { "steps", "thread", "handlers" };
+	static const char *const kinds[] = { "steps", "thread", "handlers", "thread" };
+	static const char *const more[] = { "", "", " (signal handlers)", " (samples)" };
 	char name[256];
 
 	/* Threads with steps come first. */
@@ -206,8 +207,7 @@ static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t pro
 			for (unsigned k = 0; k < DW_TRACKS_OF_THREAD; k++) {
 				if (!spans->tracks[dw_span_track_of(i, k)].items)
 					continue;
-				snprintf(name, sizeof name, "%.200s%s", k == DW_TRACK_STEPS ? "steps" : thread->name,
-				         k == DW_TRACK_HANDLERS ? " (signal handlers)" : "");
+				snprintf(name, sizeof name, "%.200s%s", k == DW_TRACK_STEPS ? "steps" : thread->name, more[k]);
 				timeline_put_track(spans, dw_span_track_of(i, k), kinds[k], name, process, out, any);
 			}
 		}

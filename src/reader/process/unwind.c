@@ -10,7 +10,6 @@
 #include <elfutils/version.h>
 #include <stdio.h>
 
-#include "base/code/demangle.h"
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
@@ -31,17 +30,6 @@ static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
 }
 
 /* ---- names ------------------------------------------------------------------------------------- */
-
-/* A name as in the source, without the compiler's suffix. NULL: out of memory. */
-static char *unwind_plain(const char *symbol)
-{
-	char *plain = dw_demangle(symbol);
-
-	plain = plain ? plain : strdup(symbol);
-	if (plain)
-		plain[dw_plain_length(plain)] = 0;
-	return plain;
-}
 
 /* Whether the address is code of the module's file. V8 maps parts of its program again, and makes code between them, which
  * elfutils then takes for the program's. */
@@ -108,7 +96,7 @@ const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, ui
 	GElf_Sym entry = { .st_size = 0 };
 	const char *symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL), *name;
 	bool named = symbol && *symbol != '$' && unwind_contains(module, &entry, pc, offset);
-	char *clear = named ? unwind_plain(symbol) : NULL;
+	char *clear = named ? dw_unwind_plain(symbol) : NULL;
 
 	if (clear && entry.st_info == GELF_ST_INFO(STB_LOCAL, STT_NOTYPE))
 		clear[1 + strcspn(clear + 1, ".")] = 0; /* a mark of NASM within the function, "function.loop" */
@@ -134,60 +122,6 @@ static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_M
 		name.function = unwind_keep(unwind, symbol ? symbol : address);
 	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : symbol ? "[jit]" : "?");
 	return name;
-}
-
-static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
-	const char *plain = dwarf_diename(die);
-	char *clear = linkage || plain ? unwind_plain(linkage ? linkage : plain) : NULL;
-	const char *name = unwind_keep(unwind, clear ? clear : plain);
-
-	free(clear);
-	return name;
-}
-
-size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
-                         struct dw_process_frame inlined[DW_UNWIND_INLINED])
-{
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias), *scopes = NULL, *parents = NULL, function;
-	Dwfl_Line *line = unit ? dwfl_module_getsrc(module, pc) : NULL;
-	Dwarf_Files *files = NULL;
-	size_t count = 0;
-	int found, number = 0, depth = 0;
-
-	if (!line)
-		return 0;
-	inlined[0] = (struct dw_process_frame){ .file = unwind_keep(unwind, dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) };
-	inlined[0].line = number;
-	dwarf_getsrcfiles(unit, &files, NULL);
-	found = dwarf_getscopes(unit, pc - bias, &scopes);
-	for (int i = 0; i < found && !depth; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram) {
-			function = scopes[i];
-			depth = dwarf_getscopes_die(&function, &parents);
-		}
-	}
-	for (int i = 0; i < depth && count < DW_UNWIND_INLINED - 1; i++) {
-		Dwarf_Attribute attribute;
-		Dwarf_Word value = 0;
-
-		if (dwarf_tag(&parents[i]) != DW_TAG_inlined_subroutine)
-			continue;
-		inlined[count].function = unwind_die_name(unwind, &parents[i]);
-		inlined[count++].inlined = true;
-		inlined[count] = (struct dw_process_frame){ 0 };
-		if (files && dwarf_formudata(dwarf_attr(&parents[i], DW_AT_call_file, &attribute), &value) == 0)
-			inlined[count].file = unwind_keep(unwind, dwarf_filesrc(files, (size_t)value, NULL, NULL));
-		if (dwarf_formudata(dwarf_attr(&parents[i], DW_AT_call_line, &attribute), &value) == 0)
-			inlined[count].line = (int)value;
-	}
-	DW_FREE(scopes, parents);
-	return count + 1;
 }
 
 static bool unwind_is_library(const char *module)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "format/keys.h"
+#include "model/samples/chart.h"
 #include "model/samples/hot.h"
 
 static struct made made;
@@ -301,6 +302,61 @@ TEST(a_function_without_a_name_is_part_of_the_one_that_called_it_in_its_library)
 	REQUIRE(hot_row(&hot, "libc.so.6+0x5c400"));
 	CHECK_EQ(hot_row(&hot, "libc.so.6+0x5c400")->total, 2); /* no other name is known there */
 	dw_hot_reset(&hot);
+	made_close(&made);
+}
+
+static void check_span(const struct dw_sample_chart *chart, size_t index, const char *name, uint32_t depth,
+                       uint64_t start_ns, uint64_t end_ns)
+{
+	REQUIRE(index < chart->count);
+	CHECK_STR(chart->symbols[chart->spans[index].symbol].name, name);
+	CHECK_EQ(chart->spans[index].depth, depth);
+	CHECK_EQ(chart->spans[index].start_ns, start_ns);
+	CHECK_EQ(chart->spans[index].end_ns, end_ns);
+}
+
+/* Each sample reaches back for what it stands for, at most to the one before; what both are in goes on between them. */
+TEST(samples_in_order_of_time_are_nested_functions)
+{
+	uint32_t main_frame, gemm, usleep_frame, stack;
+
+	made_init(&made);
+	period("10");
+	main_frame = frame("main", 1);
+	gemm = frame("gemm", 10);
+	usleep_frame = frame("usleep", 0);
+	stack = dw_encode_stack(&made.process, &main_frame, 1);
+	dw_encode_sample(&made.stream, 100, gemm, stack, 1);
+	dw_encode_sample(&made.stream, 105, gemm, stack, 1);
+	dw_encode_sample(&made.stream, 130, gemm, stack, 1);
+	dw_encode_wait(&made.stream, 190, usleep_frame, stack, 3);
+	dw_encode_sample(&made.stream, 200, main_frame, 0, 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sample_chart *chart = dw_model_sample_chart(made.model, &made.error);
+
+	REQUIRE(chart != NULL);
+	CHECK_EQ(chart->count, 4);
+	check_span(chart, 0, "gemm", 1, 90, 105);
+	check_span(chart, 1, "gemm", 1, 120, 130);
+	check_span(chart, 2, "usleep", 1, 160, 190);
+	check_span(chart, 3, "main", 0, 90, 200);
+	CHECK_EQ(chart->sampled_ns[0], 110);
+	made_close(&made);
+}
+
+TEST(a_run_without_samples_has_no_functions_in_order_of_time)
+{
+	uint32_t op;
+
+	made_init(&made);
+	op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	dw_encode_begin(&made.stream, 10, op);
+	dw_encode_end(&made.stream, 20);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sample_chart *chart = dw_model_sample_chart(made.model, &made.error);
+
+	REQUIRE(chart != NULL);
+	CHECK_EQ(chart->count, 0);
 	made_close(&made);
 }
 

@@ -431,6 +431,30 @@ TEST(ranks_in_different_collectives_are_named_with_both)
 	}
 }
 
+/* Rank 0 receives what rank 2 does not send, for as long as all others are in an all_reduce. */
+TEST(a_rank_that_receives_what_nobody_sends_is_missing_in_the_collective_of_the_others)
+{
+	struct dw_summary_collective rows[RANKS][2];
+	struct job job;
+
+	make(&job);
+	usual_look(&job);
+	for (int i = 0; i < RANKS; i++) {
+		rows[i][0] = (struct dw_summary_collective){ .group = "world", .operation = "all_reduce",
+			                                         .last_sequence = 31 - !i, .open = i != 0 };
+		rows[i][1] = (struct dw_summary_collective){ .group = "2 -> 0 of world", .operation = "MPI_Recv",
+			                                         .last_sequence = 1, .open = true };
+		job.ranks[i].where_known = true;
+		job.ranks[i].end_ns = job.now + 10 * second;
+		job.ranks[i].silent_ns = 50 * second;
+		job.ranks[i].collectives = rows[i];
+		job.ranks[i].collective_count = i == 0 ? 2 : 1;
+	}
+	CHECK_HAS(look(&job), "hang 0, hang 1");
+	CHECK_HAS(job.text, "rank 0 on a did not enter it");
+	dw_watch_reset(&job.watch);
+}
+
 /* A month in which the job stands still for 70 s each 3,600 steps, more or less; each third time in another place.
  * Three are reported, until their distances are known. Once a day it hangs as long between two of them, at the place of
  * the others. */
