@@ -3,7 +3,7 @@ import { h, choice } from "./dom.js";
 import { bytes, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf, inverted } from "./flame.js";
-import { colour, rangeWord } from "./theme.js";
+import { colour, rangeWord, CATEGORY_NAMES } from "./theme.js";
 import { hueOf } from "./timeline/hues.js";
 import { meaning, wordList } from "./words.js";
 import { memoryChart } from "./memory.js";
@@ -81,7 +81,7 @@ function treeOfPaths({ nodes, names, threads }, words) {
   for (let i = 0; i < nodes.length; i += 6) {
     const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6), text = category < 0 ? threads[label] : names[label], word = rangeWord(category, text);
     words.add(word);
-    list.push({ depth, name: text, hue: hueOf(word), kind: word, value, self, count: calls });
+    list.push({ depth, name: text, hue: hueOf(word), kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", value, self, count: calls });
   }
   return treeOf(list);
 }

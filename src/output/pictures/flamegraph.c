@@ -24,8 +24,8 @@ static const struct dw_picture_kind kinds[] = {
 	{ "evaluation", DW_HUE_TEAL },      { "profiler", DW_HUE_SLATE },
 	{ "other", DW_HUE_STONE },
 	/* phases that are parts of a step have the parts' colours on every page (web/src/timeline/hues.js) */
-	{ "forward", DW_HUE_BLUE },         { "backward", DW_HUE_VIOLET },
-	{ "optimizer", DW_HUE_LIME },
+	{ "forward phase", DW_HUE_BLUE },   { "backward phase", DW_HUE_VIOLET },
+	{ "optimizer phase", DW_HUE_LIME },
 };
 #define PHASES 3u
 #define KIND_OTHER (sizeof kinds / sizeof *kinds - 1 - PHASES)
@@ -39,7 +39,8 @@ struct flamegraph {
 static uint32_t flamegraph_kind(const struct dw_symbol *symbol)
 {
 	for (uint32_t i = 1; symbol->category == DWELL_CATEGORY_PHASE && i <= PHASES; i++)
-		if (strcmp(symbol->name, kinds[KIND_OTHER + i].name) == 0)
+		if (strncmp(symbol->name, kinds[KIND_OTHER + i].name, strlen(symbol->name)) == 0 &&
+		    strcmp(kinds[KIND_OTHER + i].name + strlen(symbol->name), " phase") == 0)
 			return (uint32_t)KIND_OTHER + i;
 	return symbol->category + 1 < KIND_OTHER ? symbol->category + 1 : (uint32_t)KIND_OTHER;
 }
