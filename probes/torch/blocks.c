@@ -11,8 +11,8 @@
 #include "held_blocks.h"
 #include "torch.h"
 
-DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
-DWELL_SITE(state_site, DWELL_CATEGORY_ALLOCATION, "optimizer state", NULL);
+DWP_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
+DWP_SITE(state_site, DWELL_CATEGORY_ALLOCATION, "optimizer state", NULL);
 
 static bool blocks_wanted(void)
 {

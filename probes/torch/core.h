@@ -9,6 +9,9 @@
 #include "abi/abi.h"
 #include "places.h"
 
+/* As DWELL_SITE(), without a place: a file of dwell's is no place in the user's program. */
+#define DWP_SITE(variable, category, name, detail) static struct dwell_site variable = { name, detail, NULL, 0, category, 0 }
+
 /* Registers or removes the callbacks in PyTorch, which are registered exactly while operators are
  * recorded. Called whenever the gate may have changed. */
 void dwp_operators_follow_gate(void);

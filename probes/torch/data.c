@@ -7,16 +7,16 @@
 #include "format/keys.h"
 #include "torch.h"
 
-DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
-DWELL_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
-DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
-DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_READY_BATCHES, "batches");
-DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
-DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
-DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
-DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
-DWELL_SITE(trainer_site, DWELL_CATEGORY_CHECKPOINT, "checkpoint", NULL);
-DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
+DWP_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
+DWP_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
+DWP_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
+DWP_SITE(queue_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_READY_BATCHES, "batches");
+DWP_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
+DWP_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
+DWP_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
+DWP_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
+DWP_SITE(trainer_site, DWELL_CATEGORY_CHECKPOINT, "checkpoint", NULL);
+DWP_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
 /* Whether the iterator has the next batch already: it arrived before an earlier one. */
 static bool data_next_is_kept(PyObject *iterator)

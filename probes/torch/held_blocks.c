@@ -19,11 +19,11 @@ __thread const struct steps_state *dwp_held_steps __attribute__((tls_model("init
 __thread uint64_t dwp_memory_calls __attribute__((tls_model("initial-exec")));
 
 static struct dwell_site held_sites[] = {
-	{ "other", "cpu", __FILE__, __LINE__, DWELL_CATEGORY_ALLOCATION, 0 },
-	{ "gradient", "cpu", __FILE__, __LINE__, DWELL_CATEGORY_ALLOCATION, 0 },
-	{ "optimizer state", "cpu", __FILE__, __LINE__, DWELL_CATEGORY_ALLOCATION, 0 },
-	{ "activation", "cpu", __FILE__, __LINE__, DWELL_CATEGORY_ALLOCATION, 0 },
-	{ "input", "cpu", __FILE__, __LINE__, DWELL_CATEGORY_ALLOCATION, 0 },
+	{ "other", "cpu", NULL, 0, DWELL_CATEGORY_ALLOCATION, 0 },
+	{ "gradient", "cpu", NULL, 0, DWELL_CATEGORY_ALLOCATION, 0 },
+	{ "optimizer state", "cpu", NULL, 0, DWELL_CATEGORY_ALLOCATION, 0 },
+	{ "activation", "cpu", NULL, 0, DWELL_CATEGORY_ALLOCATION, 0 },
+	{ "input", "cpu", NULL, 0, DWELL_CATEGORY_ALLOCATION, 0 },
 };
 
 /* The index of the kind that a block has which outlives the phase. */

@@ -17,9 +17,9 @@
 #include "optimizers.h"
 
 /* A call without gradients that is no evaluation: see loop_evaluates(). */
-DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
-DWELL_SITE(inference_bare_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, DW_DETAIL_BARE);
-DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
+DWP_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
+DWP_SITE(inference_bare_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, DW_DETAIL_BARE);
+DWP_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 
 static PyObject *grad_enabled;    /* torch.is_grad_enabled */
 static PyObject *training_name;   /* "training" */

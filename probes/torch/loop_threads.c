@@ -7,15 +7,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct dwell_site dwp_phase_forward = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_forward_bare = { "forward", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_backward = { "backward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_zero_grad = { "optimizer", DW_DETAIL_CLEARS, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
-struct dwell_site dwp_phase_evaluation = { "evaluation", NULL, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0 };
+struct dwell_site dwp_phase_forward = { "forward", NULL, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_forward_bare = { "forward", DW_DETAIL_BARE, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_backward = { "backward", NULL, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_zero_grad = { "optimizer", DW_DETAIL_CLEARS, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_evaluation = { "evaluation", NULL, NULL, 0, DWELL_CATEGORY_EVALUATION, 0 };
 struct dwell_site dwp_phase_evaluation_bare = {
-	"evaluation", DW_DETAIL_BARE, __FILE__, __LINE__, DWELL_CATEGORY_EVALUATION, 0
+	"evaluation", DW_DETAIL_BARE, NULL, 0, DWELL_CATEGORY_EVALUATION, 0
 };
-struct dwell_site dwp_phase_tentative = { "forward", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 };
+struct dwell_site dwp_phase_tentative = { "forward", NULL, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
 
 struct steps_rules dwp_loop_rules;
 void (*dwp_loop_forked)(void);

@@ -10,8 +10,8 @@
 
 #define NUMBERS(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
 
-static struct dwell_site sites[] = { { "optimizer", NULL, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 },
-#define X(number) { "optimizer", #number, __FILE__, __LINE__, DWELL_CATEGORY_PHASE, 0 },
+static struct dwell_site sites[] = { { "optimizer", NULL, NULL, 0, DWELL_CATEGORY_PHASE, 0 },
+#define X(number) { "optimizer", #number, NULL, 0, DWELL_CATEGORY_PHASE, 0 },
 	                                 NUMBERS(X)
 #undef X
 };

@@ -231,6 +231,21 @@ class Terminal(Folder):
         self.type("F10")
         self.terminal_is_restored(0)
 
+    def test_before_the_first_step(self):
+        """A program that starts, as one that imports, has no operators yet: nothing is wrong with its marks."""
+        trace = os.path.join(self.folder, "start.dwell")
+        program = subprocess.Popen([dwell, "run", "-o", trace, "--", sys.executable, "-c", "import time\nprint(flush=True)\ntime.sleep(60)"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            program.stdout.readline()
+            wait_until(lambda: "no step yet" in subprocess.run([dwell, "top", "--once", "-v", "operators", trace], capture_output=True, text=True).stdout, "the trace")
+            seen = subprocess.run([dwell, "top", "--once", "-v", "operators", trace], capture_output=True, text=True).stdout
+            self.assertIn("No operators yet, and no step has begun.", seen)
+            self.assertNotIn("DWELL_STEP", seen)
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+
     def test_it_follows_the_program(self):
         program = self.program()
         self.start(program.trace, "--every", "200ms")

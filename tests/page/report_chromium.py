@@ -115,6 +115,9 @@ def see(browser, name, page, verdict):
         check(f"{name}: no wider than {width} pixels", over <= 0, over <= 0 or browser.js(
             "[...document.querySelectorAll('#page *')].filter((e) => e.getBoundingClientRect().right > innerWidth && !e.closest('.scroll,.timeline,.sheet'))"
             ".slice(0, 9).map((e) => `${e.tagName}.${e.getAttribute('class')} in ${e.closest('section')?.id}: ${e.textContent.slice(0, 60)}`).join(' | ')"))
+        cut = browser.js("[...document.querySelectorAll('.parts .label')].filter((e) => { const [word, number] = e.children, box = e.getBoundingClientRect(), at = number.getBoundingClientRect();"
+                         " return e.clientWidth && at.width && at.top < box.bottom - 2 && (at.right > box.right || word.scrollWidth > word.clientWidth) }).map((e) => e.textContent)")
+        check(f"{name}: no label is cut within a number, {width} pixels", not cut, cut)
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     check(f"{name}: there within a second", ready < 1000, ready)
     check(f"{name}: no errors", not browser.errors(), str(browser.errors())[:500])
@@ -209,8 +212,37 @@ def use_more(browser, page):
     check("paper is light, without controls, and cuts no table", paper["light"] == "rgb(252, 252, 251)" and not paper["controls"] and not paper["cut"], paper)
 
 
+def see_colours(browser, page):
+    """A part has one colour in the bar, in the flame graph and in the timeline; its word is explained."""
+    browser.open(page, 1280, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'));document.querySelector('#timeline').scrollIntoView()")
+    browser.wait("document.querySelector('.tl-legend li')")
+    of = browser.js("""(() => { const box = (list) => Object.fromEntries([...document.querySelectorAll(list)].map((e) => [(e.querySelector('bdi') ?? e).textContent, getComputedStyle(e.querySelector('i')).backgroundColor]));
+      return [box('section[aria-labelledby=parts] .legend li'), box('#tree .legend li'), box('.tl-legend li')] })()""")
+    words = {"data", "forward", "backward", "optimizer"}
+    check("a part has the same colour in bar, flame graph and timeline", all(words <= set(one) for one in of) and all(len({one[word] for one in of}) == 1 for word in words), of)
+    check("words are explained where the pointer rests", browser.js("document.querySelector('section[aria-labelledby=parts] .legend li').title") == "The loop waits for its next batch, or makes it.")
+    glossary = set(browser.js("[...document.querySelectorAll('#words dt')].map((e) => e.textContent)"))
+    check("and in a glossary", words | {"self", "self/step", "p99"} <= glossary, glossary)
+    cut = browser.js("""[...document.querySelectorAll('#operators, #verdict, #layers, #dataloader, #actions')].filter((panel) => { const box = panel.querySelector('.scroll').getBoundingClientRect();
+      return [...panel.querySelectorAll('thead th')].slice(0, 3).some((e) => e.getBoundingClientRect().right > box.right) }).map((panel) => panel.id)""")
+    check("the key columns come first and are not cut", not cut and browser.js("document.querySelector('#operators thead tr').children[1].textContent.startsWith('self/step')"), cut)
+
+
+def see_samples(browser, page):
+    """What samples of call stacks show is on the page: functions, and their flame graph beside that of ranges."""
+    browser.open(page, 1280, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    seen = browser.js("['#hot tbody tr'].map((list) => document.querySelectorAll(list).length)")
+    flames = browser.js("[...document.querySelectorAll('#tree .choice')].map((e) => e.textContent)")
+    check("functions by CPU time, and their flame graph", seen[0] and "CPU time, by samples" in flames[0], seen, flames)
+
+
 def see_ranks(browser, page):
     browser.open(page, 1280, 900)
+    check("the steps of the slow rank are shown first", browser.js("document.querySelector('.steps select').selectedOptions[0].textContent").startswith("rank 1"))
+    check("steps of several ranks are called so", browser.js("document.querySelector('.figures dt').textContent") == "steps of 3 ranks")
+    check("sums of ranks are called so", "sums of 3 ranks" in browser.js("document.querySelector('#phases .look').textContent"))
     browser.js("dispatchEvent(new Event('beforeprint'))")
     rows = browser.js("[...document.querySelector('#ranks tbody').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
     check("the straggler is the first of the ranks", len(rows) == 3 and rows[0][0].startswith("rank 1") and rows[0][1] == "100.0%", rows)
@@ -243,6 +275,8 @@ def main():
         for name, text in MADE.items():
             traces[name] = os.path.join(folder, name + ".dwell")
             subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), "-", traces[name]], input=text, text=True, check=True)
+        traces["samples"] = os.path.join(folder, "samples.dwell")
+        subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), os.path.join(HERE, "../golden/views/samples.txt"), traces["samples"]], check=True)
         for name in PLANTED:
             traces[name] = os.path.join(data, "planted", name + ".dwell")
         traces["10,000 threads"] = os.path.join(folder, "threads.json")
@@ -266,6 +300,8 @@ def main():
                 use(browser, pages["rich"])
                 use_more(browser, pages["loader"])
                 see_panels(browser, pages["hostile"])
+                see_colours(browser, pages["loader"])
+                see_samples(browser, pages["samples"])
                 see_ranks(browser, pages["ranks"])
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)
             finally:

@@ -222,10 +222,13 @@ def test_answers(folder):
     check("a track that is not there", view.events(0, 10**9, tracks=99999) == [] and view.get("event?track=99999&row=0&begin=0") is None)
     totals = view.get(f"totals?begin={11 * ms}&end={13 * ms}")
     sums = {names[item["name"]]: (item["count"], item["ns"]) for item in totals["names"]}
+    selfs = {names[item["name"]]: item["self_ns"] for item in totals["names"]}
+    check("and without the ranges within", selfs == {"forward": ms, "conv": ms, "receiver": ms}, selfs)
     check("sums of a selection", totals["exact"] and sums == {"forward": (1, 2 * ms), "conv": (1, ms), "receiver": (1, ms)}, sums)
     event = view.get(f"event?track={tracks['train']}&row=1&begin={11 * ms}")
     check("one event", event["name"] == "conv" and event["end_ns"] == 12 * ms and event["args"]["Input Dims"] == [[2, 3]], event)
-    check("its flow", event["flows"] == [[tracks["train"], 11 * ms, tracks["other"], 13 * ms]], event["flows"])
+    end = {"row": 0, "begin_ns": 12 * ms, "end_ns": 16 * ms, "name": names.index("receiver"), "count": 1}
+    check("its flow, with the range at its other end", event["flows"] == [[tracks["train"], 11 * ms, tracks["other"], 13 * ms, end]], event["flows"])
     check("no such event", view.get(f"event?track={tracks['train']}&row=5&begin=1") is None)
     found = view.get("find?text=FORW&ns=0")
     check("search forward", found["begin_ns"] == 10 * ms and view.get(f"find?text=forward&ns={10 * ms}") is None, found)

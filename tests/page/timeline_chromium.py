@@ -112,13 +112,26 @@ class Page:
 
     def totals(self):
         self.wait("document.querySelector('.tl-totals tbody')")
-        return dict(self.js("[...document.querySelectorAll('.tl-totals tbody tr')].map(r => [r.children[0].textContent, r.children[1].textContent + ' ' + r.children[2].textContent])"))
+        return dict(self.js("[...document.querySelectorAll('.tl-totals tbody tr')].map(r => [r.children[0].textContent, r.children[1].textContent + ' ' + r.children[2].textContent + ' of ' + r.children[3].textContent])"))
 
     def length(self):
         return self.js("dwellTimeline.view.end - dwellTimeline.view.begin")
 
 
+def see_opening(page):
+    """It opens at the slowest step, which is selected."""
+    seen = page.js("[dwellTimeline.view.begin, dwellTimeline.view.end]")
+    check("it opens at the slowest step", seen == [9.6e6, 20.4e6] and "step 0, the slowest" in page.details(), seen, page.details())
+    legend = page.js("[...document.querySelectorAll('.tl-legend li')].map(e => e.textContent + ' ' + getComputedStyle(e.firstChild).backgroundColor)")
+    check("a legend has the colours of what is in the trace", [text.split(" rgb")[0] for text in legend] == ["step", "zone", "forward", "operator", "phase"] and
+          len({text.split(" rgb")[1] for text in legend}) == 4, legend)
+    page.js("dwellTimeline.canvas.focus()")
+    page.key("Escape")
+    page.key("0")
+
+
 def use_mouse(page):
+    see_opening(page)
     x, y = page.place("forward")
     empty = page.pixel(x, y + 200)
     check("an event is drawn", page.pixel(x + 40 if x else x, y) != empty)
@@ -127,16 +140,21 @@ def use_mouse(page):
     page.browser.click(*page.place("conv"))
     check("a click selects an event and shows its arguments", page.wait("document.querySelector('.tl-event').textContent.includes('Input Dims')") and
           all(text in page.details() for text in ("conv", "operator", "1.000 ms", "[[2,3]]", "level-3")), page.details())
-    check("its flow leads to the other thread", page.wait("dwellTimeline.flows.length === 1") and "leads to other, train [1]" in page.details())
+    check("its flow leads to the other thread", page.wait("dwellTimeline.flows.length === 1") and "leads to receiver in other, train [1]" in page.details(), page.details())
     page.js("document.querySelector('.tl-event button').click()")
     page.quiet()
-    check("a flow can be followed", "receiver" in page.details(), page.details())
+    check("a flow can be followed", "receiver" in page.details() and "4.000 ms" in page.details() and "Back to conv" in page.details(), page.details())
+    check("what it leads to is selected and seen", page.js("((s, v) => s.begin === 12e6 && s.end === 16e6 && v.begin < s.begin && v.end > s.end)(dwellTimeline.selected, dwellTimeline.view)"))
+    page.key("b")
+    check("and one gets back", page.js("dwellTimeline.selected.text") == "conv" and "Back" not in page.details(), page.details())
+    page.js("dwellTimeline.fit()")
+    page.quiet()
     box = page.js("(({left, top}) => [left, top])(dwellTimeline.canvas.getBoundingClientRect())")
     scale = page.js("dwellTimeline.painter.scale")
     page.browser.drag(box[0] + 9e6 * scale, box[1] + 10, box[0] + 25e6 * scale, box[1] + 10)
     page.quiet()
     sums = page.totals()
-    check("a drag on the ruler adds up a time", sums.get("forward") == "1 4.000 ms" and sums.get("conv") == "1 1.000 ms", sums)
+    check("a drag on the ruler adds up a time", sums.get("forward") == "1 3.000 ms of 4.000 ms" and sums.get("conv") == "1 1.000 ms of 1.000 ms", sums)
     check("it is measured", "16" in page.js("document.querySelector('.tl-totals p').textContent"))
     before = page.length()
     page.browser.wheel(x, y, -400)
@@ -170,6 +188,12 @@ def use_keys(page):
     page.key("Escape")
     page.key("0")  # a search begins where one looks
     page.key("/")
+    page.browser.text("nothing of this")
+    check("a search without a find says so", page.js("dwellTimeline.status.textContent") == 'no event has "nothing of this" in its name', page.js("dwellTimeline.status.textContent"))
+    page.key("Control+a")
+    page.browser.text("TINY")
+    check("a search counts what it finds", page.js("dwellTimeline.status.textContent") == "300 events of one name", page.js("dwellTimeline.status.textContent"))
+    page.key("Control+a")
     page.browser.text("CONV")
     page.key("Enter")
     check("search finds", page.wait("dwellTimeline.selected?.text === 'conv'"), page.js("dwellTimeline.status.textContent"))
@@ -177,8 +201,9 @@ def use_keys(page):
     check("search says that there is no more", page.wait("dwellTimeline.status.textContent.startsWith('Nothing further')"))
     page.key("Escape")
     check("Escape leaves the search", page.js("document.activeElement === dwellTimeline.canvas"))
+    check("and nothing stays grey", page.js("dwellTimeline.search.value === '' && dwellTimeline.hits === null"))
     page.key("m")
-    check("M measures the selected event", page.totals().get("conv") == "1 1.000 ms", page.totals())
+    check("M measures the selected event", page.totals().get("conv") == "1 1.000 ms of 1.000 ms", page.totals())
     page.key("c")
     check("C folds the thread", page.js("dwellTimeline.tracks.collapsed.size === 1"))
     page.key("c")
@@ -190,6 +215,21 @@ def use_keys(page):
         page.browser.key("Tab")
         reached.add(page.js("document.activeElement.tagName + (document.activeElement.title || document.activeElement.className)"))
     check("Tab reaches the buttons, the search and the canvas", len(reached) >= 8 and "CANVAStl-canvas" in reached, reached)
+
+
+def see_stale(page):
+    """What is shown of the event under the pointer goes when another one may be there."""
+    page.js("dwellTimeline.fit()")
+    page.quiet()
+    for name, change in (("a key that moves", "d"), ("a key that zooms", "w"), ("Escape", "Escape")):
+        page.key("0")
+        x, y = page.place("forward")
+        page.browser.move(x + 1, y)
+        page.browser.move(x, y)
+        shown = page.js("!document.querySelector('.tl-tip').hidden")
+        page.key(change)
+        check(f"nothing stale after {name}", shown and page.js("document.querySelector('.tl-tip').hidden && dwellTimeline.hovered === null"))
+    page.key("0")
 
 
 def see_overlaps(page):
@@ -249,7 +289,11 @@ def use_file(page):
     check("it has the names of what is in it", page.js("fileData.names.includes('conv') && !fileData.names.includes('work')"))
     found = page.js("fileTimeline.source.find('conv', 0, true, fileTimeline.tracks.ids())")
     check("search finds in a file", found and found["begin_ns"] == 11e6 and page.js("fileData.names[%d]" % found["name"]) == "conv", found)
+    check("it is as high as its tracks", page.js("((s, t) => s.clientHeight >= t.tracks.height && s.clientHeight < t.tracks.height + 60)(fileTimeline.stage, fileTimeline)"),
+          page.js("[fileTimeline.stage.clientHeight, fileTimeline.tracks.height]"))
     sums = page.js("fileTimeline.source.totals(9e6, 25e6, fileTimeline.tracks.ids())")
+    selfs = {page.js(f"fileData.names[{item['name']}]"): item["self_ns"] for item in sums["names"]}
+    check("self times of a file", {"conv": 1e6, "forward": 3e6}.items() <= selfs.items(), selfs)
     check("sums of a file", {"conv": 1e6, "forward": 4e6}.items() <= {page.js(f"fileData.names[{item['name']}]"): item["ns"] for item in sums["names"]}.items(), sums)
     kinds = [page.js(f"fileTimeline.tracks.list.filter(track => track.kind === '{kind}').flatMap(track => fileTimeline.source.parts(track.id, 0, 1e8, 1000)).length > 0")
              for kind in ("async", "counter")]
@@ -331,6 +375,7 @@ def main():
             check("the token has left the address", page.js("location.href") == f"http://127.0.0.1:{port}/")
             look(page, options.shots, "light")
             use_mouse(page)
+            see_stale(page)
             see_overlaps(page)
             see_beside(page)
             use_keys(page)

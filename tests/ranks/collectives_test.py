@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import again  # noqa: E402
 import mpi_installed  # noqa: E402
 
-dwell, nccl_host, nccl_plugin = (os.path.abspath(path) for path in sys.argv[1:4])
+dwell, nccl_host, nccl_plugin, *nccl_others = (os.path.abspath(path) for path in sys.argv[1:6])
 STEPS = 60
 
 
@@ -195,7 +195,7 @@ class Nccl(Case):
         for version in (4, 5, 6):
             with self.subTest(version=version):
                 command = " ".join([nccl_host, nccl_plugin, str(version), "30", "2"])
-                self.run_dwell("sh", "-c", f"RANK=0 {command} & RANK=1 {command}; wait", WORLD_SIZE="2")
+                self.run_dwell("sh", "-c", f"RANK=0 {command} & RANK=1 {command}; wait", WORLD_SIZE="2", DWELL_NCCL_CHANNELS="1")
                 tables = self.tables()
                 rows = {row["operation"]: (row["group"], row["ranks"], row["count"], row["bytes"], row["compared"])
                         for row in tables["collectives"]}
@@ -205,6 +205,25 @@ class Nccl(Case):
                 # The program does not wait in NCCL's calls: all of the 2 ms is time under way.
                 for row in tables["ranks"]:
                     self.assertGreaterEqual(row["hidden_ns"], 1.9e6)
+
+
+    def test_channels_only_on_request(self):
+        """The begin and end of kernels make them slower. Without them each collective is there, and no end is invented."""
+        self.run_dwell("sh", "-c", f"RANK=0 {nccl_host} {nccl_plugin} 5 30 2 & RANK=1 {nccl_host} {nccl_plugin} 5 30 2; wait", WORLD_SIZE="2")
+        tables = self.tables()
+        self.assertEqual({(row["operation"], row["count"], row["bytes"]) for row in tables["collectives"]},
+                         {("ncclAllReduce", 30, 4000), ("ncclAllGather", 30, 2000)})
+        self.assertEqual([row["hidden_ns"] or 0 for row in tables["ranks"]], [0, 0])
+
+    def test_another_plugin_gets_its_events(self):
+        """In place of it NCCL loads dwell's, which passes on to plugins of the same version and of an older one."""
+        for other, version in ((nccl_others[0], 4), (nccl_others[0], 5), (nccl_others[1], 5), (nccl_others[1], 6)):
+            with self.subTest(other=os.path.basename(other), version=version):
+                program = f'[ "$NCCL_PROFILER_PLUGIN" != {other} ] && exec {nccl_host} {nccl_plugin} {version} 3 1'
+                done = subprocess.run([dwell, "run", "-o", self.trace, "--", "sh", "-c", program], capture_output=True, text=True,
+                                      env=environment(NCCL_PROFILER_PLUGIN=other), check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("other: 18 events, 12 of channels, 12 with their collective, 18 stopped, 3 states, context right", done.stderr)
 
 
 class Running(Case):

@@ -4,7 +4,7 @@
  *
  * usage: nccl_host PLUGIN VERSION STEPS MS
  *
- * The channels of the collectives end MS milliseconds after they were enqueued.
+ * The channels of the collectives end MS milliseconds after they were enqueued, if the plugin asks for them.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,7 +23,9 @@ static struct {
 	void *context;
 	nccl_start_event *start;
 	nccl_stop_event *stop;
+	nccl_record_state *record;
 	nccl_finalize *finalize;
+	int mask;
 	double ms;
 } host;
 
@@ -53,6 +55,8 @@ static void *finish(void *collectives)
 	void **parents = collectives, *channels[2][CHANNELS];
 	struct timespec time = { 0, (long)(host.ms * 1e6) };
 
+	if (!(host.mask & NCCL_KERNEL_CHANNEL))
+		return NULL;
 	for (int c = 0; c < 2; c++)
 		for (int i = 0; i < CHANNELS; i++) {
 			struct nccl_event event = { .parent = parents[c] };
@@ -79,6 +83,7 @@ static void run_step(void)
 	}
 	collectives[0] = enqueue("AllReduce", 1000, "ncclFloat32");
 	collectives[1] = enqueue("AllGather", 500, "ncclBfloat16");
+	host.record(collectives[0], 1, NULL);
 	host.stop(collectives[0]);
 	host.stop(collectives[1]);
 	pthread_create(&proxy, NULL, finish, collectives);
@@ -101,14 +106,15 @@ static int load(const char *plugin)
 		const struct nccl_profiler_v4 *profiler = symbol;
 
 		profiler->init(&host.context, &mask, "world", 0x1234, 1, 2, 0, NULL);
-		host.start = profiler->start, host.stop = profiler->stop, host.finalize = profiler->finalize;
+		host.start = profiler->start, host.stop = profiler->stop, host.finalize = profiler->finalize, host.record = profiler->record;
 	} else {
 		const struct nccl_profiler_v5 *profiler = symbol;
 
 		profiler->init(&host.context, 0x1234, &mask, "world", 1, 2, 0, NULL);
-		host.start = profiler->start, host.stop = profiler->stop, host.finalize = profiler->finalize;
+		host.start = profiler->start, host.stop = profiler->stop, host.finalize = profiler->finalize, host.record = profiler->record;
 	}
-	return mask != (NCCL_COLLECTIVE | NCCL_POINT | NCCL_KERNEL_CHANNEL);
+	host.mask = mask;
+	return mask != (NCCL_COLLECTIVE | NCCL_POINT | (getenv("DWELL_NCCL_CHANNELS") || getenv("DWELL_NCCL_NEXT") ? NCCL_KERNEL_CHANNEL : 0));
 }
 
 int main(int count, char **arguments)

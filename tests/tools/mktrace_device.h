@@ -68,7 +68,7 @@ static uint32_t device_launch(const struct line *line, uint32_t op)
 static void do_event(const struct line *line)
 {
 	static const char *const kinds[] = { NULL, "kernel", "copy", "set", "sync", "graph", "memory",
-		                                 "overhead", "range", "record", "call" };
+		                                 "overhead", "range", "record", "call", "gap" };
 	static const char *const syncs[] = { "", "event", "queue-wait", "queue", "context", "device" };
 	static const char *const changes[] = { "", "allocated", "freed" };
 	const char *name = option(line, "name"), *waits = option(line, "waits"),

@@ -3,6 +3,7 @@ import { breakable, h, name } from "./dom.js";
 import { time, bytes, percent, share, count } from "./format.js";
 import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
+import { meaning } from "./words.js";
 
 /** A sentence of dwell's. "(dwell report --view operators ...)" becomes a link to the panel. */
 export function sentence(text, report) {
@@ -19,7 +20,7 @@ export function sentence(text, report) {
 const CONTENTION = 0.05;
 
 /** A sentence begins with a capital letter, unless it begins with code. */
-const upper = (text) => (/^[a-z]+(-[a-z]+)*[ ,:]/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
+const upper = (text) => (/^[a-z]+(-[a-z]+)*([ ,:]|$)/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
 
 /** The sentences above a table ("head") or below it ("note"), each with the word of its label. */
 const linesOf = (table, which) => (table?.[`${which}s`] || []).map((text, i) => ({ text, label: table[`${which}_labels`]?.[i] || "" }));
@@ -67,14 +68,14 @@ function recommendation(row, isFirst, stepNs, report) {
 function figures(report, run) {
   const memory = (report.data.memory || []).reduce((most, pool) => Math.max(most, pool.peak_bytes), 0), list = [];
   const data = report.table("overview", "breakdown") && rowsOf(report.table("overview", "breakdown")).find((row) => row.name === "data");
-  const add = (label, value) => list.push(h("div", {}, h("dt", {}, label), h("dd", {}, value)));
+  const ranks = report.ranks, add = (label, value) => list.push(h("div", { title: meaning(label) }, h("dt", {}, label), h("dd", {}, value)));
   if (run?.steps) {
-    add("steps", count(run.steps));
+    add(ranks > 1 ? `steps of ${ranks} ranks` : "steps", count(run.steps));
     add("a step", time(run.mean_ns));
     add("median", time(run.p50_ns));
     add("95% are below", time(run.p95_ns));
     add("99% are below", time(run.p99_ns));
-    if (run.mean_ns) add("steps a second", count(1e9 / run.mean_ns));
+    if (run.mean_ns) add(ranks > 1 ? "steps a second of each" : "steps a second", count(1e9 / run.mean_ns));
     if (data) add("waits for data", percent(data.share));
   } else if (run) add("ran for", time(run.wall_ns));
   if (memory) add("peak memory", bytes(memory));
@@ -122,7 +123,9 @@ function parts(report, hueOf) {
     "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", hueOf, report);
   const run = partsSection(report.table("overview", "ends"), "run-parts", (all) => `The run, ${all}, by part`,
     "The steps are less than half of the run. Look at the widest part before or after them.", hueOf, report);
-  return [run, host, work];
+  const account = report.table("overview", "account"), thread = account && !steps ? partsSection(account, "thread-parts", (all) => `${upper(account.columns[0].label)}, ${all}, by part`,
+    "What the thread did, by the kernel's account and by samples. Each moment belongs to one part.", hueOf, report) : null;
+  return [run, host, work, thread];
 }
 
 export function firstScreen(report, steps, hueOf) {
@@ -138,7 +141,7 @@ export function firstScreen(report, steps, hueOf) {
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),
     charted ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
-      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report)) : null,
+      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report, run?.p50_ns)) : null,
     trust(report, run),
   ];
 }

@@ -56,6 +56,15 @@ function describe(node, root, unit) {
 const shortName = (node) => cutName(node.parent?.name && node.name.startsWith(`${node.parent.name}.`) ? node.name.slice(node.parent.name.length) : node.name);
 const cutName = (text) => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 
+/** As much of a text as there is space for, marked as cut; "" if that is less than three letters. */
+function fitted(draw, text, space) {
+  const wide = draw.measureText(text).width;
+  if (wide <= space) return text;
+  for (let letters = Math.min(text.length - 1, Math.ceil((text.length * space) / wide)); letters >= 3; letters--)
+    if (draw.measureText(`${text.slice(0, letters)}…`).width <= space) return `${text.slice(0, letters)}…`;
+  return "";
+}
+
 export class Flame {
   constructor(root, { label, unit = time, tell = describe }) {
     this.unit = unit;
@@ -178,13 +187,8 @@ export class Flame {
       draw.fillRect(x, row * ROW, Math.max(wide - 1, 0.4), ROW - 1);
       draw.globalAlpha = 1;
       if (wide > 30) {
-        draw.save();
-        draw.beginPath();
-        draw.rect(x, row * ROW, wide - 4, ROW);
-        draw.clip();
         draw.fillStyle = ink;
-        draw.fillText(shortName(node), x + 5, row * ROW + ROW / 2);
-        draw.restore();
+        draw.fillText(fitted(draw, shortName(node), wide - 10), x + 5, row * ROW + ROW / 2);
       }
       if (node === this.hovered || (node === this.at && document.activeElement === this.canvas)) {
         draw.lineWidth = 2;

@@ -7,6 +7,7 @@ import { partHues } from "./theme.js";
 import { firstScreen } from "./first.js";
 import { PANELS } from "./panels.js";
 import { isRanked } from "./ranks.js";
+import { wordsOf } from "./words.js";
 import { showComparison } from "./comparison.js";
 import { baseName, readData, showPage } from "./shell.js";
 
@@ -18,6 +19,7 @@ class Report {
   tables(view) { return this.data.tables.filter((table) => table.view === view); }
   table(view, part) { return this.data.tables.find((table) => table.view === view && (!part || table.part === part)); }
   has(id) { return this.ids.has(id); }
+  get ranks() { return this.fact("run.ranks") ?? 1; }
   /** @returns {number|null} a measured quantity */
   fact(wanted) {
     const table = this.table("facts"), at = table?.columns.findIndex((column) => column.name === "value");
@@ -30,9 +32,14 @@ class Report {
   }
 }
 
+/** Panels in which all ranks' times are added up. */
+const SUMS = ["phases", "operators", "layers", "tree", "functions", "hot", "actions", "events", "gc", "flops", "kernels"];
+const withSums = (report, [id, title, look, make]) => [id, title, report.ranks > 1 && SUMS.includes(id) ? `${look} Times are sums of ${report.ranks} ranks.` : look, make];
+
 /** Whether a panel has anything to show, without making it. */
 function isThere(id, report, steps) {
-  if (id === "tree") return report.data.flame.nodes.length > 0;
+  if (id === "tree") return report.data.flames.some((flame) => flame.nodes.length > 0);
+  if (id === "words") return wordsOf(report).length > 0;
   if (id === "timeline") return Boolean(report.data.timeline?.tracks?.length);
   if (id === "environment") return report.data.environment.length > 0;
   if (id === "ranks") return isRanked(steps) || report.tables(id).some((table) => table.rows.length > 0);
@@ -53,7 +60,7 @@ function header(data) {
 
 function showReport(data) {
   const report = new Report(data), steps = readSteps(data.steps), hueOf = partHues(report.partNames());
-  const panels = PANELS.filter(([id]) => isThere(id, report, steps));
+  const panels = PANELS.filter(([id]) => isThere(id, report, steps)).map((panel) => withSums(report, panel));
   report.ids = new Set(panels.map(([id]) => id));
   const sectionOf = showPage({ title: `${data.trace.program || data.trace.paths[0] || "trace"} - dwell report`, header: header(data), panels, made: [report, steps],
     first: firstScreen(report, steps, hueOf) });

@@ -1,7 +1,9 @@
 /** Memory over time by what it is for, and who holds it at the peak. */
 import { h, svg, name } from "./dom.js";
 import { time, bytes, percent } from "./format.js";
-import { colour, memoryHue } from "./theme.js";
+import { colour } from "./theme.js";
+import { hueOf } from "./timeline/hues.js";
+import { meaning } from "./words.js";
 
 const HEIGHT = 200, LEFT = 70, BOTTOM = 20, TOP = 8;
 /** What changes little lies at the bottom. */
@@ -18,7 +20,7 @@ function areas(pool, order, x, y) {
       up += `${i ? "L" : "M"}${x(ns).toFixed(1)} ${y(below[i]).toFixed(1)}H${end.toFixed(1)}`;
       down = `L${end.toFixed(1)} ${y(from[i]).toFixed(1)}H${x(ns).toFixed(1)}${down}`;
     });
-    return svg("path", { d: `${up}${down}z`, style: `fill:${colour(memoryHue(kind))}` });
+    return svg("path", { d: `${up}${down}z`, style: `fill:${colour(hueOf(kind))}` });
   });
 }
 
@@ -44,7 +46,7 @@ export function memoryChart(pool) {
   return h("div", {},
     h("p", {}, name(pool.device), `: peak ${bytes(pool.peak_bytes)} at ${time(pool.peak_ns)}, ${pool.left_bytes ? bytes(pool.left_bytes) : "nothing"} left at the end.`),
     plot,
-    h("ul", { class: "legend" }, order.map(({ kind }) => h("li", {}, h("i", { style: `background:${colour(memoryHue(kind))}` }), kind))),
+    h("ul", { class: "legend" }, order.map(({ kind }) => h("li", { title: meaning(kind) }, h("i", { style: `background:${colour(hueOf(kind))}` }), kind))),
     pool.owners.length ? h("div", {}, h("h3", {}, "Who allocated what was live at the peak"), h("ol", { class: "owners" }, pool.owners.map(([owner, value]) =>
       h("li", { style: `--share:${((value / pool.peak_bytes) * 100).toFixed(1)}%` }, h("span", {}, name(owner)), h("b", {}, bytes(value)), h("span", {}, percent(value / pool.peak_bytes)))))) : null);
 }

@@ -3,7 +3,9 @@ import { h, choice } from "./dom.js";
 import { bytes, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf, inverted } from "./flame.js";
-import { categoryHue, CATEGORY_NAMES } from "./theme.js";
+import { colour, rangeWord, CATEGORY_NAMES } from "./theme.js";
+import { hueOf } from "./timeline/hues.js";
+import { meaning, wordList } from "./words.js";
 import { memoryChart } from "./memory.js";
 import { ranksPanel, isRanked } from "./ranks.js";
 import { rulesPanel } from "./rules.js";
@@ -68,26 +70,46 @@ function layers(report) {
     flame?.box, headed(table, report, "Layers")];
 }
 
-function flameGraph(report) {
-  const { nodes, names, threads, left_out: leftOut } = report.data.flame, list = [];
-  if (!nodes.length) return null;
+const FLAMES = { ranges: "ranges", samples: "CPU time, by samples", waits: "waits, by samples" };
+
+/** What has which colour, of the words that occur, each with its meaning. */
+const colourLegend = (words, label) => h("ul", { class: "legend", "aria-label": label }, words.map((word) =>
+  h("li", { title: meaning(word) }, h("i", { style: `background:${colour(hueOf(word))}` }), word)));
+
+function treeOfPaths({ nodes, names, threads }, words) {
+  const list = [];
   for (let i = 0; i < nodes.length; i += 6) {
-    const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6);
-    list.push({ depth, name: category < 0 ? threads[label] : names[label], hue: categoryHue(category), kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", value, self, count: calls });
+    const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6), text = category < 0 ? threads[label] : names[label], word = rangeWord(category, text);
+    words.add(word);
+    list.push({ depth, name: text, hue: hueOf(word), kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", value, self, count: calls });
   }
-  const whole = treeOf(list), state = { thread: -1, invert: false };
-  const flame = new Flame(whole, { label: "Flame graph" });
-  const renew = () => {
-    const root = state.thread < 0 ? whole : { ...whole, value: whole.children[state.thread].value, children: [whole.children[state.thread]] };
+  return treeOf(list);
+}
+
+function flameGraph(report) {
+  const flames = report.data.flames.filter((flame) => flame.nodes.length).map((data) => { const words = new Set(); return { data, words, tree: treeOfPaths(data, words) }; });
+  if (!flames.length) return null;
+  const state = { at: 0, thread: -1, invert: false }, flame = new Flame(flames[0].tree, { label: "Flame graph" });
+  const threads = h("select", { onchange: (event) => { state.thread = Number(event.target.value); renew(); } }), around = h("label", {}, "Thread ", threads), under = h("div");
+  function renew() {
+    const { tree } = flames[state.at], root = state.thread < 0 ? tree : { ...tree, value: tree.children[state.thread].value, children: [tree.children[state.thread]] };
     flame.set(state.invert ? inverted(root) : root);
-  };
-  return [h("div", { class: "tools" },
-    choice("Direction", ["from the thread in", "by self time"], (i) => { state.invert = i === 1; renew(); }),
-    whole.children.length > 1 ? h("label", {}, "Thread ", h("select", { onchange: (event) => { state.thread = Number(event.target.value); renew(); } },
-      h("option", { value: "-1" }, "all"), whole.children.slice(0, 500).map((node, i) => h("option", { value: i }, node.name)))) : null,
+  }
+  function choose(at) {
+    const { tree, words, data } = flames[at];
+    Object.assign(state, { at, thread: -1 });
+    threads.replaceChildren(h("option", { value: "-1" }, "all"), ...tree.children.slice(0, 500).map((node, i) => h("option", { value: i }, node.name)));
+    around.hidden = tree.children.length < 2;
+    under.replaceChildren(words.size > 2 ? colourLegend([...words], "Colours of the flame graph") : "",
+      data.left_out ? h("p", { class: "note" }, `${data.left_out.toLocaleString("en-US")} narrower call paths are part of the bars around them.`) : "");
+    renew();
+  }
+  choose(0);
+  return [h("div", { class: "tools" }, flames.length > 1 ? choice("Time of", flames.map(({ data }) => FLAMES[data.of]), choose) : null,
+    choice("Direction", ["from the thread in", "by self time"], (i) => { state.invert = i === 1; renew(); }), around,
     h("input", { type: "search", placeholder: "Search", "aria-label": "Search the flame graph", spellcheck: "false", oninput: (event) => flame.search(event.target.value) }),
     h("button", { type: "button", onclick: () => flame.zoom(flame.root) }, "Show all")),
-  flame.box, leftOut ? h("p", { class: "note" }, `${leftOut.toLocaleString("en-US")} narrower call paths are part of the bars around them.`) : null];
+  flame.box, under];
 }
 
 function memory(report) {
@@ -146,12 +168,14 @@ export const PANELS = [
   ["verdict", "Every rule", "What dwell tested, how sure it is, and what to record for what it could not test.", rulesPanel],
   ["account", "Account", "Where the time of the loop's thread goes. Look for waits, and for work that is not what the program is for.", (report) => tables(report, "Account", "account")],
   ["timeline", "Timeline", "Look for gaps, and for threads that wait for one another. The slowest, the median and the first steady step have every event; elsewhere short events are merged.", timeline],
-  ["steps", "Slowest steps", "Look at the last column: what took longer than in other steps.", (report) => tables(report, "Slowest steps", "steps")],
+  ["steps", "Slowest steps", "Look at what took longer than in other steps.", (report) => tables(report, "Slowest steps", "steps")],
   ["phases", "Phases", "Look for phases outside the steps: start-up, validation, checkpoints.", (report) => tables(report, "Phases", "phases")],
   ["operators", "Operators", "Self time excludes operators within. Many calls of short ones cost more in calls than in work.", (report) => grouped(report, "Operators", "operators")],
   ["layers", "Layers", "Width is time or memory with all inner layers. Look for a layer that is wider than its share of the work.", layers],
   ["tree", "Flame graph", "Width is time, and what is above called what is below. Look for wide bars at the bottom ends.", flameGraph],
   ["functions", "Functions", "Look for functions of your own with large self time.", (report) => tables(report, "Functions", "functions")],
+  ["hot", "CPU time", "By samples of call stacks: the functions that use the CPU, in all threads. Look for functions of your own with large self time.", (report) => grouped(report, "CPU time", "hot")],
+  ["waits", "Waits", "By samples of call stacks: where threads wait. Look at the thread whose work you wait for.", (report) => tables(report, "Waits", "waits")],
   ["actions", "Named ranges", "The names that the program gave. Look at share and at the distance of p50 and p99.", (report) => tables(report, "Named ranges", "actions")],
   ["events", "Events", "Events of the training engine, with the handlers that ran in them.", (report) => tables(report, "Events", "events", "handlers")],
   ["sequence", "Sequence", "The operators of one iteration in their order. Look for those that take longer as the run goes on.", (report) => tables(report, "Sequence", "sequence")],
@@ -165,5 +189,6 @@ export const PANELS = [
   ["streams", "Streams", "Look for streams that work one after the other and could overlap.", (report) => tables(report, "Streams", "streams")],
   ["ranks", "Ranks", "A strong colour is a rank that took longer in that step than the others did. A row of them is a straggler.", ranks],
   ["facts", "Facts", "Every quantity that verdicts are made from, or why it is not measured.", (report) => tables(report, "Facts", "facts")],
+  ["words", "Words", "What the words of this page mean. Each is also shown where the pointer rests on it.", wordList],
   ["environment", "Environment", "Where and how the program ran. Compare it when two reports differ.", environment],
 ];

@@ -10,7 +10,7 @@ export const isRanked = (steps) => Boolean(steps && steps.lanes.length > 1 && st
 const middle = (list) => { const sorted = list.slice().sort((a, b) => a - b); return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0; };
 const rankOf = (lane) => Number(/\brank (\d+)/i.exec(lane)?.[1] ?? Infinity);
 
-/** What a rank computed in a step: without the time in which it communicates, and so waits for the slow ones. */
+/** What a rank did in a step, until the next one: without the time in which it communicates, and so waits for the slow ones. */
 function ownTimes(steps) {
   const waits = steps.parts.indexOf("communication");
   return steps.steps.filter((step) => step.state !== 2).map((step) => ({ ...step, own: step.length - (waits < 0 ? 0 : step.parts[waits]) }));
@@ -31,30 +31,35 @@ function heatMap(steps, list, numbers, order, medians) {
 
 const scale = () => h("p", { class: "scale" }, "the median of ranks ", h("i", { "aria-hidden": "true" }), " twice as long or longer");
 
-/** One row a rank: sums of what the map shows. */
-function stragglers(steps, list, order, medians) {
+function mediansOf(list) {
+  const byStep = new Map();
+  for (const step of list) byStep.set(step.number, [...(byStep.get(step.number) || []), step.own]);
+  return new Map([...byStep].map(([number, lengths]) => [number, middle(lengths)]));
+}
+
+/** For each rank what the map shows, added up. The slowest comes first. */
+export function stragglers(steps, list = ownTimes(steps), medians = mediansOf(list)) {
   const slowest = new Map();
   for (const step of list) if (!(slowest.get(step.number)?.own >= step.own)) slowest.set(step.number, step);
-  const rows = order.map((lane) => {
+  return steps.lanes.map((_, lane) => {
     const own = list.filter((step) => step.lane === lane), longer = own.reduce((sum, step) => sum + Math.max(0, step.own - medians.get(step.number)), 0);
-    const median = middle(own.map((step) => step.own)), waits = own.reduce((sum, step) => sum + step.length - step.own, 0);
-    return [steps.lanes[lane], own.length ? own.filter((step) => slowest.get(step.number) === step).length / own.length : null, own.length ? longer / own.length : null, median,
-      own.length ? waits / own.length : null, own.length];
-  }).sort((a, b) => (b[2] ?? 0) - (a[2] ?? 0));
-  return tableOf({ rows, rows_cut: 0, columns: [{ name: "rank", label: "rank", unit: "", text: 1 }, { name: "last", label: "the slowest in", unit: "ratio", bar: 1 },
+    const mean = (sum) => (own.length ? sum / own.length : null);
+    return { lane, last: mean(own.filter((step) => slowest.get(step.number) === step).length), excess: mean(longer), median: middle(own.map((step) => step.own)),
+      waits: mean(own.reduce((sum, step) => sum + step.length - step.own, 0)), steps: own.length };
+  }).sort((a, b) => (b.excess ?? 0) - (a.excess ?? 0) || rankOf(steps.lanes[a.lane]) - rankOf(steps.lanes[b.lane]) || a.lane - b.lane);
+}
+
+const rankTable = (steps, list) => tableOf({ rows: list.map((rank) => [steps.lanes[rank.lane], rank.last, rank.excess, rank.median, rank.waits, rank.steps]), rows_cut: 0,
+  columns: [{ name: "rank", label: "rank", unit: "", text: 1 }, { name: "last", label: "the slowest in", unit: "ratio", bar: 1 },
     { name: "excess", label: "longer than the median rank, a step", unit: "ns" }, { name: "median", label: "median step, without communication", unit: "ns" },
     { name: "waits", label: "communication, a step", unit: "ns" }, { name: "steps", label: "steps", unit: "count" }] }, "Ranks");
-}
 
 /** @param {boolean} compared whether a sentence about the gain follows */
 export function ranksPanel(steps, compared) {
-  const list = ownTimes(steps), numbers = [...new Set(list.map((step) => step.number))].sort((a, b) => a - b), byStep = new Map();
-  for (const step of list) byStep.set(step.number, [...(byStep.get(step.number) || []), step.own]);
-  const medians = new Map([...byStep].map(([number, lengths]) => [number, middle(lengths)]));
-  const order = steps.lanes.map((_, lane) => lane).sort((a, b) => rankOf(steps.lanes[a]) - rankOf(steps.lanes[b]) || a - b);
-  const most = stragglers(steps, list, order, medians), columns = numbers.length;
-  return [heatMap(steps, list, numbers, order, medians), scale(), most,
-    h("p", { class: "note" }, `${columns.toLocaleString("en-US")} steps of ${order.length} ranks${steps.of > 1 ? `: of each ${steps.of} neighbouring steps of a rank the longest` : ""}. `
+  const list = ownTimes(steps), numbers = [...new Set(list.map((step) => step.number))].sort((a, b) => a - b), medians = mediansOf(list);
+  const ranks = stragglers(steps, list, medians), order = ranks.map((rank) => rank.lane), columns = numbers.length;
+  return [heatMap(steps, list, numbers, order, medians), scale(), rankTable(steps, ranks),
+    h("p", { class: "note" }, `${columns.toLocaleString("en-US")} steps of ${order.length} ranks, the slowest rank first${steps.of > 1 ? `: of each ${steps.of} neighbouring steps of a rank the longest` : ""}. `
       + "The time in communication is left out: in it a rank waits for the slowest one."), compared ? null : percentNote(list, medians)];
 }
 

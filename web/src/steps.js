@@ -2,11 +2,13 @@
 import { h, svg, name } from "./dom.js";
 import { time, percent, count } from "./format.js";
 import { colour } from "./theme.js";
+import { isRanked, stragglers } from "./ranks.js";
+import { meaning } from "./words.js";
 
 /** The share as the table of the parts has it; "" of a part without one: time without a CPU is no part of the loop's. */
 const shareOf = (part, all) => (part.share === undefined ? percent(part.ns / all) : typeof part.share === "number" ? percent(part.share) : "");
 
-/** @param {{name: string, ns: number, share: ?number}[]} parts that sum to the whole */
+/** A label has its number if both fit, otherwise its name alone, never a part of a number (style.css). @param {{name: string, ns: number, share: ?number}[]} parts that sum to the whole */
 export function partsBar(parts, hueOf, label) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   const shown = parts.filter((part) => part.ns > 0);
@@ -14,14 +16,14 @@ export function partsBar(parts, hueOf, label) {
   return h("div", { class: "parts", role: "img", "aria-label": `${label}: ${text}` },
     shown.map((part) =>
       h("span", { style: `flex:${part.ns / all} 0 0;background:${colour(hueOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
-        part.ns / all > 0.09 ? h("span", {}, name(part.name), ` ${shareOf(part, all)}`) : null)));
+        h("span", { class: "label" }, name(part.name), h("span", {}, shareOf(part, all))))));
 }
 
 /** The list below the bar. */
 export function partsList(parts, hueOf) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   return h("ul", { class: "legend" }, parts.filter((part) => part.ns > 0).map((part) =>
-    h("li", {}, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
+    h("li", { title: meaning(part.name) }, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
 }
 
 /** Steps of the data, decoded. */
@@ -32,9 +34,33 @@ export function readSteps(data) {
     const [lane, number, begin, length, state, why, extra] = data.steps.slice(i, i + 7);
     steps.push({ lane, number, begin, length, state, why: why < 0 ? null : data.why[why], extra, parts: data.steps.slice(i + 7, i + width) });
   }
+  addGaps(data, steps);
   return { ...data, steps };
 }
 
+/** A step lasts until the next one begins: what lies between is a part of it. Of merged steps that is not known. */
+function addGaps(data, steps) {
+  const gapOf = new Map();
+  for (let lane = 0; data.of === 1 && lane < data.lanes.length; lane++) {
+    const list = steps.filter((step) => step.lane === lane).sort((a, b) => a.begin - b.begin);
+    list.forEach((step, i) => gapOf.set(step, Math.max(0, (list[i + 1]?.begin ?? 0) - step.begin - step.length)));
+  }
+  const has = [...gapOf.values()].some((gap) => gap > 0);
+  for (const step of steps) {
+    step.own = step.length;
+    if (!has) continue;
+    step.parts.push(gapOf.get(step));
+    step.length += gapOf.get(step);
+  }
+  if (has) data.parts = [...data.parts, BETWEEN];
+}
+
+/** Of ranks the slowest comes first: all ranks' steps are as long as its own, so what it computed decides. */
+function laneOrder(steps) {
+  return isRanked(steps) ? stragglers(steps).map((item) => item.lane) : steps.lanes.map((_, lane) => lane);
+}
+
+const BETWEEN = "between steps";
 const USUAL = 1.1; /* times the median: a step that is no longer needs no explanation */
 const HEIGHT = 180, LEFT = 58, BOTTOM = 18, TOP = 8;
 
@@ -68,9 +94,9 @@ function stackPaths(steps, parts, x, y, width) {
 
 function details(steps, step, hueOf, report) {
   const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).sort((a, b) => b.ns - a.ns);
-  const ratio = steps.p50_ns ? step.length / steps.p50_ns : 0;
+  const ratio = steps.p50_ns ? step.length / steps.p50_ns : 0, gap = step.length - step.own;
   const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
-    ` took ${time(step.length)}`, ratio ? `, ${ratio.toFixed(2)} times the median` : "", ". "];
+    ` took ${time(step.length)}`, ratio ? `, ${ratio.toFixed(2)} times the median` : "", gap > step.length / 20 ? `, of it ${time(gap)} between its end and the next step` : "", ". "];
   if (step.state === 1) words.push("Part of it was not recorded.");
   else if (step.state === 2) words.push("It did not end.");
   else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
@@ -80,8 +106,9 @@ function details(steps, step, hueOf, report) {
   return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);
 }
 
-export function stepsChart(steps, hueOf, report) {
-  const lane = { index: 0 };
+export function stepsChart(steps, hueOf, report, median) {
+  steps.p50_ns = median || steps.p50_ns;
+  const lane = { index: 0 }, lanes = laneOrder(steps);
   const root = h("div", { class: "steps" }), plot = h("div", { class: "plot" }), panel = h("div", { class: "details", "aria-live": "polite" });
   const slowest = h("p", { class: "slowest" });
   let list = [], at = -1, marker = null, geometry = null;
@@ -113,6 +140,7 @@ export function stepsChart(steps, hueOf, report) {
       ticks(top).map((ns) => [svg("line", { x1: LEFT, x2: whole, y1: y(ns), y2: y(ns), class: "grid" }), svg("text", { x: LEFT - 8, y: y(ns) + 4, class: "tick", "text-anchor": "end" }, ns ? time(ns) : "0")]).flat(),
       stackPaths(list, steps.parts, x, y, width).map((d, i) => svg("path", { d, style: `fill:${colour(hueOf(steps.parts[i]))}` })),
       steps.p50_ns && steps.p50_ns < top ? svg("line", { x1: LEFT, x2: whole, y1: y(steps.p50_ns), y2: y(steps.p50_ns), class: "median" }) : null,
+      steps.p50_ns && steps.p50_ns < top ? svg("text", { x: whole - 2, y: y(steps.p50_ns) - 4, class: "tick haloed", "text-anchor": "end" }, `median ${time(steps.p50_ns)}`) : null,
       over, marker,
       svg("text", { x: LEFT, y: HEIGHT - 3, class: "tick" }, `step ${list[0]?.number ?? ""}`),
       svg("text", { x: end - 2, y: HEIGHT - 3, class: "tick", "text-anchor": "end" }, list.length > 1 && end - LEFT > 150 ? `step ${list.at(-1).number}` : "")));
@@ -138,10 +166,10 @@ export function stepsChart(steps, hueOf, report) {
   });
   if (steps.lanes.length > 1)
     root.append(h("p", {}, h("label", {}, "Steps of ", h("select", { onchange: (event) => choose(Number(event.target.value)) },
-      steps.lanes.map((text, i) => h("option", { value: i }, text))))));
+      lanes.map((at) => h("option", { value: at }, steps.lanes[at]))))));
   root.append(plot, slowest, panel);
   if (steps.of > 1) root.append(h("p", { class: "note" }, `A bar is the longest of ${steps.of} neighbouring steps; there are ${count(steps.count)}.`));
   new ResizeObserver(() => draw()).observe(plot);
-  choose(0);
+  choose(lanes[0]);
   return root;
 }

@@ -1,7 +1,12 @@
 /** Tables: sort, filter, more rows. A table of a tree keeps its order and its indentation. */
 import { h, name } from "./dom.js";
 import { cell, sign } from "./format.js";
+import { meaning } from "./words.js";
 
+/** Views whose rows are parts with names of dwell's. */
+const PARTS_IN = ["overview", "phases", "account", "device"];
+
+const MOST_WIDE = 8; /* columns of a table whose bars take what is left of the page's width */
 const FIRST = 15, FILTER_FROM = 12;
 
 /** Rows of the data as objects with their column's names. */
@@ -9,12 +14,14 @@ export function rowsOf(table) {
   return table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column.name, row[i]])));
 }
 
-/** The column with bars stands next to the names, so that it is seen first. */
+/** What a view's table is looked at for, besides its bars. */
+const KEYS = { operators: ["self_per_step_ns"], steps: ["why"], dataloader: ["ready"], layers: ["total_ns"], verdict: ["rule"] };
+
+/** The column with bars and the view's key column stand next to the names, so that they are seen first. */
 function columnsOf(table) {
   const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
-  const bar = columns.findIndex(({ column }) => column.bar && column.unit === "ratio"), first = columns.findIndex(({ column }) => !column.text);
-  if (bar > first && first > 0) columns.splice(first, 0, ...columns.splice(bar, 1));
-  return columns;
+  const keys = KEYS[table.view] || [], isKey = ({ column }, i) => i > 0 && ((column.bar && column.unit === "ratio") || keys.includes(column.name));
+  return [...columns.slice(0, 1), ...columns.filter(isKey), ...columns.filter((item, i) => i > 0 && !isKey(item, i))];
 }
 
 const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
@@ -40,10 +47,10 @@ function filtered(table, order, text) {
   return order.filter((i) => hit[i]);
 }
 
-function headCell(column, state, sort) {
+function headCell(column, state, sort, hasBars) {
   const { sorted, isTree } = state, is = sorted?.column === column;
   const text = column.label || "time";
-  return h("th", { scope: "col", class: column.text ? "text" : null, "aria-sort": is ? (sorted.ascending ? "ascending" : "descending") : null },
+  return h("th", { scope: "col", title: meaning(text), class: [column.text && "text", hasBars && "bar"].filter(Boolean).join(" ") || null, "aria-sort": is ? (sorted.ascending ? "ascending" : "descending") : null },
     isTree ? text : h("button", { type: "button", onclick: () => sort(column) }, text, h("span", { class: "arrow", "aria-hidden": "true" }, is ? (sorted.ascending ? "▲" : "▼") : "")));
 }
 
@@ -52,11 +59,13 @@ function bodyRow(table, columns, row, most) {
     const value = row === -1 ? table.totals[at] : table.rows[row][at], plain = cell(value, column.unit), text = (column.signed ? sign(value, plain) : plain) || (i === 0 ? "(no name)" : "");
     const share = most[at] && typeof value === "number" ? Math.max(0, Math.min(1, value / most[at])) : 0;
     const attributes = { class: [column.text && "text", share && "bar"].filter(Boolean).join(" ") || null,
-      title: typeof value === "number" && column.unit ? `${value} ${column.unit}` : text.length > 48 ? text : null };
+      title: typeof value === "number" && column.unit ? `${value} ${column.unit}` : text.length > 48 ? text : i === 0 && PARTS_IN.includes(table.view) ? meaning(text) : null };
     if (share) attributes.style = `--bar:${share.toFixed(3)}`;
     const depth = i === 0 && row >= 0 && table.depths ? table.depths[row] : 0;
     if (depth) attributes.style = `padding-left:${(0.5 + Math.min(depth, 24) * 1.1).toFixed(1)}em`;
-    return i === 0 ? h("th", { scope: "row", ...attributes }, name(text)) : h("td", attributes, typeof value === "string" ? name(text) : text);
+    const words = i === 0 || typeof value === "string" ? name(text) : text;
+    if (typeof words !== "string") words.style.setProperty("--letters", Math.min(60, text.length));
+    return i === 0 ? h("th", { scope: "row", ...attributes }, words) : h("td", attributes, words);
   });
 }
 
@@ -87,7 +96,7 @@ export function tableOf(table, label) {
   }
   function draw() {
     const rows = filtered(table, state.order, state.text), cut = table.rows_cut;
-    head.replaceChildren(h("tr", {}, columns.map(({ column }) => headCell(column, state, sort))));
+    head.replaceChildren(h("tr", {}, columns.map(({ column, at }) => headCell(column, state, sort, Boolean(most[at])))));
     body.replaceChildren(...rows.slice(0, state.shown).map((row) => h("tr", {}, bodyRow(table, columns, row, most))));
     foot.replaceChildren(...(totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
     status.textContent = state.text ? `${rows.length} of ${table.rows.length} rows` : "";
@@ -103,5 +112,5 @@ export function tableOf(table, label) {
     : null;
   return h("div", { class: "table" }, filter,
     h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${label}, table` },
-      h("table", { "aria-label": label }, head, body, foot)), under);
+      h("table", { "aria-label": label, class: most.some(Boolean) && columns.length <= MOST_WIDE ? "barred" : null }, head, body, foot)), under);
 }

@@ -21,12 +21,12 @@
 #include "format/keys.h"
 #include "native.h"
 
-DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
-DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
-DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch::save", NULL);
-DWELL_SITE(wait_site, DWELL_CATEGORY_DATA, "DataLoader", "wait for its threads");
-DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
-DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch::load", NULL);
+DWP_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
+DWP_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
+DWP_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch::save", NULL);
+DWP_SITE(wait_site, DWELL_CATEGORY_DATA, "DataLoader", "wait for its threads");
+DWP_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
+DWP_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch::load", NULL);
 
 /* Guards the state of all threads, and the numbers of optimizers. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -10,7 +10,8 @@
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
  *   - calls of libc that may wait, which the sampler measures, each as a range;
  *   - what the sampler measured of itself where threads, children and programs began and ended;
- *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
+ *   - what recorded steps take longer than others, where devices are recorded in bursts (bursts.c): CUPTI's own work. Where
+ *     everything was recorded that is not known, and not in the estimate.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,6 @@
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/core/product.h"
-#include "model/device/sums.h"
 #include "model/time/profiles.h"
 #include "model/time/threads.h"
 
@@ -77,42 +77,9 @@ static bool cost_has_cupti(const struct dw_source *source)
 	return source->events_count > 0 && dw_source_meta(source, DW_NO_INDEX, DW_KEY_CUDA);
 }
 
-/* Calls that caused work of a device in the counted steps, also those of autograd's threads. */
-static double cost_launches_of_steps(struct dw_model *model, const struct dw_steps *steps, struct dwell_error *error)
-{
-	const struct dw_device_work *work = dw_model_device_work(model, error);
-	const struct dw_device_moment *moments = NULL;
-	size_t count = 0, at = 0;
-	double launches = 0;
-
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i]; /* by thread and begin, as the moments of a thread */
-
-		if (!i || step->thread != step[-1].thread) {
-			moments = dw_model_device_moments(model, DW_DEVICE_FOR_THREAD, step->thread, &count, error);
-			at = 0;
-		}
-		for (; work && moments && at < count && moments[at].start_ns < step->end_ns; at++)
-			launches +=
-				step->counted && moments[at].start_ns >= step->start_ns && !work->calls[moments[at].call].further;
-	}
-	return launches;
-}
-
-static double cost_launches_of_run(struct dw_model *model, struct dwell_error *error)
-{
-	const struct dw_device_work *work = dw_model_device_work(model, error);
-	double launches = 0;
-
-	for (size_t i = 0; work && i < work->call_count; i++)
-		launches += work->calls[i].in_scope && work->calls[i].work && !work->calls[i].further;
-	return launches;
-}
-
 /* What recording one step costs in its thread, apart from the part "profiler". Of a mean step, if others were recorded
  * without operators. */
-static double cost_of_step(struct dw_model *model, const struct dw_steps *steps, double range_ns, double *cupti_ns,
-                           struct dwell_error *error)
+static double cost_of_step(struct dw_model *model, const struct dw_steps *steps, double range_ns, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	struct dw_model *inside = dw_model_counted(model, DW_COUNTED_STEP_THREADS, error);
@@ -120,8 +87,9 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 	double recorded_ns = cost_number(source, DW_KEY_TORCH_RECORDED_NS),
 		   reduced_ns = cost_number(source, DW_KEY_TORCH_REDUCED_NS);
 	double step_ns = cost_number(source, DW_KEY_NATIVE_STEP_NS), count = (double)steps->recorded_count, ns;
+	const struct dw_facts_bursts *bursts = cost_has_cupti(source) ? dw_facts_bursts(model, error) : NULL;
 
-	if (!flat)
+	if (!flat || (cost_has_cupti(source) && !bursts))
 		return NAN;
 	if (steps->reduced_count && isfinite(recorded_ns) && isfinite(reduced_ns))
 		ns = recorded_ns * count + reduced_ns * (double)steps->reduced_count;
@@ -129,12 +97,10 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 		ns = (double)flat->ranges * range_ns + cost_torch_ns(source, inside, range_ns, error);
 	if (step_ns > 0)
 		ns += step_ns * count;
-	if (cost_has_cupti(source))
-		*cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_steps(model, steps, error);
-	ns += *cupti_ns;
-	count += (double)steps->reduced_count;
-	*cupti_ns /= count;
-	return ns / count;
+	/* Measured, it has what the probe measured of itself in these steps, too. */
+	if (bursts && bursts->known)
+		ns += fmax(0, bursts->ns * (double)bursts->recorded_steps - ns);
+	return ns / (count + (double)steps->reduced_count);
 }
 
 /* A call of libc that may wait is measured by two readings of the clock, as a range is. Where the calls are in time is not
@@ -182,7 +148,8 @@ static bool cost_compute(struct dw_model *model, const void *request, void *resu
 	whole_ns = parts->ns - parts->no_cpu_ns;
 	if (!isfinite(range_ns) || !steps->recorded_count || !(whole_ns > 0))
 		return true;
-	ns = cost_of_step(model, steps, range_ns, &to->cupti_ns, NULL);
+	ns = cost_of_step(model, steps, range_ns, NULL);
+	to->cupti = cost_has_cupti(source);
 	to->part_ns = cost_part_ns(parts);
 	to->share = fmin(1, (ns + to->part_ns) / whole_ns + cost_of_sampler(model, range_ns, (double)source->end_ns));
 	to->ns = to->share * whole_ns;
@@ -226,9 +193,8 @@ struct dw_facts_cost dw_facts_cost_of_run(struct dw_model *model, double wall_ns
 		return cost;
 	if (all > 0) {
 		ns = cost_own_ranges(model, error) + cost_torch_ns(source, model, range_ns, error);
-		if (cost_has_cupti(source))
-			cost.cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_run(model, error);
-		cost.share = fmin(1, (most / 2 * range_ns + ns * most / all + cost.cupti_ns) / wall_ns);
+		cost.cupti = cost_has_cupti(source);
+		cost.share = fmin(1, (most / 2 * range_ns + ns * most / all) / wall_ns);
 	}
 	ns = cost_of_sampler(model, range_ns, wall_ns);
 	if (ns > 0)

@@ -149,16 +149,22 @@ struct dw_loop_operators {
 /* Walks the records, unless the profile by name of the counted steps is known. NULL with `error` if memory ran out. */
 const struct dw_loop_operators *dw_facts_loop_operators(struct dw_model *model, struct dwell_error *error);
 
-/* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
- * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
-#define DW_CUPTI_LAUNCH_NS 10000.0
+/* How much longer a step takes while devices are recorded, from a run in which they are recorded in bursts (bursts.c). */
+struct dw_facts_bursts {
+	bool known;              /* the others below are; else too few stretches alternate, or everything was recorded */
+	double ns, low_ns, high_ns; /* with its 95% interval; ns is below 0 where chance decides */
+	size_t stretches;        /* recorded ones that were compared */
+	size_t recorded_steps, other_steps;
+};
+/* Computed once for a model. NULL with `error` if memory ran out. */
+const struct dw_facts_bursts *dw_facts_bursts(struct dw_model *model, struct dwell_error *error);
 
 /* What recording cost: an estimate, and one figure for all that report it (cost.c). */
 struct dw_facts_cost {
 	double share;    /* of the loop, as the parts' shares; without steps, of the run. NaN: not known */
 	double ns;       /* of a mean iteration, or of the run */
 	double part_ns;  /* of it: the part "profiler" of dw_facts_loop_parts(). The rest lies in other parts */
-	double cupti_ns; /* of it: CUPTI's own */
+	bool cupti;      /* CUPTI recorded devices. Its own part is in the rest only if dw_facts_bursts() knows it */
 };
 /* Computed once for a model. NULL with `error` if memory ran out. */
 const struct dw_facts_cost *dw_facts_cost(struct dw_model *model, struct dwell_error *error);

@@ -2,7 +2,7 @@
  * A picture of a comparison: a row for each rank, a column for each group of steps, coloured by how
  * much longer the rank worked than the median rank. It is an SVG of bounded size: with many ranks
  * or steps a cell shows the largest excess of those that it stands for. The darkest colour is that of the
- * excess that one cell of twenty exceeds, so that noise stays light.
+ * excess that one cell of twenty exceeds, so that noise stays faint. On dark paper strong colours are light.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -11,9 +11,11 @@
 
 #define MOST_ROWS 256u
 #define MOST_COLUMNS 400u
-#define LEFT 90
+#define LEVELS 21 /* of colours */
+#define LEFT 70
 #define TOP 58
-#define PLOT_WIDTH 800.0
+#define PLOT_WIDTH 760.0
+#define RIGHT 90 /* for the values of the ranks */
 
 struct picture {
 	const struct dw_ranks *ranks;
@@ -32,15 +34,35 @@ static void picture_put(FILE *svg, const char *format, ...)
 	va_end(arguments);
 }
 
-/* From white over orange to dark red, which also differ in brightness. */
-static void picture_colour(const struct picture *picture, double excess, int colour[3])
+/* On light paper from white over orange to dark red, on dark paper from black over brown to a light orange: strong colours
+ * stand out from the paper on both. */
+static void picture_style(FILE *svg)
 {
-	static const int stops[3][3] = { { 245, 245, 240 }, { 240, 150, 60 }, { 130, 10, 30 } };
-	double at = fmin(1, fmax(0, excess / picture->darkest)) * 2;
-	int stop = at >= 1;
+	static const int stops[2][3][3] = { { { 245, 245, 240 }, { 240, 150, 60 }, { 130, 10, 30 } },
+		                                { { 34, 38, 43 }, { 150, 78, 24 }, { 255, 178, 110 } } };
 
-	for (int i = 0; i < 3; i++)
-		colour[i] = (int)lround(stops[stop][i] + (at - stop) * (stops[stop + 1][i] - stops[stop][i]));
+	picture_put(svg, "<style>\nsvg{color-scheme:light dark;max-width:100%%;height:auto}.slow{font-weight:700}\n"
+	            ".paper{fill:#fcfcfb}text{fill:#1d2126}.faint{fill:#59616b}\n");
+	for (int dark = 0; dark < 2; dark++) {
+		if (dark)
+			picture_put(svg, "@media (prefers-color-scheme:dark){.paper{fill:#15181c}text{fill:#f0f1f3}.faint{fill:#a4acb6}\n");
+		for (int level = 0; level < LEVELS; level++) {
+			double at = level * 2.0 / (LEVELS - 1);
+			const int(*of)[3] = &stops[dark][at > 1];
+			int colour[3];
+
+			for (int i = 0; i < 3; i++)
+				colour[i] = (int)lround(of[0][i] + (at - (at > 1)) * (of[1][i] - of[0][i]));
+			picture_put(svg, ".e%d{fill:#%02x%02x%02x}", level, colour[0], colour[1], colour[2]);
+		}
+		picture_put(svg, dark ? "}\n" : "\n");
+	}
+	picture_put(svg, "</style>\n");
+}
+
+static int picture_level(const struct picture *picture, double excess)
+{
+	return (int)lround(fmin(1, fmax(0, excess / picture->darkest)) * (LEVELS - 1));
 }
 
 /* The largest excess of the ranks and spans of one cell; NaN: none was compared. */
@@ -81,63 +103,74 @@ static double picture_darkest(const struct picture *picture)
 	return values[at];
 }
 
+/* The rank's name, its cells, and how much longer it worked than the median rank, in the median step. */
 static void picture_row(const struct picture *picture, size_t row, double height)
 {
 	const struct dw_ranks *ranks = picture->ranks;
-	FILE *svg = picture->svg;
-	size_t columns = picture->columns;
-	double width = PLOT_WIDTH / (double)columns, y = TOP + height * (double)row;
 	size_t first = row * ranks->count / picture->rows;
+	const struct dw_rank_result *result = &ranks->results[first];
+	double width = PLOT_WIDTH / (double)picture->columns, y = TOP + height * (double)row;
 
-	if (height >= 10 || row % (size_t)ceil(10 / height) == 0)
-		picture_put(svg, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">rank %d</text>\n", LEFT - 8, y + height / 2 + 4,
-		            ranks->results[first].rank->rank >= 0 ? ranks->results[first].rank->rank : (int)first);
-	for (size_t column = 0; column < columns; column++) {
+	if (height >= 10 || row % (size_t)ceil(10 / height) == 0) {
+		picture_put(picture->svg, "<text%s x=\"%d\" y=\"%.1f\" text-anchor=\"end\">rank %d</text>\n",
+		            result->slow || result->may ? " class=\"slow\"" : "", LEFT - 8, y + height / 2 + 4,
+		            result->rank->rank >= 0 ? result->rank->rank : (int)first);
+		if (!isnan(result->excess) && picture->rows == ranks->count)
+			picture_put(picture->svg, "<text%s x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%+.1f%%</text>\n",
+			            result->slow || result->may ? " class=\"slow\"" : "", LEFT + PLOT_WIDTH + RIGHT - 20,
+			            y + height / 2 + 4, result->excess * 100);
+	}
+	for (size_t column = 0; column < picture->columns; column++) {
 		double excess = picture_cell(picture, row, column);
-		int colour[3];
 
-		if (isnan(excess))
-			continue;
-		picture_colour(picture, excess, colour);
-		picture_put(svg, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
-		            LEFT + width * (double)column, y, width + 0.1, height + 0.1, colour[0], colour[1], colour[2]);
+		if (!isnan(excess))
+			picture_put(picture->svg, "<rect class=\"e%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
+			            picture_level(picture, excess), LEFT + width * (double)column, y, width + 0.1, height + 0.1);
 	}
 }
 
 static void picture_legend(const struct picture *picture)
 {
-	FILE *svg = picture->svg;
-
-	for (int i = 0; i <= 10; i++) {
-		int colour[3];
-
-		picture_colour(picture, picture->darkest * i / 10, colour);
-		picture_put(svg, "<rect x=\"%d\" y=\"30\" width=\"16\" height=\"10\" fill=\"#%02x%02x%02x\"/>\n",
-		            LEFT + 250 + 16 * i, colour[0], colour[1], colour[2]);
-	}
-	picture_put(svg,
-		"<text x=\"%d\" y=\"39\" text-anchor=\"end\">work beyond the median rank: 0%%</text>\n"
-		"<text x=\"%d\" y=\"39\">%.0f%% and more</text>\n",
-		LEFT + 244, LEFT + 250 + 16 * 11 + 6, picture->darkest * 100);
+	for (int i = 0; i < LEVELS; i += 2)
+		picture_put(picture->svg, "<rect class=\"e%d\" x=\"%d\" y=\"30\" width=\"16\" height=\"10\"/>\n", i, LEFT + 220 + 8 * i);
+	picture_put(picture->svg,
+		"<text class=\"faint\" x=\"%d\" y=\"39\" text-anchor=\"end\">work beyond the median rank: 0%%</text>\n"
+		"<text class=\"faint\" x=\"%d\" y=\"39\">%.0f%% and more</text>\n",
+		LEFT + 214, LEFT + 220 + 8 * LEVELS + 14, picture->darkest * 100);
+	if (picture->rows == picture->ranks->count)
+		picture_put(picture->svg, "<text class=\"faint\" x=\"%.0f\" y=\"%d\" text-anchor=\"end\">median step</text>\n",
+		            LEFT + PLOT_WIDTH + RIGHT - 20, TOP - 8);
 }
 
-/* The numbers of the first and the last step, and what a cell stands for. */
+/* 1, 2 or 5 times a power of ten, so that at most eight numbers stand below the steps. */
+static uint64_t picture_tick(uint64_t steps)
+{
+	for (uint64_t ten = 1;; ten *= 10)
+		for (uint64_t tick = 1; tick <= 5; tick = tick * 2 + (tick == 2))
+			if (tick * ten * 8 >= steps)
+				return tick * ten;
+}
+
+/* The numbers of steps, and what a cell stands for. */
 static void picture_axis(const struct picture *picture, double bottom)
 {
 	const struct dw_ranks *ranks = picture->ranks;
-	uint64_t last = ranks->first_step + ((uint64_t)ranks->span_count << ranks->span_log2) - 1;
-	double steps = ldexp((double)ranks->span_count, (int)ranks->span_log2) / (double)picture->columns;
+	uint64_t steps = (uint64_t)ranks->span_count << ranks->span_log2, tick = picture_tick(steps);
+	double cell = (double)steps / (double)picture->columns;
 
-	picture_put(picture->svg,
-	            "<text x=\"%d\" y=\"%.0f\">step %llu</text>\n"
-	            "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">step %llu</text>\n",
-	            LEFT, bottom + 16, (unsigned long long)ranks->first_step, LEFT + PLOT_WIDTH, bottom + 16,
-	            (unsigned long long)last);
-	if (steps > 1 || ranks->count > picture->rows)
+	for (uint64_t at = (ranks->first_step + tick - 1) / tick * tick; at < ranks->first_step + steps; at += tick) {
+		double x = LEFT + ((double)(at - ranks->first_step) + 0.5) * PLOT_WIDTH / (double)steps;
+
+		picture_put(picture->svg, "<rect class=\"faint\" x=\"%.1f\" y=\"%.0f\" width=\"1\" height=\"4\"/>"
+		            "<text class=\"faint\" x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%llu</text>\n",
+		            x, bottom + 1, x, bottom + 16, (unsigned long long)at);
+	}
+	picture_put(picture->svg, "<text class=\"faint\" x=\"%d\" y=\"%.0f\" text-anchor=\"end\">step</text>\n", LEFT - 8, bottom + 16);
+	if (cell > 1 || ranks->count > picture->rows)
 		picture_put(picture->svg,
-		            "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">a cell shows the largest excess of up to %.0f steps%s"
-		            "</text>\n",
-		            LEFT + PLOT_WIDTH / 2, bottom + 16, ceil(steps) * ceil((double)ranks->count / (double)picture->rows),
+		            "<text class=\"faint\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">a cell shows the largest excess of up to "
+		            "%.0f steps%s</text>\n",
+		            LEFT + PLOT_WIDTH / 2, bottom + 32, ceil(cell) * ceil((double)ranks->count / (double)picture->rows),
 		            ranks->count > picture->rows ? " of ranks" : "");
 }
 
@@ -150,12 +183,13 @@ void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg)
 	double height = rows <= 16 ? 20 : rows <= 64 ? 10 : 4, bottom = TOP + height * (double)rows;
 
 	picture_put(svg,
-	            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
-	            "font-family=\"sans-serif\" font-size=\"11\" fill=\"#333\">\n",
-	            LEFT + (int)PLOT_WIDTH + 20, bottom + 34);
+	            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+	            "font-family=\"system-ui,sans-serif\" font-size=\"11\">\n",
+	            LEFT + (int)PLOT_WIDTH + RIGHT, bottom + 42, LEFT + (int)PLOT_WIDTH + RIGHT, bottom + 42);
+	picture_style(svg);
 	picture_put(svg,
 	            "<title>Ranks and steps: who takes longer than the median rank</title>\n"
-	            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+	            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
 	            "<text x=\"%d\" y=\"20\" font-size=\"14\">Which rank took longer, in which step</text>\n",
 	            LEFT);
 	picture.darkest = picture_darkest(&picture);

@@ -8,7 +8,7 @@
  * If ITT's variable is set already, its collector stays, and ITT is not recorded. With NVTX's,
  * libdwell-injected loads the other library too and passes everything on. CUDA's driver loads what
  * CUDA_INJECTION64_PATH names at a program's first use of a device; if it names another tool, that one stays.
- * The same is true of NCCL's plugin.
+ * NCCL's plugin passes on to another one, as libdwell-injected does.
  */
 #include "program/injected.h"
 
@@ -26,6 +26,7 @@
 #define ITT "INTEL_LIBITTNOTIFY64"
 #define NVTX "NVTX_INJECTION64_PATH"
 #define NCCL "NCCL_PROFILER_PLUGIN"
+#define NCCL_LIBRARY "libdwell-nccl.so"
 
 #define CUDA_LIBRARY "libdwell-cuda.so"
 #define CUDA "CUDA_INJECTION64_PATH"
@@ -37,12 +38,24 @@ static bool injected_find_library(const struct dw_executable *executable, enum d
 }
 
 /* The variable's value if it names another library than dwell's, else NULL. */
-static const char *injected_other(const char *variable)
+static const char *injected_other(const char *variable, const char *own)
 {
 	const char *value = getenv(variable);
 	const char *slash = value ? strrchr(value, '/') : NULL;
 
-	return value && *value && strcmp(slash ? slash + 1 : value, LIBRARY) != 0 ? value : NULL;
+	return value && *value && strcmp(slash ? slash + 1 : value, own) != 0 ? value : NULL;
+}
+
+/* NCCL loads one plugin: dwell's passes on to another one what that asks for. What NCCL has built in it cannot load. */
+static void injected_set_nccl(const char *library)
+{
+	const char *other = injected_other(NCCL, NCCL_LIBRARY);
+
+	if (other && (strcmp(other, "STATIC_PLUGIN") == 0 || strcmp(other, "none") == 0))
+		return;
+	if (other)
+		setenv("DWELL_NCCL_NEXT", other, 1);
+	setenv(NCCL, library, 1);
 }
 
 void dw_injected_set(const struct dw_executable *executable, bool itt, bool nvtx)
@@ -50,10 +63,10 @@ void dw_injected_set(const struct dw_executable *executable, bool itt, bool nvtx
 	char library[4096];
 
 	if (injected_find_library(executable, DW_INSTALLED_NCCL, library))
-		setenv(NCCL, library, 0);
+		injected_set_nccl(library);
 	if ((!itt && !nvtx) || !injected_find_library(executable, DW_INSTALLED_INJECTED, library))
 		return;
-	if (itt && injected_other(ITT))
+	if (itt && injected_other(ITT, LIBRARY))
 		dw_say("ITT is not recorded: " ITT " names another collector, %s", getenv(ITT));
 	else if (itt)
 		setenv(ITT, library, 1);
@@ -62,7 +75,7 @@ void dw_injected_set(const struct dw_executable *executable, bool itt, bool nvtx
 	if (itt && !getenv("DNNL_ITT_TASK_LEVEL"))
 		setenv("ONEDNN_ITT_TASK_LEVEL", "1", 0);
 	if (nvtx) {
-		if (injected_other(NVTX))
+		if (injected_other(NVTX, LIBRARY))
 			setenv("DWELL_NVTX_NEXT", getenv(NVTX), 1);
 		setenv(NVTX, library, 1);
 	}

@@ -6,7 +6,7 @@
  *
  *   {"version":1,"dwell":"0.1.0","trace":{"paths","bytes","created_s","end_ns","live"},
  *    "tables":[a table of each view that the trace has data for],
- *    "steps":{...},"flame":{...},"memory":[...],"environment":[...],"timeline":{...}}
+ *    "steps":{...},"flames":[...],"memory":[...],"environment":[...],"timeline":{...}}
  *
  *   report.c         the file, the list of views
  *   report_table.c   tables

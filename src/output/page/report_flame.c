@@ -1,9 +1,11 @@
 /*
  * Call paths for the flame graph of the page; see report.h.
  *
- *   {"names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]}
+ *   [{"of":"ranges","names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]},
+ *    {"of":"samples",...},{"of":"waits",...}]
  *
- * Without ranges they are paths of functions in samples, whose calls are samples. Nodes are depth first; those of depth
+ * Those of samples and waits are paths of functions, whose calls are samples. What the trace does not have is not in the
+ * list. Nodes are depth first; those of depth
  * 0 are threads, whose category is -1. Narrow nodes are left out, with all below them: the least width is doubled until
  * few enough remain.
  */
@@ -95,15 +97,13 @@ static void flame_put_thread(struct flame *flame, const struct dw_path *node, vo
 	DW_PAGE_PUT(to, "'#':#", node->symbol, dw_view_thread_name(flame->model, node->symbol, false, name));
 }
 
-int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)
+static int flame_put(struct dw_writer_out *out, struct dw_model *model, const char *of, const struct dw_paths *paths,
+                     struct dwell_error *error)
 {
-	struct flame flame = { .model = model, .paths = dw_model_drawn_paths(model, NULL, error) };
-	size_t symbols, shown;
+	struct flame flame = { .model = model, .paths = paths };
+	size_t symbols = paths->symbol_count, shown;
 	uint64_t least_ns;
 
-	if (!flame.paths)
-		return error->code;
-	symbols = flame.paths->symbol_count;
 	flame.number = calloc(symbols + 1, sizeof *flame.number);
 	flame.names = calloc(symbols + 1, sizeof *flame.names);
 	if (!flame.number || !flame.names) {
@@ -112,7 +112,7 @@ int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct 
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing call paths");
 	}
 	least_ns = flame_least_ns(&flame);
-	dw_out_text(out, "{\"nodes\":[");
+	DW_OUT_JSON(out, "{'of':#,'nodes':[", of);
 	shown = flame_walk(&flame, least_ns, flame_put_node, out);
 	DW_PAGE_PUT(out, "],'left_out':#,'threads':{", flame.paths->count - shown);
 	flame.any = false;
@@ -126,4 +126,30 @@ int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct 
 	free(flame.number);
 	free(flame.names);
 	return 0;
+}
+
+int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)
+{
+	static const char *const metrics[] = { NULL, DW_METRIC_SAMPLES, DW_METRIC_WAITS };
+	bool any = false, has_samples = false;
+	int result = 0;
+
+	dw_out_text(out, "[");
+	for (size_t i = 0; i < sizeof metrics / sizeof *metrics && !result; i++) {
+		const struct dw_paths *paths;
+
+		if (i == 1 && has_samples)
+			continue;
+		paths = dw_model_drawn_paths(model, metrics[i], error);
+		if (!paths && error->code != DWELL_E_NO_DATA)
+			return error->code;
+		if (!paths || !paths->count)
+			continue;
+		has_samples |= paths->of_samples && !paths->of_waits;
+		dw_out_text(out, any ? ",\n" : "");
+		any = true;
+		result = flame_put(out, model, paths->of_waits ? "waits" : paths->of_samples ? "samples" : "ranges", paths, error);
+	}
+	dw_out_text(out, "]");
+	return result;
 }

@@ -34,6 +34,9 @@ static const struct {
 	{ "operators", "by stack", "stack:5", 120, false, GROUP_CALLS },
 	{ "layers", NULL, NULL, 400, false, GROUP_CALLS },
 	{ "functions", NULL, NULL, 250, false, GROUP_SUMS },
+	{ "hot", NULL, NULL, 100, false, GROUP_SUMS },
+	{ "hot", "by line", "line", 100, false, GROUP_SUMS },
+	{ "waits", NULL, NULL, 100, false, GROUP_SUMS },
 	{ "actions", NULL, NULL, 250, false, GROUP_SUMS },
 	{ "events", NULL, NULL, 200, false, GROUP_SUMS },
 	{ "handlers", NULL, NULL, 200, false, GROUP_SUMS },
@@ -59,7 +62,7 @@ static const struct {
 	enum report_group group;
 } report_parts[] = {
 	{ "steps", dw_page_put_steps, GROUP_SUMS },
-	{ "flame", dw_page_put_flame, GROUP_SUMS },
+	{ "flames", dw_page_put_flame, GROUP_SUMS },
 	{ "memory", dw_page_put_memory, GROUP_SUMS },
 	{ "timeline", report_put_timeline, GROUP_TIMELINE },
 };

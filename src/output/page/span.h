@@ -62,7 +62,9 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *windo
                  struct dw_writer_out *out, struct dwell_error *error);
 
 /* Writes {"begin_ns","end_ns","read_ns","tracks":[{"id","kind","name","group"}],"names":[...],
- * "kinds":[...],"kind_names":[...],"spans":[...],"counters":[...]}: `kinds` has the kind of each name.
+ * "kinds":[...],"counts":[...],"kind_names":[...],"slowest":{"track","begin_ns","end_ns","name"},"spans":[...],
+ * "counters":[...]}: `kinds` and `counts` have the kind of each name and how often it has been read so far, in the whole
+ * trace. "slowest" is the slowest step of the thread with most of them.
  * Tracks of kind "counter" have "unit", "low", "high" and "not_finite" as well.
  * "counter_values_left_out": of further counters, if there are too many. `most_bytes` is
  * about the size of `spans`: the whole run, then the same at a finer level, then all events of some
@@ -70,13 +72,14 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *windo
 int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,
                      struct dwell_error *error);
 
-/* Writes {"begin_ns","end_ns","exact","names":[{"name","kind","count","ns"}],"left_out"}: the time of
- * ranges within the window by name, longest first. If it is not exact, short ranges count under the
- * names of longer ones next to them. */
+/* Writes {"begin_ns","end_ns","exact","names":[{"name","count","ns","self_ns"}],"left_out"}: the time of
+ * ranges within the window by name, and without the ranges in them; the longest by self time first. If it is not exact,
+ * short ranges count under the names of longer ones next to them. */
 int dw_page_span_totals(struct dw_page_spans *spans, const struct dw_page_window *window,
                         struct dw_writer_out *out, struct dwell_error *error);
 /* Writes what is known of the range of a track that begins at `begin_ns` in a row: {"name","kind",
- * "begin_ns","end_ns","args","stack","flows"}, or null if there is no such range. */
+ * "begin_ns","end_ns","args","stack","flows"}, or null if there is no such range. A flow has a fifth member: the range at its
+ * other end, {"row","begin_ns","end_ns","name","count"}, or null. */
 int dw_page_span_event(struct dw_page_spans *spans, uint32_t track, uint32_t row, uint64_t begin_ns,
                        struct dw_writer_out *out, struct dwell_error *error);
 /* Writes the next range after `ns`, or the last one before it, whose name contains `text` in any case

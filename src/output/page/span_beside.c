@@ -242,9 +242,11 @@ bool dw_span_beside_finish(struct dw_page_spans *spans)
 	spans->async_count = spans->async_capacity = 0;
 	if (known && to.count)
 		qsort(to.ranges, to.count, sizeof *to.ranges, beside_compare_ranges);
-	for (size_t i = 0; i < to.count && known; i++)
+	for (size_t i = 0; i < to.count && known; i++) {
 		known = dw_span_rows_add(&spans->tracks[dw_span_async_track(spans, to.ranges[i].process)], 0,
 		                         &to.ranges[i].item, 0);
+		spans->name_counts[to.ranges[i].item.name]++;
+	}
 	free(to.ranges);
 	return known;
 }

@@ -4,6 +4,8 @@
  * The index has only its name and times, so its chunk is read again.
  */
 
+#include <stdlib.h>
+
 #include "export/json.h"
 #include "export/timeline.h"
 #include "page/span_inside.h"
@@ -19,10 +21,49 @@ struct detail {
 	bool found;
 };
 
-static void detail_put_flow(const struct dw_span_flow *flow, bool first, struct dw_writer_out *out)
+/* The item of a track at a time: the one that begins then, else the innermost. NULL: there is none. */
+static const struct dw_span_item *detail_find(const struct dw_span_rows *rows, uint64_t ns, size_t *row)
 {
-	dw_out_text(out, first ? "[" : ",[");
-	DW_PAGE_PUT(out, "#,#,#,#]", flow->from_track, flow->from_ns, flow->to_track, flow->to_ns);
+	const struct dw_span_item *innermost = NULL;
+
+	for (size_t r = 0; r < rows->count; r++)
+		for (size_t i = 0; i < rows->rows[r].count; i++) {
+			const struct dw_span_item *item = &rows->rows[r].items[i];
+
+			if (item->start_ns > ns || item->end_ns < ns)
+				continue;
+			innermost = item;
+			*row = r;
+			if (item->start_ns == ns)
+				return item;
+		}
+	return innermost;
+}
+
+/* What a flow leads to or comes from. */
+static void detail_put_end(const struct detail *detail, uint32_t track, uint64_t ns)
+{
+	struct dw_page_spans *spans = detail->spans;
+	struct dw_page_window window = { .begin_ns = ns, .end_ns = ns + 1, .pixels = 1, .tracks = &track, .track_count = 1 };
+	struct dw_span_rows *tracks = calloc(spans->track_count + 1, sizeof *tracks);
+	const struct dw_span_item *item = NULL;
+	size_t row = 0;
+
+	if (tracks && track < spans->track_count && !dw_span_collect(spans, &window, 0, tracks, true, NULL))
+		item = detail_find(&tracks[track], ns, &row);
+	dw_out_text(detail->out, item ? ",{\"row\":" : ",null");
+	if (item)
+		DW_PAGE_PUT(detail->out, "#,'begin_ns':#,'end_ns':#,'name':#,'count':#}", row, item->start_ns,
+		            (uint64_t)item->end_ns, item->name, item->count);
+	dw_span_free_tracks(spans, tracks);
+}
+
+static void detail_put_flow(const struct detail *detail, const struct dw_span_flow *flow, bool leaves, bool first)
+{
+	dw_out_text(detail->out, first ? "[" : ",[");
+	DW_PAGE_PUT(detail->out, "#,#,#,#", flow->from_track, flow->from_ns, flow->to_track, flow->to_ns);
+	detail_put_end(detail, leaves ? flow->to_track : flow->from_track, leaves ? flow->to_ns : flow->from_ns);
+	dw_out_text(detail->out, "]");
 }
 
 /* The call of the host that submitted a device's work, and the work that a call submitted. */
@@ -41,9 +82,12 @@ static size_t detail_put_launches(const struct detail *detail, size_t put)
 			continue;
 		flow.from_ns = call->start_ns;
 		flow.from_track = dw_span_track_of(call->thread, DW_TRACK_THREAD);
-		if ((flow.to_track == detail->track && flow.to_ns == detail->begin_ns) ||
-		    (flow.from_track == detail->track && flow.from_ns == detail->begin_ns))
-			detail_put_flow(&flow, !put++, detail->out);
+		bool leaves = flow.from_track == detail->track && flow.from_ns == detail->begin_ns;
+
+		if (leaves || (flow.to_track == detail->track && flow.to_ns == detail->begin_ns)) {
+			detail_put_flow(detail, &flow, leaves, !put);
+			put++;
+		}
 	}
 	return put;
 }
@@ -60,8 +104,10 @@ static void detail_put_flows(const struct detail *detail)
 		            flow->from_ns <= detail->end_ns;
 		bool to = flow->to_track == detail->track && flow->to_ns >= detail->begin_ns && flow->to_ns <= detail->end_ns;
 
-		if (from || to)
-			detail_put_flow(flow, !put++, detail->out);
+		if (from || to) {
+			detail_put_flow(detail, flow, from, !put);
+			put++;
+		}
 	}
 	detail_put_launches(detail, put);
 	dw_out_text(detail->out, "]");

@@ -133,7 +133,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 	}
 	dw_arrows_reset(&spans->arrows);
 	dw_span_beside_reset(spans);
-	DW_FREE(spans->flows, spans->chunks, spans->streams, spans);
+	DW_FREE(spans->flows, spans->chunks, spans->streams, spans->name_counts, spans);
 }
 
 uint64_t dw_page_spans_end_ns(const struct dw_page_spans *spans)
@@ -172,6 +172,7 @@ static void spans_add_item(struct dw_page_spans *spans, const struct dw_event *e
 		.name = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol)) };
 
 	spans->failed |= !dw_span_rows_add(rows, event->depth, &item, spans->resolution_ns);
+	spans->name_counts[item.name]++;
 	spans->items += rows->items - before;
 	while (spans->items > spans->most_items && !spans->failed)
 		spans_coarsen(spans);
@@ -234,24 +235,20 @@ static void spans_add_steps(struct dw_page_spans *spans)
 	}
 }
 
-static int spans_add_devices(struct dw_page_spans *spans, struct dwell_error *error)
+static void spans_add_devices(struct dw_page_spans *spans)
 {
-	if (!dw_model_has_device(spans->model))
-		return 0;
-	spans->device = dw_model_device_work(spans->model, error);
-	if (!spans->device)
-		return DWELL_E_NOMEM;
-	for (size_t i = 0; i < spans->device->event_count && !spans->failed; i++) {
+	for (size_t i = 0; spans->device && i < spans->device->event_count && !spans->failed; i++) {
 		const struct dw_device_event *event = &spans->device->events[i];
 		struct dw_span_item item = { .start_ns = event->start_ns, .end_ns = event->end_ns,
 			.name = (uint32_t)spans->symbol_count + event->name, .count = 1 };
 
 		if (item.end_ns < item.start_ns)
 			item.end_ns = item.start_ns;
-		if (event->in_scope)
-			spans->failed |= !dw_span_rows_add(&spans->tracks[dw_span_queue_track(spans, event->queue)], 0, &item, 0);
+		if (!event->in_scope)
+			continue;
+		spans->failed |= !dw_span_rows_add(&spans->tracks[dw_span_queue_track(spans, event->queue)], 0, &item, 0);
+		spans->name_counts[item.name]++;
 	}
-	return 0;
 }
 
 /* ---- samples --------------------------------------------------------------------------------------- */
@@ -293,6 +290,7 @@ static void spans_add_samples(struct dw_page_spans *spans)
 			item.name += (uint32_t)(functions - spans->symbol_count);
 		spans->failed |= !dw_span_rows_add(&spans->tracks[dw_span_track_of(span->thread, DW_TRACK_SAMPLES)], span->depth,
 		                                   &item, 0);
+		spans->name_counts[item.name]++;
 	}
 }
 
@@ -399,15 +397,18 @@ static int spans_read_chunk(struct dw_page_spans *spans, const struct dw_span_ch
 
 static int spans_begin(struct dw_page_spans *spans, struct dwell_error *error)
 {
-	int result;
-
+	if (dw_model_has_device(spans->model) && !(spans->device = dw_model_device_work(spans->model, error)))
+		return DWELL_E_NOMEM;
+	if (spans->chunk_count <= MOST_SAMPLED_CHUNKS && dw_source_has_samples(spans->source) &&
+	    !(spans->chart = dw_model_sample_chart(spans->model, error)))
+		return DWELL_E_NOMEM;
+	spans->name_counts = calloc(dw_span_name_count(spans) + 1, sizeof *spans->name_counts);
+	if (!spans->name_counts)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading events");
 	spans->begun = true;
 	spans_add_steps(spans);
-	result = spans_add_devices(spans, error);
-	if (result || spans->chunk_count > MOST_SAMPLED_CHUNKS || !dw_source_has_samples(spans->source))
-		return result;
-	spans->chart = dw_model_sample_chart(spans->model, error);
-	return spans->chart ? 0 : DWELL_E_NOMEM;
+	spans_add_devices(spans);
+	return 0;
 }
 
 int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwell_error *error)

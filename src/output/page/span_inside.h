@@ -75,6 +75,7 @@ struct dw_page_spans {
 	uint32_t *counter_of;                /* by symbol: its first counter plus 1; 0: none */
 	size_t samples;                      /* of all counters */
 	uint64_t counters_left_out;          /* values of counters for which there was no space */
+	uint64_t *name_counts;               /* by name: its ranges, marks and events so far */
 	bool begun, complete, failed;
 };
 

@@ -3,7 +3,7 @@
  *
  * A page that asks a server needs no spans, but all names. A file has the whole run at some
  * levels of detail, and every event of the slowest, the median and the first steady step of the
- * thread with most steps. It has only the names of what is in these spans.
+ * thread with most steps, and of the slowest one after the warm-up. It has only the names of what is in these spans.
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@
 #define FINER 32u        /* resolution of the second level, if a run is not small */
 #define ITEM_BYTES 16u   /* about, as JSON */
 #define SAMPLE_BYTES 40u /* of a counter, about, as JSON */
-#define STEP_SPANS 3u
+#define STEP_SPANS 4u
 
 struct timeline_file {
 	struct dw_page_spans *spans;
@@ -53,8 +53,28 @@ static const struct dw_span_row *timeline_steps(const struct dw_page_spans *span
 	return most && most->count ? most : NULL;
 }
 
-/* Finds the slowest, the median and the first steady step. Returns how many there are: some may be
- * the same. */
+/* The slowest step of all threads, and the track that it is on. NULL: there are no steps. */
+static const struct dw_span_item *timeline_slowest(const struct dw_page_spans *spans, uint32_t *track)
+{
+	const struct dw_span_item *slowest = NULL;
+
+	for (uint32_t i = 0; i < spans->source->thread_count; i++) {
+		const struct dw_span_rows *rows = &spans->tracks[dw_span_track_of(i, DW_TRACK_STEPS)];
+
+		for (size_t k = 0; rows->count && k < rows->rows[0].count; k++) {
+			const struct dw_span_item *item = &rows->rows[0].items[k];
+
+			if (slowest && item->end_ns - item->start_ns <= slowest->end_ns - slowest->start_ns)
+				continue;
+			slowest = item;
+			*track = dw_span_track_of(i, DW_TRACK_STEPS);
+		}
+	}
+	return slowest;
+}
+
+/* Finds the slowest step; of the thread with most steps the slowest and the median after the warm-up, and the first
+ * steady one. Returns how many there are: some may be the same. */
 static size_t timeline_choose_steps(const struct dw_page_spans *spans, const struct dw_span_item *chosen[STEP_SPANS])
 {
 	const struct dw_span_row *row = timeline_steps(spans);
@@ -75,9 +95,10 @@ static size_t timeline_choose_steps(const struct dw_page_spans *spans, const str
 		if (!sorted_count)
 			sorted[sorted_count++] = &row->items[0];
 		qsort(sorted, sorted_count, sizeof *sorted, timeline_compare_lengths);
-		chosen[0] = sorted[sorted_count - 1];
-		chosen[1] = sorted[sorted_count / 2];
-		chosen[2] = &row->items[first < count ? first : 0];
+		chosen[0] = timeline_slowest(spans, &(uint32_t){ 0 });
+		chosen[1] = sorted[sorted_count - 1];
+		chosen[2] = sorted[sorted_count / 2];
+		chosen[3] = &row->items[first < count ? first : 0];
 	}
 	DW_FREE(sorted, lengths, roles);
 	return sorted_count ? STEP_SPANS : 0;
@@ -136,7 +157,8 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 
 static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, struct dwell_error *error)
 {
-	static const char *const what[STEP_SPANS] = { "slowest step", "median step", "first steady step" };
+	static const char *const what[STEP_SPANS] = { "slowest step", "slowest step after the warm-up", "median step",
+		"first steady step" };
 	uint64_t end_ns = dw_page_spans_end_ns(file->spans);
 	size_t most = most_bytes / ITEM_BYTES;
 	struct dw_page_window window = { .end_ns = end_ns, .pixels = FIRST_PIXELS, .most_items = most / 5 };
@@ -153,10 +175,10 @@ static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, str
 			"run, finer", &any, error);
 	if (timeline_choose_steps(file->spans, steps))
 		for (size_t i = 0; i < STEP_SPANS && !result; i++) {
-			if ((i > 0 && steps[i] == steps[0]) || (i > 1 && steps[i] == steps[1]))
+			if ((i > 0 && steps[i] == steps[0]) || (i > 1 && steps[i] == steps[1]) || (i > 2 && steps[i] == steps[2]))
 				continue;
 			window = (struct dw_page_window){
-				.begin_ns = steps[i]->start_ns, .end_ns = steps[i]->end_ns, .pixels = 1, .most_items = most * 2 / 15
+				.begin_ns = steps[i]->start_ns, .end_ns = steps[i]->end_ns, .pixels = 1, .most_items = most / 10
 			};
 			if (window.end_ns > window.begin_ns)
 				result = timeline_put_span(file, &window, 0, what[i], &any, error);
@@ -338,12 +360,28 @@ static void timeline_put_names(const struct timeline_file *file, bool all)
 		dw_out_text(out, i ? "," : "");
 		dw_out_u64(out, dw_span_kind(spans, all ? (uint32_t)i : file->order[i]));
 	}
+	dw_out_text(out, "],\n\"counts\":[");
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_u64(out, spans->name_counts ? spans->name_counts[all ? (uint32_t)i : file->order[i]] : 0);
+	}
 	dw_out_text(out, "],\n\"kind_names\":[");
 	for (uint32_t i = 0; i < CATEGORIES + DW_FAMILY_COUNT; i++) {
 		dw_out_text(out, i ? "," : "");
 		dw_out_string(out, dw_span_kind_name(i));
 	}
 	dw_out_text(out, "]");
+}
+
+/* Where a page opens: the slowest step, with the track of its thread's steps. */
+static void timeline_put_slowest(const struct dw_page_spans *spans, struct dw_writer_out *out)
+{
+	uint32_t track;
+	const struct dw_span_item *step = timeline_slowest(spans, &track);
+
+	if (step)
+		DW_PAGE_PUT(out, ",'slowest':{'track':#,'begin_ns':#,'end_ns':#,'name':#}", track, step->start_ns,
+		            (uint64_t)step->end_ns, step->name);
 }
 
 int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,
@@ -362,6 +400,7 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 	DW_PAGE_PUT(out, "{'begin_ns':0,'end_ns':#,'read_ns':#", dw_page_spans_end_ns(spans), dw_page_spans_read_ns(spans));
 	if (spans->counters_left_out)
 		DW_PAGE_PUT(out, ",'counter_values_left_out':#", spans->counters_left_out);
+	timeline_put_slowest(spans, out);
 	dw_out_text(out, ",\"spans\":[");
 	if (!result && most_bytes)
 		result = timeline_put_spans(&file, most_bytes, error);

@@ -142,8 +142,6 @@ static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 {
 	const struct dw_curve_panel *panel = &plot->curve->panels[index];
 
-	/* space above the peak for its text */
-	plot->top = curve_tick(panel->peak_value + panel->peak_value / 16) * 4;
 	dw_pen_format(&plot->pen, "<text class=\"panel-name\" x=\"%u\" y=\"%u\">", LEFT, y - 6);
 	dw_pen_xml(&plot->pen, panel->label, 120);
 	dw_pen_text(&plot->pen, "</text>\n");
@@ -285,6 +283,12 @@ void dw_curve_write(const struct dw_curve *curve, dw_put *put, void *to)
 	struct plot plot = { .curve = curve, .pen = { put, to } };
 	unsigned y = DW_PEN_HEADER + LABEL, axis, rows;
 
+	/* All panels have one scale: an area is as high as its value. There is space above the peak for its text. */
+	for (size_t i = 0; i < curve->panel_count; i++) {
+		uint64_t top = curve_tick(curve->panels[i].peak_value + curve->panels[i].peak_value / 16) * 4;
+
+		plot.top = top > plot.top ? top : plot.top;
+	}
 	axis = y + (unsigned)curve->panel_count * (PANEL + LABEL) - LABEL;
 	rows = curve->holder_count ? (unsigned)curve->holder_count + 1 : 0;
 	dw_pen_head(&plot.pen, curve->title, curve->subtitle, "curve", dw_curve_style, axis + AXIS + rows * ROW + 52);

@@ -20,11 +20,15 @@ static const struct dw_picture_kind kinds[] = {
 	{ "action", DW_HUE_LIME },          { "event", DW_HUE_LIME },
 	{ "handler", DW_HUE_LIME },         { "function", DW_HUE_STONE },
 	{ "collector", DW_HUE_SLATE },      { "communication", DW_HUE_ROSE },
-	{ "device", DW_HUE_TEAL },          { "checkpoint", DW_HUE_VIOLET },
-	{ "evaluation", DW_HUE_VIOLET },    { "profiler", DW_HUE_SLATE },
+	{ "device", DW_HUE_TEAL },          { "checkpoint", DW_HUE_GREEN },
+	{ "evaluation", DW_HUE_TEAL },      { "profiler", DW_HUE_SLATE },
 	{ "other", DW_HUE_STONE },
+	/* phases that are parts of a step have the parts' colours on every page (web/src/timeline/hues.js) */
+	{ "forward phase", DW_HUE_BLUE },   { "backward phase", DW_HUE_VIOLET },
+	{ "optimizer phase", DW_HUE_LIME },
 };
-#define KIND_OTHER (sizeof kinds / sizeof *kinds - 1)
+#define PHASES 3u
+#define KIND_OTHER (sizeof kinds / sizeof *kinds - 1 - PHASES)
 
 struct flamegraph {
 	const struct dw_paths *paths;
@@ -32,9 +36,13 @@ struct flamegraph {
 	struct dw_arena arena;
 };
 
-static uint32_t flamegraph_kind(uint32_t category)
+static uint32_t flamegraph_kind(const struct dw_symbol *symbol)
 {
-	return category + 1 < KIND_OTHER ? category + 1 : KIND_OTHER;
+	for (uint32_t i = 1; symbol->category == DWELL_CATEGORY_PHASE && i <= PHASES; i++)
+		if (strncmp(symbol->name, kinds[KIND_OTHER + i].name, strlen(symbol->name)) == 0 &&
+		    strcmp(kinds[KIND_OTHER + i].name + strlen(symbol->name), " phase") == 0)
+			return (uint32_t)KIND_OTHER + i;
+	return symbol->category + 1 < KIND_OTHER ? symbol->category + 1 : (uint32_t)KIND_OTHER;
 }
 
 static void flamegraph_next_node(const void *context, size_t index, struct dw_picture_node *to)
@@ -48,7 +56,7 @@ static void flamegraph_next_node(const void *context, size_t index, struct dw_pi
 	to->self = thread ? DW_PICTURE_NO_SELF : node->self_ns;
 	to->count = node->count;
 	to->depth = node->depth;
-	to->kind = thread ? 0 : flamegraph_kind(graph->paths->symbols[node->symbol].category);
+	to->kind = thread ? 0 : flamegraph_kind(&graph->paths->symbols[node->symbol]);
 }
 
 static uint32_t flamegraph_process(const struct dw_source *source, const struct dw_path *node)

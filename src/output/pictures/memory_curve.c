@@ -8,6 +8,7 @@
 #include "model/memory/memory.h"
 
 #define MOST_PANELS 6u
+#define LEAST_PART 50u /* of the largest peak: 2%, about two pixels */
 #define MOST_HOLDERS 10u
 
 /* Kinds of memory that change little are at the bottom, so that the other kinds move only the upper
@@ -66,7 +67,9 @@ static bool memory_curve_make_panels(struct memory_curve *it)
 {
 	size_t count = 0;
 
-	while (count < MOST_PANELS && count < it->memory->pool_count && it->memory->pools[count].point_count)
+	/* Of all panels' one scale nothing would be seen of small ones. Pools are sorted by their peaks. */
+	while (count < MOST_PANELS && count < it->memory->pool_count && it->memory->pools[count].point_count &&
+	       it->memory->pools[count].all.at_peak_bytes >= it->memory->pools[0].all.at_peak_bytes / LEAST_PART)
 		count++;
 	for (size_t i = 0; i < count; i++) {
 		const struct dw_memory_pool *pool = &it->memory->pools[i];
@@ -166,7 +169,7 @@ static bool memory_curve_make_words(struct memory_curve *it, const char *title)
 	                                          it->curve.panel_count > 1 ? " of " : "",
 	                                          it->curve.panel_count > 1 ? it->panels[0].label : "");
 	it->curve.note = dw_arena_printf(&it->arena, "a value is the largest of its stretch of time%s",
-	                                 hidden ? "; devices with smaller peaks are left out" : "");
+	                                 hidden ? "; memories with smaller peaks are left out" : "");
 	return step && it->curve.subtitle && it->curve.holders_label && it->curve.note;
 }
 

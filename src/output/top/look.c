@@ -13,6 +13,7 @@
 #include "model/core/open.h"
 #include "read/unrecorded.h"
 #include "top/use.h"
+#include "views/common.h"
 
 #define LOOK_LEAST_STEPS 3u              /* that a window covers, if the run has them */
 #define LOOK_MOST_WINDOW_NS 3600000000000u
@@ -313,6 +314,22 @@ static void look_hide_gaps(struct dwell_table *table)
 		table->columns[gap].data_only = true;
 }
 
+/* Why the view has no rows. A program that starts has no steps and no operators yet: that is no fault of its marks. */
+static void look_say_missing(struct look *at, int code, const struct dwell_error *error)
+{
+	const struct dw_view *view = at->request->view;
+	struct dw_top_look *look = at->look;
+	bool may_come = code == DWELL_E_NO_DATA && view->needs && !dw_view_lacks(view, at->source);
+
+	if (may_come && look->live && !look->step_count)
+		snprintf(look->message, sizeof look->message,
+		         "No %s yet, and no step has begun. c shows what uses the CPU, w what it waits for.", view->needs);
+	else if (may_come && look->window_ns < look->run_ns)
+		snprintf(look->message, sizeof look->message, "No %s in this time; + shows a longer one.", view->needs);
+	else
+		snprintf(look->message, sizeof look->message, "%s", error->message);
+}
+
 static int look_table(struct look *at, struct dw_model *within, struct dwell_error *error)
 {
 	const struct dw_top_request *request = at->request;
@@ -329,7 +346,7 @@ static int look_table(struct look *at, struct dw_model *within, struct dwell_err
 	if (code == DWELL_E_NOMEM)
 		return code;
 	if (code) {
-		snprintf(look->message, sizeof look->message, "%s", error->message);
+		look_say_missing(at, code, error);
 		return 0;
 	}
 	look_hide_gaps(look->table);

@@ -124,7 +124,7 @@ static void screen_put_steps(struct screen *screen, const struct dw_top_look *lo
 		if (*look->inside)
 			screen_put(screen, "33", ", inside %s", look->inside);
 	} else if (!look->step_count) {
-		screen_put(screen, "2", "no steps");
+		screen_put(screen, "2", look->live ? "no step yet" : "no steps");
 	} else {
 		screen_put(screen, "", "%s step%s", dw_text_count((int64_t)look->step_count).at,
 		           dw_text_plural(look->step_count));

@@ -37,11 +37,22 @@ static void trust_write_cost(const struct dw_overview *overview, char *to, size_
 static void trust_say_cupti(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_facts_cost *cost = &overview->cost;
+	const struct dw_facts_bursts *bursts = !isnan(cost->share) && cost->cupti ? dw_facts_bursts(overview->model, NULL) : NULL;
 
-	if (!isnan(cost->share) && cost->cupti_ns > 0)
+	if (!bursts)
+		return;
+	if (!bursts->known)
 		dw_table_say_below(table, DW_LABEL_REST,
-		                   "CUPTI's own part of what profiling cost is an estimate: %s, by %.0f us a launch (H100).",
-		                   dw_text_ns(cost->cupti_ns, " ").at, DW_CUPTI_LAUNCH_NS / 1e3);
+		                   "What CUPTI's own work makes a step longer is not in it: too few recorded and unrecorded steps "
+		                   "alternate.");
+	else if (bursts->low_ns > 0)
+		dw_table_say_below(table, DW_LABEL_REST,
+		                   "Recorded steps take %s longer than others (95%% interval %s to %s; %zu and %zu steps).",
+		                   dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at, dw_text_ns(bursts->high_ns, " ").at,
+		                   bursts->recorded_steps, bursts->other_steps);
+	else
+		dw_table_say_below(table, DW_LABEL_REST, "Recorded steps take at most %s longer than others (%zu and %zu steps).",
+		                   dw_text_ns(fmax(bursts->high_ns, 1), " ").at, bursts->recorded_steps, bursts->other_steps);
 }
 
 /* ---- the CPUs ---------------------------------------------------------------------------- */

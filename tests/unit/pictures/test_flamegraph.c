@@ -52,7 +52,7 @@ TEST(threads_lie_in_the_whole_and_calls_in_them)
 	CHECK_EQ(drawn.total, 8000);
 	CHECK_HAS(text.at, "<title>all\n8.00 us, 100.0% of all</title>");
 	CHECK_HAS(text.at, "<title>main\n8.00 us, 100.0% of all</title>");
-	CHECK_HAS(text.at, "<title>forward\nphase, 8.00 us, 100.0% of all, 6.00 us self, 1 call</title>");
+	CHECK_HAS(text.at, "<title>forward\nforward phase, 8.00 us, 100.0% of all, 6.00 us self, 1 call</title>");
 	CHECK_HAS(text.at, "<title>mm&lt;float&gt;\noperator, 2.00 us, 25.0% of all,"
 	                   " 2.00 us self, 2 calls<");
 	CHECK_HAS(text.at, "<rect x=\"0%\" y=\"0\" width=\"25%\"");

@@ -6,6 +6,7 @@
  * about the same time for ten events and for a hundred thousand.
  */
 import { counterHead, drawCounter, drawSample } from "./counters.js";
+import { hueOf, wordOf } from "./hues.js";
 import { firstAfter } from "./span.js";
 import { ROW, HEAD, GROUP } from "./tracks.js";
 import { markDistance, moment, duration } from "./format.js";
@@ -16,13 +17,6 @@ const LEAST_TICK = 5;   // pixels from one mark's tick to the next
 const MOST_TICKS = 2000;
 const MOST_LABEL = 512; // pixels; labels that are wider are equals
 
-/** The colour of each kind: the colours of dwell's pictures. */
-const COLOUR_OF = {
-  step: 10, zone: 2, phase: 2, operator: 4, layer: 3, data: 6, action: 7, event: 7, handler: 7, function: 5,
-  collector: 8, communication: 8, device: 9, checkpoint: 1, evaluation: 1, profiler: 0, mark: 8, runtime: 10,
-  matmul: 4, convolution: 4, attention: 7, normalisation: 3, pooling: 6, softmax: 5, embedding: 6, optimizer: 9,
-  reduction: 3, elementwise: 2, "sort and scan": 5, copy: 10, "memory set": 0,
-};
 const COLOURS = 11;
 
 /** A CSS colour as the four bytes of a pixel. */
@@ -112,7 +106,7 @@ export class Painter {
     const paper = pixelOf(this.paper, this.context);
     this.palette = [];
     for (let i = 0; i < COLOURS; i++) {
-      const colour = pixelOf(get(`--tl-c${i}`), this.context);
+      const colour = pixelOf(get(`--c${i}`), this.context);
       this.palette.push([colour, blend(colour, paper, 0.82), blend(colour, paper, 0.66)]);
     }
     this.foundPixel = pixelOf(this.found, this.context);
@@ -125,7 +119,7 @@ export class Painter {
     this.widths.clear();
     this.colourOf = new Uint32Array(timeline.names.length);
     timeline.names.forEach((name, i) => {
-      const shades = this.palette[COLOUR_OF[timeline.kind_names[timeline.kinds[i]]] ?? 0];
+      const shades = this.palette[hueOf(wordOf(timeline.kind_names[timeline.kinds[i]], name))];
       let hash = 7;
       for (let k = 0; k < Math.min(40, String(name).length); k++) hash = (hash * 31 + String(name).charCodeAt(k)) | 0;
       this.colourOf[i] = shades[Math.abs(hash) % 3];
@@ -213,7 +207,7 @@ export class Painter {
     const least = LEAST_LABEL / this.scale, hits = steps ? null : scene.hits;
     for (let i = firstAfter(track, row, part.from), last = track.first[row + 1]; i < last && track.begin[i] < part.to; i++) {
       const name = track.name[i];
-      let colour = steps ? this.palette[COLOUR_OF.step][name & 1] : this.colourOf[name];
+      let colour = steps ? this.palette[hueOf("step")][name & 1] : this.colourOf[name];
       if (hits) colour = hits[name] ? this.foundPixel : this.palette[0][2];
       let from = Math.floor((track.begin[i] - scene.begin) * scale), to = Math.floor((track.end[i] - scene.begin) * scale);
       if (to - from >= 3) to--;

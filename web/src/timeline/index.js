@@ -13,20 +13,22 @@ import { Details, element } from "./details.js";
 import { counterAt, counterBeside } from "./counters.js";
 import { firstAfter } from "./span.js";
 import { duration, moment, number } from "./format.js";
+import { hueOf, wordOf } from "./hues.js";
 
 const LABELS = 400, LABELS_MOVING = 120;
 const LEAST_SPAN = 40;      // ns
 const ZOOM = 1.35;
+const LEAST_HEIGHT = 150, MOST_HEIGHT = 440; // of the tracks, where the timeline does not fill its element
 const HELP = "Mouse: drag moves, Control and the wheel zoom, Shift and drag measures. Keys: W and S zoom, A and D move, 0 shows all, arrow keys go from event to event, Enter zooms to the event, " +
   "[ and ] set the begin and the end of the measured time at it, M measures it, / searches, N and P go to the next and the previous find, " +
-  "C folds the thread, Escape clears.";
+  "C folds the thread, B goes back from where a flow led to, Escape clears.";
 
 class Timeline {
   constructor(box, { source, fill = false }) {
     Object.assign(this, { box, source, fill });
     this.tracks = new Tracks(source.timeline);
     this.view = { begin: 0, end: source.timeline.end_ns };
-    Object.assign(this, { selected: null, hovered: null, range: null, flows: [], hits: null, moving: 0 });
+    Object.assign(this, { selected: null, hovered: null, range: null, flows: [], hits: null, found: null, before: [], moving: 0 });
     this.build();
     this.painter = new Painter(this.canvas);
     this.restyle();
@@ -34,7 +36,19 @@ class Timeline {
     new ResizeObserver(() => this.redraw()).observe(this.scroller);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restyle());
     this.listen();
+    this.open();
     this.redraw();
+  }
+
+  /** Begins at the slowest step, if there are steps. */
+  open() {
+    const { slowest } = this.source.timeline;
+    if (!slowest || slowest.end_ns <= slowest.begin_ns) return;
+    const margin = (slowest.end_ns - slowest.begin_ns) * 0.04;
+    this.show(slowest.begin_ns - margin, slowest.end_ns + margin);
+    this.goal = slowest.track;
+    this.select({ track: slowest.track, row: 0, begin: slowest.begin_ns, end: slowest.end_ns, name: slowest.name, count: 1, text: `step ${slowest.name}, the slowest`, kind: "step",
+                  trackName: this.trackName(slowest.track) });
   }
 
   // ---- the elements ---------------------------------------------------------------------------
@@ -49,7 +63,9 @@ class Timeline {
     this.spacer = element("div", { class: "tl-spacer" });
     this.scroller = element("div", { class: "tl-scroller" }, this.canvas, this.spacer);
     this.tip = element("div", { class: "tl-tip", "aria-hidden": "true" });
-    this.details = new Details({ goTo: (track, ns) => this.goTo(track, ns), name: (name) => this.source.timeline.names[name] ?? "",
+    this.legend = element("ul", { class: "tl-legend", "aria-label": "Colours" });
+    this.stage = element("div", { class: "tl-stage" }, this.scroller, this.tip);
+    this.details = new Details({ goTo: (track, ns, end) => this.goTo(track, ns, end), back: () => this.back(), name: (name) => this.source.timeline.names[name] ?? "",
                                  trackName: (track) => this.trackName(track) });
     this.box.classList.add("tl");
     this.box.classList.toggle("tl-fill", this.fill);
@@ -59,14 +75,29 @@ class Timeline {
         button("\u2190", "Move left", () => this.pan(-0.25)), button("\u2192", "Move right", () => this.pan(0.25)),
         this.search, button("\u2191", "Previous find", () => this.find(false)), button("\u2193", "Next find", () => this.find(true)), this.status, this.state),
       element("details", { class: "tl-help" }, element("summary", {}, "Keys and mouse"), element("p", { id }, HELP)),
-      element("div", { class: "tl-body" }, element("div", { class: "tl-stage" }, this.scroller, this.tip), this.details.box));
+      this.legend, element("div", { class: "tl-body" }, this.stage, this.details.box));
   }
 
   restyle() {
     this.painter.setStyle();
     this.painter.setNames(this.source.timeline);
+    this.showLegend();
     this.sayState();
     this.redraw();
+  }
+
+  /** What has which colour, of what the trace has. */
+  showLegend() {
+    const { names, kinds, kind_names: kindNames, counts } = this.source.timeline, words = new Set(this.tracks.list.some((track) => track.kind === "steps") ? ["step"] : []);
+    names.forEach((name, i) => { if (!counts || counts[i]) words.add(wordOf(kindNames[kinds[i]], name)); });
+    words.delete("mark");
+    if ([...words].join() === this.shownWords) return;
+    this.shownWords = [...words].join();
+    this.legend.replaceChildren(...[...words].map((word) => {
+      const box = element("i");
+      box.style.background = `var(--c${hueOf(word)})`; // an attribute would be against the policy of `dwell view`
+      return element("li", {}, box, word);
+    }));
   }
 
   sayState() {
@@ -80,6 +111,8 @@ class Timeline {
     this.tracks.reset(this.source.timeline);
     this.sayState();
     this.painter.setNames(this.source.timeline);
+    this.showLegend();
+    if (this.hits) this.setSearch();
     if (whole || this.follow) this.view = whole ? { begin: 0, end: this.source.timeline.end_ns } : this.view;
     this.redraw();
   }
@@ -103,7 +136,19 @@ class Timeline {
     });
   }
 
+  /** Tracks of little height leave no empty field below them. */
+  fitHeight() {
+    if (this.fill) return;
+    const height = `${Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, this.tracks.height + RULER + 4))}px`;
+    if (this.stage.style.minHeight !== height) this.stage.style.minHeight = height;
+  }
+
   frame() {
+    this.fitHeight();
+    if (this.goal !== undefined && this.scroller.clientHeight) {
+      this.spacer.style.height = `${this.tracks.height}px`;
+      this.scroller.scrollTop = Math.max(0, (this.tracks.byId.get(this.goal)?.top ?? 0) - 4);
+    }
     const { source, painter, view } = this, width = this.scroller.clientWidth, height = this.scroller.clientHeight;
     if (!width || !height) return;
     const from = performance.now();
@@ -131,6 +176,7 @@ class Timeline {
     painter.draw({ ...view, scroll, places, parts: this.parts, hits: this.hits, selected: this.selected, hovered: this.hovered,
                    range: this.range, flows: this.placeFlows(scroll), unread: source.timeline.read_ns ?? Infinity, labels: moving ? LABELS_MOVING : LABELS });
     source.endFrame?.();
+    if (!grown && !source.running) this.goal = undefined; // tracks above it have their height
     if (moving) this.settle();
     this.lastFrame = performance.now() - from;
   }
@@ -169,6 +215,7 @@ class Timeline {
     const all = this.source.timeline.end_ns, length = Math.min(Math.max(end - begin, LEAST_SPAN), all * 1.1);
     begin = Math.min(Math.max(begin + (end - begin - length) / 2, -length * 0.5), all - length * 0.5);
     this.view = { begin, end: begin + length };
+    this.hover(null); // what was under the pointer is elsewhere now
     this.moving = performance.now();
     this.redraw();
   }
@@ -205,11 +252,34 @@ class Timeline {
     if (y < this.scroller.scrollTop || y + ROW > this.scroller.scrollTop + height) this.scroller.scrollTop = y - height / 3;
   }
 
-  async goTo(track, ns) {
-    const { begin, end } = this.view, half = (end - begin) / 2;
-    if (ns < begin || ns > end) this.show(ns - half, ns + half);
-    this.select(this.eventAt(track, this.deepest(track, ns), ns) || { track, row: this.deepest(track, ns), begin: ns, end: ns, count: 1, text: "", kind: "" });
-    this.reveal(this.selected);
+  /** Follows a flow. `end` is the range there, or null: then the innermost one that is drawn. */
+  goTo(track, ns, end) {
+    if (this.selected) this.before.push({ event: this.selected, view: this.view, scroll: this.scroller.scrollTop });
+    const { begin, end: last } = this.view, half = (last - begin) / 2;
+    if (ns < begin || ns > last) this.show(ns - half, ns + half);
+    this.tracks.collapsed.delete(track);
+    const event = end ? this.namedEvent({ track, ...end }) : this.eventAt(track, this.deepest(track, ns), ns) ||
+      { track, row: this.deepest(track, ns), begin: ns, end: ns, count: 1, text: "no range is there", kind: "", trackName: this.trackName(track) };
+    this.tracks.need(track, event.row + 1);
+    this.tracks.place();
+    this.select(event);
+    this.reveal(event);
+  }
+
+  /** Returns from where a flow led to. */
+  back() {
+    const before = this.before.pop();
+    if (!before) return;
+    this.show(before.view.begin, before.view.end);
+    this.select(before.event);
+    this.scroller.scrollTop = before.scroll;
+  }
+
+  /** An event as a server or a file names it. */
+  namedEvent(found) {
+    const { timeline } = this.source;
+    return { track: found.track, row: found.row, begin: found.begin_ns, end: found.end_ns, name: found.name, count: found.count, text: String(timeline.names[found.name]),
+             kind: timeline.kind_names[timeline.kinds[found.name]], trackName: this.trackName(found.track) };
   }
 
   // ---- events ---------------------------------------------------------------------------------
@@ -253,8 +323,9 @@ class Timeline {
   select(event) {
     this.selected = event;
     this.flows = [];
-    this.details.showEvent(event);
-    this.status.textContent = event ? `${event.text}, ${this.lengthOf(event)}, ${event.trackName ?? ""}` : "";
+    if (!event) this.before = [];
+    this.details.showEvent(event, null, this.before.at(-1)?.event.text);
+    this.status.textContent = event ? `${event.text}, ${this.lengthOf(event)}, ${event.trackName ?? ""}` : this.found ?? "";
     this.redraw();
     if (event && event.count === 1 && event.kind !== "step" && event.kind !== "counter" && this.tracks.kinds.get(event.track) !== "async") this.fetchDetails(event);
   }
@@ -263,7 +334,7 @@ class Timeline {
     const more = await this.source.event(event.track, event.row, event.begin).catch(() => null);
     if (!more || this.selected !== event) return;
     this.flows = more.flows || [];
-    this.details.showEvent(event, more);
+    this.details.showEvent(event, more, this.before.at(-1)?.event.text);
     this.redraw();
   }
 
@@ -286,12 +357,10 @@ class Timeline {
     const from = this.selected ? this.selected.begin : forward ? this.view.begin - 1 : this.view.end;
     const found = await this.source.find(text, from, forward, this.tracks.ids()).catch((error) => ({ error }));
     if (!found || found.error) {
-      this.status.textContent = found?.error ? `The search failed: ${found.error.message}` : `Nothing ${forward ? "further" : "earlier"} has "${text}" in its name`;
+      this.status.textContent = found?.error ? `The search failed: ${found.error.message}` : `Nothing ${forward ? "further" : "earlier"} has "${text}" in its name${this.found ? `; ${this.found}` : ""}`;
       return;
     }
-    const { timeline } = this.source;
-    const event = { track: found.track, row: found.row, begin: found.begin_ns, end: found.end_ns, name: found.name, count: found.count,
-                    text: String(timeline.names[found.name]), kind: timeline.kind_names[timeline.kinds[found.name]], trackName: this.trackName(found.track) };
+    const event = this.namedEvent(found);
     this.tracks.collapsed.delete(event.track);
     this.tracks.need(event.track, event.row + 1);
     this.tracks.place();
@@ -299,10 +368,16 @@ class Timeline {
     this.reveal(event);
   }
 
-  /** Shows which names have the text. */
+  /** Shows which names have the text, and how many events they are. */
   setSearch() {
-    const text = this.search.value.trim().toLowerCase();
-    this.hits = text ? this.source.timeline.names.map((name) => String(name).toLowerCase().includes(text)) : null;
+    const text = this.search.value.trim().toLowerCase(), { names, counts } = this.source.timeline;
+    this.hits = text ? names.map((name) => String(name).toLowerCase().includes(text)) : null;
+    this.found = null;
+    if (this.hits && counts) {
+      const events = counts.reduce((sum, count, i) => sum + (this.hits[i] ? count : 0), 0), of = new Set(names.filter((_, i) => this.hits[i] && counts[i])).size;
+      this.found = events ? `${number(events)} event${events === 1 ? "" : "s"} of ${of === 1 ? "one name" : `${number(of)} names`}` : `no event has "${text}" in its name`;
+    }
+    this.status.textContent = this.found ?? "";
     this.redraw();
   }
 
@@ -318,7 +393,10 @@ class Timeline {
 
   listen() {
     const { canvas } = this;
-    this.scroller.addEventListener("scroll", () => this.redraw());
+    this.scroller.addEventListener("scroll", () => {
+      this.hover(null);
+      this.redraw();
+    });
     canvas.addEventListener("wheel", (wheel) => this.onWheel(wheel), { passive: false });
     canvas.addEventListener("pointerdown", (pointer) => this.onDown(pointer));
     canvas.addEventListener("pointermove", (pointer) => this.onMove(pointer));
@@ -334,6 +412,7 @@ class Timeline {
   }
 
   onWheel(wheel) {
+    this.goal = undefined;
     if (!this.fill && !wheel.ctrlKey && document.activeElement !== this.canvas) return;
     const sideways = wheel.shiftKey || Math.abs(wheel.deltaX) > Math.abs(wheel.deltaY);
     wheel.preventDefault();
@@ -343,6 +422,7 @@ class Timeline {
   }
 
   onDown(pointer) {
+    this.goal = undefined;
     if (pointer.button !== 0) return;
     const at = this.under(pointer);
     this.canvas.setPointerCapture(pointer.pointerId);
@@ -400,9 +480,14 @@ class Timeline {
   }
 
   onKey(key) {
+    this.goal = undefined;
     if (key.target === this.search) {
       if (key.key === "Enter") this.find(!key.shiftKey);
-      else if (key.key === "Escape") this.canvas.focus();
+      else if (key.key === "Escape") {
+        this.search.value = "";
+        this.setSearch();
+        this.canvas.focus();
+      }
       return;
     }
     if (key.target !== this.canvas || key.ctrlKey || key.metaKey || key.altKey) return;
@@ -413,9 +498,13 @@ class Timeline {
       ArrowRight: () => this.step(1, 0), ArrowLeft: () => this.step(-1, 0), ArrowDown: () => this.step(0, 1), ArrowUp: () => this.step(0, -1),
       Enter: () => this.selected && this.show(this.selected.begin - (this.selected.end - this.selected.begin) * 0.1, this.selected.end + (this.selected.end - this.selected.begin) * 0.1),
       PageDown: () => (this.scroller.scrollTop += this.scroller.clientHeight * 0.8), PageUp: () => (this.scroller.scrollTop -= this.scroller.clientHeight * 0.8),
+      b: () => this.back(), Backspace: () => this.back(),
       Escape: () => {
+        this.search.value = "";
+        this.setSearch();
         this.select(null);
         this.measure(0, 0);
+        this.hover(null);
       },
     };
     const action = actions[key.key.length === 1 ? key.key.toLowerCase() : key.key];

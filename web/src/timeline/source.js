@@ -20,6 +20,20 @@ const MOST_REQUESTS = 4;
 const MOST_TILES = 600;
 const MOST_SUMMED = 200;
 
+/** Adds the events of a row to the sums of their names, and to what is within the events of the row above. */
+function addRow({ track, from, to }, row, isFirst, isNested, sums) {
+  const sumOf = (name) => sums.get(name) || sums.set(name, { name, count: 0, ns: 0, within: 0 }).get(name);
+  let above = row && isNested ? firstAfter(track, row - 1, from) : 0;
+  for (let i = firstAfter(track, row, from); i < track.first[row + 1] && track.begin[i] < to; i++) {
+    const sum = sumOf(track.name[i]), ns = Math.min(to, track.end[i]) - Math.max(from, track.begin[i]);
+    if (track.begin[i] >= from || isFirst) sum.count += track.count ? track.count[i] : 1;
+    sum.ns += ns;
+    if (!row || !isNested) continue;
+    while (above < track.first[row] && track.end[above] < track.end[i]) above++;
+    if (above < track.first[row] && track.begin[above] <= track.begin[i]) sumOf(track.name[above]).within += ns;
+  }
+}
+
 /** Everything that is in the report. */
 export class EmbeddedSource {
   constructor(timeline) {
@@ -28,6 +42,7 @@ export class EmbeddedSource {
     this.counters = new Map((timeline.counters || []).map((counter) => [counter.track, decodeCounter(counter, 0)]));
     this.changed = () => {};
     this.complete = true;
+    this.nested = new Set(timeline.tracks.filter((track) => track.kind === "thread" || track.kind === "handlers").map((track) => track.id));
     this.steps = new Set(timeline.tracks.filter((track) => track.kind === "steps").map((track) => track.id));
   }
 
@@ -51,22 +66,16 @@ export class EmbeddedSource {
     return parts;
   }
 
-  /** The time in a selection by name, of what the report holds. */
+  /** The time in a selection by name, of what the report holds. Only rows of threads are nested. */
   async totals(begin, end, ids) {
     const sums = new Map();
     let exact = true;
     for (const id of ids.filter((track) => !this.steps.has(track)))
       for (const part of this.parts(id, begin, end, 0)) {
         exact &&= !part.resolution;
-        for (let row = 0; row < part.track.rows; row++)
-          for (let i = firstAfter(part.track, row, part.from); i < part.track.first[row + 1] && part.track.begin[i] < part.to; i++) {
-            const sum = sums.get(part.track.name[i]) || { name: part.track.name[i], count: 0, ns: 0 };
-            if (part.track.begin[i] >= part.from || part.from === begin) sum.count += part.track.count ? part.track.count[i] : 1;
-            sum.ns += Math.min(part.to, part.track.end[i]) - Math.max(part.from, part.track.begin[i]);
-            sums.set(sum.name, sum);
-          }
+        for (let row = 0; row < part.track.rows; row++) addRow(part, row, part.from === begin, this.nested.has(id), sums);
       }
-    const names = [...sums.values()].sort((a, b) => b.ns - a.ns);
+    const names = [...sums.values()].map(({ within, ...sum }) => ({ ...sum, self_ns: Math.max(0, sum.ns - within) })).sort((a, b) => b.self_ns - a.self_ns || b.ns - a.ns);
     return { begin_ns: begin, end_ns: end, exact, names: names.slice(0, MOST_SUMMED), left_out: Math.max(0, names.length - MOST_SUMMED) };
   }
 
