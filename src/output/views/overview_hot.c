@@ -182,6 +182,33 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 	dw_hot_reset(&held);
 }
 
+static bool hot_is_gil(void *context, const struct dw_sample_row *row)
+{
+	return row->activity == DW_ACTIVITY_GIL;
+}
+
+/* Waits of all threads for the lock of Python's interpreter. Who has it is not recorded: it is where Python uses the CPU. */
+static void hot_head_gil(struct dwell_table *table, const struct dw_overview *overview)
+{
+	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_PYTHON, .wants = hot_is_gil };
+	struct dw_hot_ask runs = { .by = DW_HOT_PYTHON };
+	struct dw_hot waits = { .rows = NULL }, hot = { .rows = NULL };
+	char waiter[420], user[420];
+
+	if (dw_hot_make(&waits, overview->model, &ask) && waits.samples >= LEAST_WAITS &&
+	    (double)waits.cpu_ns >= LOCK_SHARE * (double)overview->wall_ns && dw_hot_make(&hot, overview->model, &runs) && hot.count) {
+		hot_write_function(waiter, sizeof waiter, &waits.rows[0]);
+		hot_write_function(user, sizeof user, &hot.rows[0]);
+		dw_table_say(table, DW_LABEL_ALSO,
+		             "Threads waited for the interpreter's lock (GIL) for %s in all, %.0f%% of it in %s; %.0f%% of the CPU time is "
+		             "in %s (--view waits, --view hot).",
+		             dw_text_ns((double)waits.cpu_ns, " ").at, 100 * (double)waits.rows[0].self / (double)waits.weight, waiter,
+		             100 * (double)hot.rows[0].self / (double)hot.weight, user);
+	}
+	dw_hot_reset(&waits);
+	dw_hot_reset(&hot);
+}
+
 /* Whether the function is of a library, an interpreter or a framework, also by its name alone, or calls the program: none of them
  * is an iteration. */
 static bool hot_is_machinery(const struct dw_hot_row *row)
@@ -357,6 +384,7 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (!shares)
 		return;
 	busiest = hot_busiest_thread(shares, overview->source);
+	hot_head_gil(table, overview);
 	hot_head_locks(table, overview);
 	hot_head_threads(table, overview, samples, shares, busiest);
 	hot_write_candidates(candidates, sizeof candidates, overview->model, busiest);
