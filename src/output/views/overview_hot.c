@@ -11,6 +11,7 @@
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
+#include "model/samples/tasks.h"
 #include "model/steps/usage.h"
 #include "views/columns.h"
 #include "views/overview_parts.h"
@@ -209,6 +210,26 @@ static void hot_head_gil(struct dwell_table *table, const struct dw_overview *ov
 	dw_hot_reset(&hot);
 }
 
+/* Threads that come and go, as a server's for each request: the kind that lived longest in all. */
+static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *overview)
+{
+	struct dw_tasks tasks;
+	bool good = dw_tasks_make(&tasks, overview->model);
+	const struct dw_task_kind *kind = tasks.kinds;
+
+	table->failed |= !good;
+	if (good && tasks.count)
+		dw_table_say(table, DW_LABEL_ALSO,
+		             "%s threads %s came and went, at most %zu at once: each lived for %s (half under %s, 95%% under %s), %.0f%% "
+		             "of it on the CPU, %.0f%% waiting for the interpreter's lock or other threads (--view requests).",
+		             dw_text_count((int64_t)kind->count).at, kind->name, kind->at_once,
+		             dw_text_ns((double)kind->sum_ns / (double)kind->count, " ").at,
+		             dw_text_ns((double)dw_task_quantile(kind, 0.5), " ").at,
+		             dw_text_ns((double)dw_task_quantile(kind, 0.95), " ").at, 100 * (double)kind->cpu_ns / (double)kind->sum_ns,
+		             100 * (double)(kind->wait_ns[DW_TASK_GIL] + kind->wait_ns[DW_TASK_THREADS]) / (double)kind->sum_ns);
+	dw_tasks_reset(&tasks);
+}
+
 /* Whether the function is of a library, an interpreter or a framework, also by its name alone, or calls the program: none of them
  * is an iteration. */
 static bool hot_is_machinery(const struct dw_hot_row *row)
@@ -384,6 +405,7 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (!shares)
 		return;
 	busiest = hot_busiest_thread(shares, overview->source);
+	hot_head_tasks(table, overview);
 	hot_head_gil(table, overview);
 	hot_head_locks(table, overview);
 	hot_head_threads(table, overview, samples, shares, busiest);
