@@ -187,6 +187,18 @@ part("interposed", "Calls of libc that the sampler is in front of", ["python3 be
 ], [("libc answers without the kernel: added at most", "{libc} ns", "5 ns"),
     ("the kernel answers at once: added at most", "{kernel} ns", "25 ns")], heads=("", "measured", "asked"))
 
+part("begins", "Threads and processes that do nothing", ["python3 tests/probes/begins_test.py {build}"],
+     ["probes/sampler/**", "src/recorder/record/**"], [
+         "threads: {thread_alone} us each alone, {thread} us more under dwell run, of which the trace says {thread_said} us",
+         "children: {child_alone} us each alone, {child} us more under dwell run, of which the trace says {child_said} us",
+         "programs: {program_alone} us each alone, {program} us more under dwell run, of which the trace says {program_said} us",
+     ], [("a thread", "{thread_alone} us", "{thread} us", "{thread_said} us"),
+         ("a child of fork", "{child_alone} us", "{child} us", "{child_said} us"),
+         ("a child of fork that executes a program", "{program_alone} us", "{program} us", "{program_said} us")],
+     heads=("", "alone", "added under `dwell run`", "of it in \"profiling cost\""),
+     text="CPU time from begin to end, medians of 5 pairs. What a trace says is the sampler's work; the rest is the kernel's and the "
+          "loader's, for memory and libraries that dwell adds.")
+
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/interfaces/**"], [
          "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",

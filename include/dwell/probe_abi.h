@@ -277,8 +277,9 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
  * for `weight` periods of the sampler. For signal handlers of a timer. False: the thread was writing a record in a signal
  * handler; the weight belongs to the next sample. */
 DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
-/* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. */
-DWELL_API void dwell_thread_leave(bool blocked);
+/* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. Returns the CPU time in ns that the
+ * thread has used; 0: it was not read. */
+DWELL_API uint64_t dwell_thread_leave(bool blocked);
 /* The process ends, or begins a sandbox: its account is written, and no clock of the kernel is read from now on. false: the
  * sandbox was refused. */
 DWELL_API void dwell_account_close(bool close);

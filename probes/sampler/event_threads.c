@@ -1,6 +1,4 @@
 /* Which threads have the kernel's events in place of timers: a table without locks. */
-#include <string.h>
-
 #include "base/system/system.h"
 #include "sampler.h"
 
@@ -32,7 +30,7 @@ void dws_event_threads_leave(uint32_t *place)
 
 void dws_event_threads_forked(void)
 {
-	memset(threads, 0, sizeof threads);
+	dws_clear(threads, sizeof threads);
 }
 
 uint32_t dws_event_thread(uint32_t place)

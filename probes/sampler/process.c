@@ -56,6 +56,15 @@ uint64_t dws_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+void dws_clear(void *memory, size_t bytes)
+{
+	uint64_t *words = memory;
+
+	for (size_t i = 0; i < bytes / sizeof *words; i++)
+		if (words[i])
+			words[i] = 0;
+}
+
 /* The kernel reads the set of signals before it finds that the request is not valid, and changes nothing. That takes a
  * tenth of the time of process_vm_readv(). */
 bool dws_can_read(uintptr_t at)
@@ -122,7 +131,7 @@ static int process_contains(struct dl_phdr_info *file, size_t bytes, void *data)
 	return 1;
 }
 
-__attribute__((visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls)
+__attribute__((visibility("default"))) void dwp_sampler_adopt_3(const struct dw_sampler_calls *calls)
 {
 	struct place place = { (uintptr_t)calls, false };
 

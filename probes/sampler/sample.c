@@ -104,11 +104,12 @@ struct walked {
 };
 
 /* By the thread's stack. Two threads may have the same one, and then look into the table above more often. */
+#define WALKS 64u
 static struct lately {
-	uint32_t busy; /* atomic; a thread walks, or a handler interrupted it there */
 	uint32_t newest;
 	struct walked walks[2];
-} lately[64];
+} lately[WALKS];
+static uint32_t busy[WALKS]; /* atomic; a thread walks, or a handler interrupted it there. Apart, for dws_sample_forked(). */
 
 /* ---- the walk ------------------------------------------------------------------------------ */
 
@@ -335,13 +336,14 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 
 static void sample_walk(struct work *work, struct walk *walk, const struct dws_stack *stack)
 {
-	struct lately *mine = &lately[dws_sampler_hash(9, stack->high) % (sizeof lately / sizeof *lately)];
+	size_t place = dws_sampler_hash(9, stack->high) % WALKS;
+	struct lately *mine = &lately[place];
 	uint32_t current = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 	const struct walked *old;
 	struct walked *now;
 
 	/* Pairs with the release below: the last walk is complete. */
-	if (__atomic_exchange_n(&mine->busy, 1, __ATOMIC_ACQUIRE)) {
+	if (__atomic_exchange_n(&busy[place], 1, __ATOMIC_ACQUIRE)) {
 		sample_walk_by(work, walk, NULL, NULL);
 		return;
 	}
@@ -350,7 +352,7 @@ static void sample_walk(struct work *work, struct walk *walk, const struct dws_s
 	now->generation = current;
 	sample_walk_by(work, walk, old->generation == current ? old : NULL, now);
 	mine->newest = !mine->newest;
-	__atomic_store_n(&mine->busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&busy[place], 0, __ATOMIC_RELEASE);
 }
 
 /* ---- ids ----------------------------------------------------------------------------------- */
@@ -563,8 +565,7 @@ static void sample_gather(struct work *work, struct walk *walk, const struct dws
 
 void dws_sample_forked(void)
 {
-	for (size_t i = 0; i < sizeof lately / sizeof *lately; i++)
-		lately[i].busy = 0;
+	dws_clear(busy, sizeof busy);
 }
 
 /* A stack begins with the kernel's functions: the program's innermost function has called them. */

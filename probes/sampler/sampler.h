@@ -8,6 +8,7 @@
  *   timers   a timer for each thread, and the signal
  *   signals  the program's stacks for signals, and handlers that run there
  *   threads  begin and end of the program's threads
+ *   own      what this library's work at begins and ends takes
  *   exec     no tick may be left for the next program
  *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
@@ -97,6 +98,9 @@ bool dws_can_read(uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
 size_t dws_copy(void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
+/* Fills memory with zeros, and writes only where there are others: in a child of fork each written page is copied. `bytes` is a
+ * multiple of 8. */
+void dws_clear(void *memory, size_t bytes);
 /* Says once in the trace how samples are taken. False: nothing can be recorded now, or nothing of this process is in the
  * trace yet, and it is not worth a place there: it has used no CPU, as shells and launchers that wait. The program that
  * `dwell run` started always is. */
@@ -189,16 +193,22 @@ void dws_signals_end_stack(void);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 
+/* ---- own.c ------------------------------------------------------------------------------ */
+
+/* This library's work at a begin or end took from `began_ns` of dws_now_ns() until now. */
+void dws_own_add(uint64_t began_ns, bool begins_something);
+/* Writes the sum to the run's file. In work that runs apart. */
+void dws_own_write(void);
+/* In a child of fork: the sum is its parent's. */
+void dws_own_forked(void);
+
 /* ---- timers.c -------------------------------------------------------------------------- */
 
-/* Starts the calling thread's timer; `function` is the one that the thread executes. */
-void dws_timers_start(uintptr_t function);
+/* Starts the calling thread's timer; `function` is the one that the thread executes, which begins now if `is_new`. */
+void dws_timers_start(uintptr_t function, bool is_new);
 bool dws_timers_run(void);
 /* The timer of the calling thread, which begins, ends with it. */
 void dws_timers_watch(void);
-void dws_timers_stop(void *unused);
-/* The same at the end of a thread, whose CPU time the recorder notes. */
-void dws_timers_end(void *unused);
 /* Writes the account of the process, which ends now. */
 void dws_timers_end_process(void);
 /* The same, of the program that the process executed, before it executes another one. False: it has none. */

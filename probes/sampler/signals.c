@@ -124,12 +124,12 @@ void dws_signals_begin(void)
 {
 	stack_t ours = { .ss_size = STACK_BYTES }, now;
 
-	if (mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
+	if (mine.stack)
 		return;
 	ours.ss_sp = signals_take_stack();
 	if (!ours.ss_sp)
 		return;
-	if (dw_system_failed(signals_set_stack(&ours, NULL))) { /* the thread is on the program's stack for signals now */
+	if (dw_system_failed(signals_set_stack(&ours, &now))) { /* the thread is on the program's stack for signals now */
 		signals_leave_stack(ours.ss_sp);
 		return;
 	}

@@ -66,13 +66,15 @@ static void threads_return(struct begin *begin)
 static struct begin threads_begin(struct begin *given)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), high = (uintptr_t)pthread_self();
+	uint64_t began_ns = dws_now_ns();
 	struct begin begin = *given;
 
 	threads_return(given);
 	if (high > here && high - here < begin.stack_bytes && begin.stack_bytes < STACK_MOST)
 		dws_take_stack(high - begin.stack_bytes, high);
-	dws_timers_start((uintptr_t)begin.function);
+	dws_timers_start((uintptr_t)begin.function, true);
 	dws_timers_watch();
+	dws_own_add(began_ns, true);
 	return begin;
 }
 

@@ -131,7 +131,7 @@ static bool timers_set_perf(void)
 	return false;
 }
 
-void dws_timers_start(uintptr_t function)
+void dws_timers_start(uintptr_t function, bool is_new)
 {
 	long error = 0;
 
@@ -152,13 +152,13 @@ void dws_timers_start(uintptr_t function)
 	if (error)
 		dws_lack(error == EAGAIN ? "threads have more timers than the limit of pending signals (ulimit -i) permits"
 		                         : "the system refuses timers (timer_create), as a sandbox may");
-	mine.before_ns += (int64_t)mine.weight * dws_process.period_ns - timers_used_ns();
+	mine.before_ns += (int64_t)mine.weight * dws_process.period_ns - (is_new ? 0 : timers_used_ns());
 }
 
 /* The CPU time since the last tick. */
-static int64_t timers_left_ns(void)
+static int64_t timers_left_ns(int64_t used_ns)
 {
-	int64_t left = mine.before_ns + timers_used_ns() - (int64_t)mine.periods * dws_process.period_ns;
+	int64_t left = mine.before_ns + used_ns - (int64_t)mine.periods * dws_process.period_ns;
 
 	return left > 0 && left < MOST_PERIODS * dws_process.period_ns ? left : 0;
 }
@@ -182,18 +182,17 @@ void dws_timers_pause(void)
 
 void dws_timers_resume(void)
 {
-	__atomic_fetch_add(timers_place(mine.function), timers_left_ns(), __ATOMIC_RELAXED);
-	dws_timers_start(mine.function);
+	__atomic_fetch_add(timers_place(mine.function), timers_left_ns(timers_used_ns()), __ATOMIC_RELAXED);
+	dws_timers_start(mine.function, false);
 }
 
-void dws_timers_stop(void *unused)
+static void timers_stop(int64_t used_ns)
 {
-	(void)unused;
 	dws_waits_calls(true);
 	if (dws_process.in_sandbox || !dws_timers_run())
 		return;
 	dws_timers_pause();
-	__atomic_fetch_add(timers_place(mine.function), timers_left_ns(), __ATOMIC_RELAXED);
+	__atomic_fetch_add(timers_place(mine.function), timers_left_ns(used_ns ? used_ns : timers_used_ns()), __ATOMIC_RELAXED);
 	dws_signals_end();
 }
 
@@ -207,21 +206,34 @@ static bool timers_is_blocked(void)
 	return blocked >> (DWS_SIGNAL - 1) & 1;
 }
 
-static void timers_leave_thread(void *blocked)
+struct leave {
+	bool blocked;
+	int64_t used_ns; /* CPU time of the thread that ends; 0: not known */
+};
+
+static void timers_leave_thread(void *given)
 {
+	struct leave *leave = given;
+
 	if (dws_recorder->thread_leave)
-		dws_recorder->thread_leave(*(const bool *)blocked);
+		leave->used_ns = (int64_t)dws_recorder->thread_leave(leave->blocked);
+	dws_own_write();
 }
 
-void dws_timers_end(void *unused)
+static void timers_at_thread_end(void *unused)
 {
-	bool blocked = false;
+	uint64_t began_ns = dws_now_ns(), blocked = 0, all = DWS_ALL_SIGNALS;
+	struct leave leave = { .used_ns = 0 };
 
-	if (dws_timers_run() && !dws_process.in_sandbox) {
-		blocked = timers_is_blocked();
-		dws_apart(timers_leave_thread, &blocked);
+	(void)unused;
+	if (dws_timers_run() && !dws_process.in_sandbox &&
+	    !dw_system_failed(dw_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&blocked, sizeof all, 0, 0))) {
+		leave.blocked = blocked >> (DWS_SIGNAL - 1) & 1;
+		dws_apart_masked(timers_leave_thread, &leave);
+		dw_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, 0, sizeof blocked, 0, 0);
 	}
-	dws_timers_stop(unused);
+	timers_stop(leave.used_ns);
+	dws_own_add(began_ns, false);
 }
 
 /* What this library did in front of libc's functions; each measured call read the clock twice. */
@@ -237,13 +249,14 @@ static void timers_note_calls(void)
 		dws_recorder->meta_try(DW_KEY_SAMPLE_CALLS, text + at, true);
 }
 
-static void timers_leave_process(void *blocked)
+static void timers_leave_process(void *leave)
 {
 	if (!dws_note(true))
 		return;
 	timers_note_calls();
+	dws_own_write();
 	if (dws_timers_run())
-		timers_leave_thread(blocked);
+		timers_leave_thread(leave);
 	dws_recorder->account_close(true);
 }
 
@@ -260,12 +273,12 @@ static bool timers_has_account(void)
 
 void dws_timers_end_process(void)
 {
-	bool blocked;
+	struct leave leave = { .used_ns = 0 };
 
 	if (!timers_has_account())
 		return;
-	blocked = timers_is_blocked();
-	dws_apart(timers_leave_process, &blocked);
+	leave.blocked = timers_is_blocked();
+	dws_apart(timers_leave_process, &leave);
 }
 
 __attribute__((destructor)) static void timers_at_exit(void)
@@ -342,6 +355,7 @@ static void timers_take(void *given)
 	dws_signals_end_stack();
 	if (dws_recorder->hurry)
 		dws_recorder->hurry(true);
+	dws_own_write();
 	if (!mine.perf.ring)
 		timers_tick(1u + (tick->info->si_overrun > 0 ? (uint32_t)tick->info->si_overrun : 0), tick->context, &kernel);
 	else
@@ -447,7 +461,7 @@ long dws_timers_leave(void)
 {
 	long period_ns = dws_process.period_ns;
 
-	dws_timers_stop(NULL);
+	timers_stop(0);
 	dws_process.in_sandbox = true;
 	dws_process.period_ns = 0;
 	dws_waits_stop(true);
@@ -462,7 +476,7 @@ void dws_timers_return(long period_ns)
 	dws_process.in_sandbox = false;
 	dws_process.period_ns = period_ns;
 	dws_waits_stop(false);
-	dws_timers_start(mine.function);
+	dws_timers_start(mine.function, false);
 	errno = saved;
 }
 
@@ -476,24 +490,36 @@ static void timers_seed(uintptr_t function)
 	*timers_place(function) = (int64_t)((unsigned __int128)chance * (uint64_t)dws_process.period_ns >> 64);
 }
 
+/* A process that uses little CPU leaves nothing else in the trace. */
+static void timers_write_own(void *unused)
+{
+	(void)unused;
+	dws_own_write();
+}
+
 static void timers_in_child(void)
 {
+	uint64_t began_ns = dws_now_ns();
+
 	if (dws_process.in_sandbox)
 		return;
 	mine.timer = 0;
 	mine.perf.ring = NULL; /* children do not get the mapping */
 	mine.place = 0;
 	dws_event_threads_forked();
+	dws_own_forked();
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
 	dws_process.is_program = false;
 	dws_apart_forked();
 	dws_sample_forked();
-	memset(handed_on, 0, sizeof handed_on);
-	memset(timers, 0, sizeof timers);
+	dws_clear(handed_on, sizeof handed_on);
+	dws_clear(timers, sizeof timers);
 	timers_seed(0);
-	dws_timers_start(0);
+	dws_timers_start(0, false);
 	dws_timers_watch();
+	dws_own_add(began_ns, true);
+	dws_apart(timers_write_own, NULL);
 }
 
 __attribute__((constructor)) static void timers_begin(void)
@@ -501,9 +527,10 @@ __attribute__((constructor)) static void timers_begin(void)
 	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, after a slash the share, and "perf" */
 	const char *slash = wanted ? strchr(wanted, '/') : NULL;
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
+	uint64_t began_ns = dws_now_ns();
 
 	dws_targets_resolve();
-	if (period < 1000000 || period > 10000000000 || pthread_key_create(&at_end, dws_timers_end) != 0 || !timers_install())
+	if (period < 1000000 || period > 10000000000 || pthread_key_create(&at_end, timers_at_thread_end) != 0 || !timers_install())
 		return;
 	dws_prepare();
 	pthread_atfork(NULL, NULL, timers_in_child);
@@ -512,6 +539,8 @@ __attribute__((constructor)) static void timers_begin(void)
 	dws_process.period_ns = period;
 	dws_waits_set_period(period);
 	timers_seed(0);
-	dws_timers_start(0);
+	dws_timers_start(0, false);
 	dws_timers_watch();
+	dws_own_add(began_ns, true);
+	dws_apart(timers_write_own, NULL);
 }

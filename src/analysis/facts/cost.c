@@ -9,6 +9,7 @@
  *     the probe's own sum of what it did in a step of either kind;
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
  *   - calls of libc that may wait, which the sampler measures, each as a range;
+ *   - what the sampler measured of itself where threads, children and programs began and ended;
  *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
  */
 #include <math.h>
@@ -136,14 +137,16 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 	return ns / count;
 }
 
-/* A call of libc that may wait is measured by two readings of the clock, as a range is. Where they are in time is not
- * known: they are taken as even. Returns a share of the time. */
-static double cost_of_calls(struct dw_model *model, double range_ns, double wall_ns)
+/* A call of libc that may wait is measured by two readings of the clock, as a range is. Where the calls are in time is not
+ * known, nor where threads and processes begin: they are taken as even. Returns a share of the time. */
+static double cost_of_sampler(struct dw_model *model, double range_ns, double wall_ns)
 {
 	const struct dw_source *source = dw_model_source(model);
 	double calls = 0, cpu_ns = 0, share;
 
-	for (size_t i = 0; i < source->meta_count && !dw_model_is_partial(model); i++) {
+	if (dw_model_is_partial(model))
+		return 0;
+	for (size_t i = 0; i < source->meta_count; i++) {
 		const char *key = source->metas[i].key;
 
 		if (strcmp(key, DW_KEY_SAMPLE_CALLS) == 0)
@@ -151,7 +154,7 @@ static double cost_of_calls(struct dw_model *model, double range_ns, double wall
 		else if (strcmp(key, DW_KEY_PROCESS_CPU_NS) == 0)
 			cpu_ns += strtod(source->metas[i].value, NULL);
 	}
-	share = calls > 0 ? fmin(1, calls * range_ns / fmax(cpu_ns, wall_ns)) : 0;
+	share = fmin(1, (calls * range_ns + (double)source->begins_ns) / fmax(cpu_ns, wall_ns));
 	return share >= LEAST_CALLS ? share : 0;
 }
 
@@ -181,7 +184,7 @@ static bool cost_compute(struct dw_model *model, const void *request, void *resu
 		return true;
 	ns = cost_of_step(model, steps, range_ns, &to->cupti_ns, NULL);
 	to->part_ns = cost_part_ns(parts);
-	to->share = fmin(1, (ns + to->part_ns) / whole_ns + cost_of_calls(model, range_ns, (double)source->end_ns));
+	to->share = fmin(1, (ns + to->part_ns) / whole_ns + cost_of_sampler(model, range_ns, (double)source->end_ns));
 	to->ns = to->share * whole_ns;
 	return !isnan(ns);
 }
@@ -227,7 +230,7 @@ struct dw_facts_cost dw_facts_cost_of_run(struct dw_model *model, double wall_ns
 			cost.cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_run(model, error);
 		cost.share = fmin(1, (most / 2 * range_ns + ns * most / all + cost.cupti_ns) / wall_ns);
 	}
-	ns = cost_of_calls(model, range_ns, wall_ns);
+	ns = cost_of_sampler(model, range_ns, wall_ns);
 	if (ns > 0)
 		cost.share = fmin(1, (isfinite(cost.share) ? cost.share : 0) + ns);
 	cost.ns = cost.share * wall_ns;

@@ -144,6 +144,18 @@ static void info_print_steps(const struct dw_source *source)
 	info_print_number("steps", DW_UNIT_COUNT, (int64_t)(count + summed), text);
 }
 
+/* What recording did where threads, children and programs began and ended. */
+static void info_print_begins(const struct dw_source *source)
+{
+	char text[128];
+
+	if (!source->begins)
+		return;
+	snprintf(text, sizeof text, " of threads, children and programs; dwell's work there took %s",
+	         dw_text_ns((double)source->begins_ns, " ").at);
+	info_print_number("begins", DW_UNIT_COUNT, (int64_t)source->begins, text);
+}
+
 static void info_print_contents(const struct dw_source *source, struct dw_model *model)
 {
 	uint32_t categories = dw_model_categories(model);
@@ -154,6 +166,7 @@ static void info_print_contents(const struct dw_source *source, struct dw_model 
 	dw_model_symbols(model, &symbols);
 	printf("\n");
 	info_print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
+	info_print_begins(source);
 	info_print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
 	info_print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
 	info_print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are internal */

@@ -323,6 +323,7 @@ struct dw_source {
 	struct dw_source_meta *metas;
 	size_t meta_count;
 	uint64_t lost[DW_LOSS_SLOTS]; /* all files and threads */
+	uint64_t begins, begins_ns;   /* threads, children and programs that began, and what recording did there and at their ends */
 	uint64_t end_ns;              /* of the last thing in any file */
 	uint64_t realtime_start_ns;   /* wall clock of ns 0 */
 	const char **repairs;         /* sentences: what was damaged and what was recovered */

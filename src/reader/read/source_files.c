@@ -35,14 +35,16 @@ static int files_fill_symbols(struct dw_reader *reader, const struct dw_read_fil
 	return 0;
 }
 
-static bool files_read_waits(const struct dw_read_file *file)
+static void files_read_control(struct dw_source *source, const struct dw_read_file *from, struct dw_source_file *file)
 {
 	struct dw_control control;
 
-	if (file->size_bytes < DW_CONTROL_OFFSET + sizeof control)
-		return false;
-	memcpy(&control, file->data + DW_CONTROL_OFFSET, offsetof(struct dw_control, gates));
-	return control.gated;
+	if (from->size_bytes < DW_CONTROL_OFFSET + sizeof control)
+		return;
+	memcpy(&control, from->data + DW_CONTROL_OFFSET, offsetof(struct dw_control, gates));
+	file->waits = control.gated;
+	source->begins += control.begins;
+	source->begins_ns += control.begins_ns;
 }
 
 /* A file without this list is older. The list may change while it is copied. */
@@ -84,7 +86,7 @@ int dw_read_fill_files(struct dw_reader *reader)
 		file->head = from->head;
 		file->torn = from->torn;
 		file->missing_bytes = from->missing_bytes;
-		file->waits = files_read_waits(from);
+		files_read_control(source, from, file);
 		file->named_ends = from->head->flags & DW_HEAD_NAMED_ENDS;
 		file->layers = files_copy_layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),

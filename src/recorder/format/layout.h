@@ -149,7 +149,11 @@ struct dw_control {
 	uint32_t active;
 	uint32_t repeat;        /* 0 means for ever */
 	uint64_t capture;       /* atomic: a capture under way, see format/control.h; 0 means none */
-	uint8_t reserved1[184];
+	/* What recording did where threads, children and programs began and ended: how many began, and for how long in ns. Older
+	 * files have 0. */
+	uint64_t begins;        /* atomic */
+	uint64_t begins_ns;     /* atomic */
+	uint8_t reserved1[168];
 	struct dw_gate gates[DW_GATES]; /* gate 0: all processes that never step */
 	/* Which LAYER ranges are recorded while the mask contains DWELL_DETAIL_LAYERS. */
 	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */

@@ -136,13 +136,13 @@ static uint32_t account_lived(uint64_t start_ticks)
 	return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
 
-void dwell_thread_leave(bool blocked)
+uint64_t dwell_thread_leave(bool blocked)
 {
 	struct dw_entry_thread *entry;
 	uint64_t ns;
 
 	if (!account_is_kept() || !dw_process_own_memory())
-		return;
+		return 0;
 	entry = account_entry();
 	ns = account_clock(CLOCK_THREAD_CPUTIME_ID);
 	if (!entry && ns >= LONG_PERIODS * account.period_ns && dw_slot_here(NULL))
@@ -155,6 +155,7 @@ void dwell_thread_leave(bool blocked)
 		__atomic_fetch_add(&dw_process->unseen_threads, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&dw_process->unseen_cpu_ns, ns, __ATOMIC_RELAXED);
 	}
+	return ns;
 }
 
 /* Threads that run at the end of the process. */

@@ -103,6 +103,16 @@ uint64_t dw_session_counter_rate(void)
 	return head && dw_session_inline() ? head->ticks_per_second : 0;
 }
 
+void dw_session_own_work(uint64_t begins, uint64_t ns)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+
+	if (!control)
+		return;
+	__atomic_fetch_add(&control->begins, begins, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&control->begins_ns, ns, __ATOMIC_RELAXED);
+}
+
 static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
 
 __attribute__((constructor)) static void join_run(void)
@@ -113,8 +123,8 @@ __attribute__((constructor)) static void join_run(void)
 	dw_metadata_read_environment();
 	dw_libraries_read_environment();
 	dw_account_begin();
-	if (path && dwp_sampler_adopt_2)
-		dwp_sampler_adopt_2(&sampler_calls);
+	if (path && dwp_sampler_adopt_3)
+		dwp_sampler_adopt_3(&sampler_calls);
 	if (path && *path == '/')
 		join_file(path);
 	if (dw_session_head())
