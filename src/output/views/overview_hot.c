@@ -26,11 +26,6 @@
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static bool hot_is_thread(void *context, const struct dw_sample_row *row)
-{
-	return row->thread == *(const uint32_t *)context;
-}
-
 /* By thread: its share of the CPU time. NULL: out of memory. The caller frees it. */
 static double *hot_thread_shares(const struct dw_samples *samples, const struct dw_source *source)
 {
@@ -81,6 +76,15 @@ static void hot_write_function(char *to, size_t size, const struct dw_hot_row *r
 	dw_hot_place(row, place, sizeof place);
 	snprintf(to, size, "%.200s%s%s%s", dw_view_function_name(hot_short_name(row->name, name), nameless), *place ? " (" : "", place,
 	         *place ? ")" : "");
+}
+
+/* The same of code that may be in no function of Python. */
+static void hot_write_user(char *to, size_t size, const struct dw_hot_row *row)
+{
+	if (dw_hot_is_function(row))
+		hot_write_function(to, size, row);
+	else
+		dw_hot_name(row, to, size);
 }
 
 struct hot_spin {
@@ -199,7 +203,7 @@ static void hot_head_gil(struct dwell_table *table, const struct dw_overview *ov
 	if (dw_hot_make(&waits, overview->model, &ask) && waits.samples >= LEAST_WAITS &&
 	    (double)waits.cpu_ns >= LOCK_SHARE * (double)overview->wall_ns && dw_hot_make(&hot, overview->model, &runs) && hot.count) {
 		hot_write_function(waiter, sizeof waiter, &waits.rows[0]);
-		hot_write_function(user, sizeof user, &hot.rows[0]);
+		hot_write_user(user, sizeof user, &hot.rows[0]);
 		dw_table_say(table, DW_LABEL_ALSO,
 		             "Threads waited for the interpreter's lock (GIL) for %s in all, %.0f%% of it in %s; %.0f%% of the CPU time is "
 		             "in %s (--view waits, --view hot).",
@@ -322,17 +326,41 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 		const struct dw_hot_row *row = &hot->rows[i];
 
 		if (dw_library_role_of(row->file) == DW_LIBRARY_PACKAGE && strchr(row->name, '.') && !strchr(row->name, '<') &&
+		    !strstr(row->name, ".__init__") &&
 		    (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
 			least = row;
 	}
 	return least;
 }
 
+/* Samples of a thread that may be of an iteration: imports happen once. */
+struct hot_work {
+	const struct dw_source *source;
+	uint32_t thread;
+};
+
+static bool hot_is_work(void *context, const struct dw_sample_row *row)
+{
+	const struct hot_work *work = context;
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+
+	if (row->thread != work->thread)
+		return false;
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		if (frame && frame->activity == DW_ACTIVITY_IMPORTS)
+			return false;
+	}
+	return true;
+}
+
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. The hottest
  * one itself is none in C; in Python it may be, because the time of the libraries that it calls counts as its own. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
-	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
+	struct hot_work work = { .source = dw_model_source(model), .thread = thread };
+	struct dw_hot_ask ask = { .by = hot_python(work.source), .wants = hot_is_work, .context = &work };
 	enum hot_calls least = ask.by || !hot_knows_loops(model) ? HOT_ONCE : HOT_OFTEN; /* loops of Python are not known */
 	struct dw_hot hot = { .rows = NULL };
 	const struct dw_hot_row *method;
