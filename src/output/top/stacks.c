@@ -36,6 +36,21 @@ static void stacks_put_inside(struct dw_top_inside *inside, const char *what)
 	snprintf(inside->text + used, sizeof inside->text - used, "%s%s", used ? " > " : "", what);
 }
 
+/* The names of threads that have not ended. The number of one that has may be another one's by now. */
+static bool stacks_read_names(struct dw_top_insides *insides, const struct dw_source *source)
+{
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		struct dw_top_inside *inside = thread->end & DW_THREAD_ENDED || !*thread->name ? NULL : stacks_inside_of(insides, source, i);
+
+		if (inside)
+			snprintf(inside->name, sizeof inside->name, "%.63s", thread->name);
+		else if (!(thread->end & DW_THREAD_ENDED) && *thread->name)
+			return false;
+	}
+	return true;
+}
+
 int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struct dwell_error *error)
 {
 	struct dw_source *source;
@@ -46,6 +61,8 @@ int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struc
 
 	if (code)
 		return code;
+	if (!stacks_read_names(insides, source))
+		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 	for (size_t i = 0; !code && i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 		struct dw_top_inside *inside = step->open ? stacks_inside_of(insides, source, step->thread) : NULL;
@@ -74,6 +91,14 @@ int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struc
 		dw_model_destroy(model);
 	dw_source_close(source);
 	return code;
+}
+
+void dw_top_insides_name(const struct dw_top_insides *insides, struct dw_process *process)
+{
+	for (size_t i = 0; i < process->count; i++)
+		for (size_t k = 0; k < insides->count; k++)
+			if (insides->threads[k].tid == process->threads[i].tid && insides->threads[k].pid == process->pid && *insides->threads[k].name)
+				snprintf(process->threads[i].name, sizeof process->threads[i].name, "%s", insides->threads[k].name);
 }
 
 void dw_top_insides_reset(struct dw_top_insides *insides)

@@ -1,6 +1,6 @@
 $ trace samples && dwell report samples.dwell --view requests
 Nothing was recorded here.
-No threads came and went: of none with the same name were there five or more that did not all live at once.
+No threads came and went: of no name did five or more not live all at once.
 
 $ trace samples && dwell report samples.dwell --view requests --format json
 {"dwell":1,"views":[
@@ -20,5 +20,5 @@ $ trace samples && dwell report samples.dwell --view requests --format json
  "totals":{},
  "coverage":1,"losses":[],
  "heads":["Nothing was recorded here."],
- "notes":["No threads came and went: of none with the same name were there five or more that did not all live at once."]}
+ "notes":["No threads came and went: of no name did five or more not live all at once."]}
 ]}
