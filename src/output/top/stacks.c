@@ -41,12 +41,14 @@ static bool stacks_read_names(struct dw_top_insides *insides, const struct dw_so
 {
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
-		struct dw_top_inside *inside = thread->end & DW_THREAD_ENDED || !*thread->name ? NULL : stacks_inside_of(insides, source, i);
+		struct dw_top_inside *inside;
 
-		if (inside)
-			snprintf(inside->name, sizeof inside->name, "%.63s", thread->name);
-		else if (!(thread->end & DW_THREAD_ENDED) && *thread->name)
+		if (thread->end & DW_THREAD_ENDED || !*thread->name)
+			continue;
+		inside = stacks_inside_of(insides, source, i);
+		if (!inside)
 			return false;
+		snprintf(inside->name, sizeof inside->name, "%.63s", thread->name);
 	}
 	return true;
 }
@@ -96,9 +98,12 @@ int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struc
 void dw_top_insides_name(const struct dw_top_insides *insides, struct dw_process *process)
 {
 	for (size_t i = 0; i < process->count; i++)
-		for (size_t k = 0; k < insides->count; k++)
-			if (insides->threads[k].tid == process->threads[i].tid && insides->threads[k].pid == process->pid && *insides->threads[k].name)
-				snprintf(process->threads[i].name, sizeof process->threads[i].name, "%s", insides->threads[k].name);
+		for (size_t k = 0; k < insides->count; k++) {
+			const struct dw_top_inside *inside = &insides->threads[k];
+
+			if (inside->tid == process->threads[i].tid && inside->pid == process->pid && *inside->name)
+				snprintf(process->threads[i].name, sizeof process->threads[i].name, "%s", inside->name);
+		}
 }
 
 void dw_top_insides_reset(struct dw_top_insides *insides)

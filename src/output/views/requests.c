@@ -46,7 +46,8 @@ static bool requests_wants(void *context, const struct dw_sample_row *row)
 }
 
 /* Adds a row for a part of the kind's time, with the function that has most of it. */
-static void requests_add_part(struct dwell_table *table, struct dw_model *model, struct requests_part part, const char *name, double ns)
+static void requests_add_part(struct dwell_table *table, struct dw_model *model, struct requests_part part, const char *name,
+                              double ns)
 {
 	const struct dw_task_kind *kind = &part.tasks->kinds[part.kind];
 	struct dw_hot_ask ask = { .waits = part.waits, .wants = requests_wants, .context = &part };
@@ -71,8 +72,11 @@ static void requests_add_part(struct dwell_table *table, struct dw_model *model,
 static void requests_add_kind(struct dwell_table *table, struct dw_model *model, const struct dw_tasks *tasks, uint32_t number)
 {
 	static const char *const names[DW_TASK_WAITS] = {
-		[DW_TASK_GIL] = "waits: interpreter's lock", [DW_TASK_THREADS] = "waits: other threads", [DW_TASK_FILES] = "waits: files, sockets",
-		[DW_TASK_SLEEPS] = "sleeps",                 [DW_TASK_OTHERS] = "waits: something else",
+		[DW_TASK_GIL] = "waits: interpreter's lock",
+		[DW_TASK_THREADS] = "waits: other threads",
+		[DW_TASK_FILES] = "waits: files, sockets",
+		[DW_TASK_SLEEPS] = "sleeps",
+		[DW_TASK_OTHERS] = "waits: something else",
 	};
 	const struct dw_task_kind *kind = &tasks->kinds[number];
 	struct requests_part part = { .tasks = tasks, .kind = number };
