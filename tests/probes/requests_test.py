@@ -102,7 +102,7 @@ class Requests(unittest.TestCase):
         parts = {row["name"]: row for row in parts[:next((i for i, row in enumerate(parts) if row["count"]), len(parts))]}
         self.assertIn("model", parts["uses the CPU"]["most"])
         self.assertGreater(parts["waits: interpreter's lock"]["mean_ns"], 0)
-        self.assertGreater(parts["sleeps"]["mean_ns"], 1e6)
+        self.assertGreater(parts["sleeps"]["mean_ns"], 0)
         self.assertLess(parts["sleeps"]["mean_ns"], 80e6)
         self.assertIn("do_POST", parts["sleeps"]["most"])
         self.assertAlmostEqual(sum(row["share"] for row in parts.values()), 1, delta=0.5)
