@@ -44,7 +44,7 @@ threading.Thread(target=server.serve_forever).start()
 
 def client():
     for _ in range(25):
-        urllib.request.urlopen("http://127.0.0.1:%d/" % server.server_port, b'{"n": 60000}').read()
+        urllib.request.urlopen("http://127.0.0.1:%d/" % server.server_port, b'{"n": 200000}').read()
 
 clients = [threading.Thread(target=client) for _ in range(4)]
 for one in clients:
