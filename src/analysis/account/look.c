@@ -56,6 +56,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	bool python = dw_activity_in(inner, OF_PYTHON);
 	bool weak = dw_activity_in(outer, WEAK);
 
+	/* After any call that waits, Python waits for its own lock. */
+	if (inner == DW_ACTIVITY_GIL)
+		return inner;
 	/* What waits for a pipe of a child process waits for that process. A condition of Python is built of locks, a lock of a
 	 * semaphore. */
 	if (waits && (outer == DW_ACTIVITY_CHILD ||
@@ -188,7 +191,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	if (waits && stack.count) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
-		look->activity = frame ? dw_activity_of(frame->module, frame->functions->name, false) : DW_ACTIVITY_UNKNOWN;
+		look->activity = dw_sample_wait_activity(&stack);
 		look->callee = frame && !python && look_is_called(frame, frame->functions, look->activity) ? frame->functions : NULL;
 	}
 	for (uint32_t i = waits; i < stack.count; i++) {

@@ -82,6 +82,13 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view waits",
 	},
 	{
+		RULE("waiting-gil", CAUSE, "Does the thread wait for the lock of Python's interpreter?", WAITS(DOES(GIL))),
+		.statement = "Waiting for the interpreter's lock (GIL) {takes} {share} {of}[, most of it in {cells:most}]: other threads "
+		             "run Python meanwhile.",
+		.remedy = { [DW_WORDS_ANY] = "processes in place of threads, or work that gives the lock up: whole arrays, compiled code" },
+		.look = "dwell report --view waits",
+	},
+	{
 		RULE("hand-over", CAUSE, "Do locks and calls that wake threads take CPU time?", RUNS(DW_ACTIVITIES_OF_THREADS)),
 		.statement = "Locking, unlocking and waking other threads {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "hand over many pieces of work at once, and wake a thread only if one waits" },

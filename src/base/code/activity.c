@@ -331,6 +331,14 @@ enum dw_activity dw_activity_of(const char *module, const char *name, bool own)
 	return dw_activity_of_code(module || own ? dw_library_of(module) : libc, name, own);
 }
 
+enum dw_activity dw_activity_of_wait(const char *module, const char *name, const char *caller)
+{
+	bool built_of = strncmp(name, "pthread_cond_", 13) == 0 || strncmp(name, "pthread_mutex_", 14) == 0;
+
+	return built_of && caller && dw_library_role_of(caller) == DW_LIBRARY_INTERPRETER ? DW_ACTIVITY_GIL
+	                                                                                  : dw_activity_of(module, name, false);
+}
+
 const char *dw_activity_name(enum dw_activity activity)
 {
 	static const char *const names[] = {

@@ -44,7 +44,8 @@
 	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \
 	X(IMPORTS, "imports")                     /* a module of Python, with all that its import does */         \
-	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */
+	X(COMPILES, "compiles")                   /* what the program made while it ran: torch.compile, jax.jit */ \
+	X(GIL, "interpreter's lock")              /* waits for the lock without which no thread runs Python */
 
 #define DW_ACTIVITY_ID(name, words) DW_ACTIVITY_##name,
 enum dw_activity { DW_ACTIVITIES(DW_ACTIVITY_ID) DW_ACTIVITY_COUNT };
@@ -57,7 +58,8 @@ _Static_assert(DW_ACTIVITY_COUNT <= 64, "");
 #define DW_ACTIVITIES_OF_MEMORY (DW_ACTIVITY_SET(ALLOCATES) | DW_ACTIVITY_SET(FREES))
 #define DW_ACTIVITIES_OF_COPIES (DW_ACTIVITY_SET(COPIES) | DW_ACTIVITY_SET(CLEARS))
 #define DW_ACTIVITIES_OF_FILES (DW_ACTIVITY_SET(FILE) | DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(DISK))
-#define DW_ACTIVITIES_OF_THREADS (DW_ACTIVITY_SET(LOCK) | DW_ACTIVITY_SET(BARRIER) | DW_ACTIVITY_SET(THREAD))
+#define DW_ACTIVITIES_OF_THREADS \
+	(DW_ACTIVITY_SET(LOCK) | DW_ACTIVITY_SET(BARRIER) | DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(GIL))
 
 static inline bool dw_activity_in(enum dw_activity activity, dw_activity_set set)
 {
@@ -135,6 +137,10 @@ bool dw_code_is_own(enum dw_library_role role, const char *name, const char *fil
 enum dw_activity dw_activity_of(const char *module, const char *name, bool own);
 /* The same where the library is known. */
 enum dw_activity dw_activity_of_code(struct dw_library library, const char *name, bool own);
+/* What a wait in a function of libc is for; `caller`: the library of the code that calls it. The interpreter of Python builds its own
+ * lock of a mutex and a condition, and of nothing else: what it lends to programs are semaphores. So this needs no names of its
+ * functions, which stripped interpreters lack. */
+enum dw_activity dw_activity_of_wait(const char *module, const char *name, const char *caller);
 /* Whether the name is only a place, as "libx.so+0x12f0", or that of no function. */
 bool dw_code_is_nameless(const char *name);
 const char *dw_activity_name(enum dw_activity activity);

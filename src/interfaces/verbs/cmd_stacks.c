@@ -75,6 +75,7 @@ static void stacks_read_process(struct stacks_request *request, uint32_t pid, st
 	char text[2000];
 	int code = stacks_process.read(&process, pid, &error);
 
+	dw_top_insides_name(&request->insides, &process);
 	if (code) {
 		*status = dw_say_error(&error, code);
 	} else if (table) {

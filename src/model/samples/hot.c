@@ -25,6 +25,7 @@ struct hot {
 	/* Lines of functions: the most self time of a row decides which one it shows. */
 	struct line {
 		uint32_t row, line;
+		const char *symbol; /* in place of a line, of rows of libraries: then `line` is its hash */
 		uint64_t weight;
 	} *lines;
 	size_t line_count, line_capacity;
@@ -100,8 +101,8 @@ static uint32_t hot_row(struct hot *hot, const struct dw_source_function *functi
 	return index;
 }
 
-/* Adds self time to the line of a row. */
-static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, uint64_t weight)
+/* Adds self time to the line of a row, or to a function of its library. */
+static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, const char *symbol, uint64_t weight)
 {
 	uint32_t hash = dw_map_hash((uint64_t)row << 32 | number);
 	uint32_t at = DW_MAP_FIND(&hot->by_line, hash, i, hot->lines[i].row == row && hot->lines[i].line == number);
@@ -113,7 +114,7 @@ static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, uint64_
 			hot->failed = true;
 			return;
 		}
-		*line = (struct line){ row, number, 0 };
+		*line = (struct line){ row, number, symbol, 0 };
 		at = (uint32_t)hot->line_count++;
 	}
 	hot->lines[at].weight += weight;
@@ -121,9 +122,9 @@ static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, uint64_
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* `self`: no function of the stack has been added yet. */
-static void hot_add(struct hot *hot, const struct dw_source_function *function, const char *module,
-                    const struct dw_sample_row *from, bool self)
+/* `self`: no function of the stack has been added yet. `symbol`: of a row of a library, see hot_add_line(). */
+static void hot_add_as(struct hot *hot, const struct dw_source_function *function, const char *module,
+                       const struct dw_sample_row *from, bool self, const char *symbol)
 {
 	uint32_t at = hot_row(hot, function, module, from);
 	struct dw_hot_row *row;
@@ -135,7 +136,7 @@ static void hot_add(struct hot *hot, const struct dw_source_function *function, 
 		row->self += from->weight;
 		row->self_ns += from->cpu_ns;
 		row->self_samples += from->count;
-		hot_add_line(hot, at, function->line, from->weight);
+		hot_add_line(hot, at, symbol ? dw_map_hash_bytes(0, symbol, strlen(symbol)) : function->line, symbol, from->weight);
 	}
 	if (hot->seen[at] == hot->number)
 		return;
@@ -143,6 +144,12 @@ static void hot_add(struct hot *hot, const struct dw_source_function *function, 
 	row->total += from->weight;
 	row->total_ns += from->cpu_ns;
 	row->samples += from->count;
+}
+
+static void hot_add(struct hot *hot, const struct dw_source_function *function, const char *module, const struct dw_sample_row *from,
+                    bool self)
+{
+	hot_add_as(hot, function, module, from, self, NULL);
 }
 
 /* A frame of Python has a source file and no module. */
@@ -185,10 +192,22 @@ static const char *hot_library(const struct dw_sample_stack *stack)
 
 	for (uint32_t i = stack->count; i-- > 0;)
 		if ((frame = dw_sample_stack_at(stack, i)) != NULL && frame->module && frame->count &&
-		    dw_sample_is_own(frame, frame->functions))
+		    frame->activity != DW_ACTIVITY_STARTS && dw_sample_is_own(frame, frame->functions))
 			return frame->module;
 	frame = dw_sample_stack_at(stack, 0);
 	return frame ? frame->module : NULL;
+}
+
+/* The innermost function of the library with a name; "": it has none. */
+static const char *hot_symbol(const struct dw_sample_stack *stack, const char *library)
+{
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(stack, i);
+
+		if (frame && frame->count && dw_text_same(frame->module, library) && !dw_code_is_nameless(frame->functions->name))
+			return frame->functions->name;
+	}
+	return "";
 }
 
 /* `spun`: the thread waits by spinning, `within` frames of a runtime. */
@@ -219,7 +238,7 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, bool 
 		}
 	}
 	if (self && stack.count)
-		hot_add(hot, &no_python, hot_library(&stack), from, true);
+		hot_add_as(hot, &no_python, hot_library(&stack), from, true, hot_symbol(&stack, hot_library(&stack)));
 	else if (self)
 		hot_add(hot, &unread, NULL, from, true);
 }
@@ -259,8 +278,13 @@ static void hot_finish(struct hot *hot)
 {
 	DW_SORT(hot->lines, hot->line_count, hot_compare_lines);
 	for (size_t i = 0; i < hot->line_count; i++)
-		if (i == 0 || hot->lines[i].row != hot->lines[i - 1].row)
-			hot->to->rows[hot->lines[i].row].line = hot->lines[i].line;
+		if (i == 0 || hot->lines[i].row != hot->lines[i - 1].row) {
+			struct dw_hot_row *row = &hot->to->rows[hot->lines[i].row];
+
+			row->line = hot->lines[i].symbol ? 0 : hot->lines[i].line;
+			row->symbol = hot->lines[i].symbol;
+			row->symbol_self = hot->lines[i].weight;
+		}
 	DW_SORT(hot->to->rows, hot->to->count, hot_compare_rows);
 	hot_compare_names(hot);
 }
@@ -303,10 +327,14 @@ bool dw_hot_is_function(const struct dw_hot_row *row)
 const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size)
 {
 	const char *slash = row->module ? strrchr(row->module, '/') : NULL;
-	size_t length = strlen(hot_shorten(row->name, text, size));
+	bool library = row->name == no_python.name && row->module, named = library && row->symbol && *row->symbol;
+	size_t length = strlen(hot_shorten(named ? row->symbol : row->name, text, size));
 
-	if (row->name == no_python.name && row->module)
-		snprintf(text, size, "(no Python: %s)", slash ? slash + 1 : row->module);
+	if (named)
+		snprintf(text + length, size - length, "%s (%s)", row->symbol_self < row->self ? " and others" : "",
+		         slash ? slash + 1 : row->module);
+	else if (library)
+		snprintf(text, size, "code of %s", slash ? slash + 1 : row->module);
 	else if (row->in_several && row->module)
 		snprintf(text + length, size - length, " (%s)", slash ? slash + 1 : row->module);
 	return text;

@@ -30,6 +30,8 @@ struct dw_hot_ask {
 struct dw_hot_row {
 	const char *name, *file; /* `file`: NULL if not known */
 	const char *module; /* the library or program, one of them if the function's file is known; NULL: none, as of Python */
+	const char *symbol; /* of a library's code that is in no function of Python: its function with most time, ""; else NULL */
+	uint64_t symbol_self; /* weight of that function */
 	bool in_several;    /* the short name is also that of a function of another library */
 	uint32_t line;      /* without DW_HOT_LINES: the line with most self time, or if it has none, one of
 	                     * those that call; 0: not known */

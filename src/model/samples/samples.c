@@ -308,6 +308,13 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 	return stack;
 }
 
+enum dw_activity dw_sample_wait_activity(const struct dw_sample_stack *stack)
+{
+	const struct dw_source_frame *frame = dw_sample_stack_at(stack, 0), *caller = dw_sample_stack_at(stack, 1);
+
+	return frame ? dw_activity_of_wait(frame->module, frame->functions->name, caller ? caller->module : NULL) : DW_ACTIVITY_UNKNOWN;
+}
+
 dw_activity_set dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
@@ -394,7 +401,7 @@ static enum dw_activity samples_activity(const struct dw_source *source, const s
 
 	if (!frame)
 		return DW_ACTIVITY_UNKNOWN;
-	return waits ? dw_activity_of(frame->module, frame->functions->name, false) : frame->activity;
+	return waits ? dw_sample_wait_activity(&stack) : frame->activity;
 }
 
 static bool samples_put(struct dw_model *model, struct dw_samples *samples, struct table *from, bool waits)

@@ -36,6 +36,23 @@ static void stacks_put_inside(struct dw_top_inside *inside, const char *what)
 	snprintf(inside->text + used, sizeof inside->text - used, "%s%s", used ? " > " : "", what);
 }
 
+/* The names of threads that have not ended. The number of one that has may be another one's by now. */
+static bool stacks_read_names(struct dw_top_insides *insides, const struct dw_source *source)
+{
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		struct dw_top_inside *inside;
+
+		if (thread->end & DW_THREAD_ENDED || !*thread->name)
+			continue;
+		inside = stacks_inside_of(insides, source, i);
+		if (!inside)
+			return false;
+		snprintf(inside->name, sizeof inside->name, "%.63s", thread->name);
+	}
+	return true;
+}
+
 int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struct dwell_error *error)
 {
 	struct dw_source *source;
@@ -46,6 +63,8 @@ int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struc
 
 	if (code)
 		return code;
+	if (!stacks_read_names(insides, source))
+		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 	for (size_t i = 0; !code && i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 		struct dw_top_inside *inside = step->open ? stacks_inside_of(insides, source, step->thread) : NULL;
@@ -74,6 +93,17 @@ int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struc
 		dw_model_destroy(model);
 	dw_source_close(source);
 	return code;
+}
+
+void dw_top_insides_name(const struct dw_top_insides *insides, struct dw_process *process)
+{
+	for (size_t i = 0; i < process->count; i++)
+		for (size_t k = 0; k < insides->count; k++) {
+			const struct dw_top_inside *inside = &insides->threads[k];
+
+			if (inside->tid == process->threads[i].tid && inside->pid == process->pid && *inside->name)
+				snprintf(process->threads[i].name, sizeof process->threads[i].name, "%s", inside->name);
+		}
 }
 
 void dw_top_insides_reset(struct dw_top_insides *insides)

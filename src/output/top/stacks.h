@@ -8,6 +8,7 @@
 struct dw_top_inside {
 	uint32_t pid, tid;
 	char text[200];        /* "step 412 > backward > all_reduce, for 3.2 s" */
+	char name[64];         /* as Python names threads; "": the trace has none */
 };
 
 struct dw_top_insides {
@@ -17,6 +18,8 @@ struct dw_top_insides {
 
 /* Reads where each thread is, from the trace that its process writes. */
 int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struct dwell_error *error);
+/* Gives the threads of a process the names that the trace has. */
+void dw_top_insides_name(const struct dw_top_insides *insides, struct dw_process *process);
 void dw_top_insides_reset(struct dw_top_insides *insides);
 
 /* Prints the threads of a process; threads with the same stack once. Without `all`, frames of the

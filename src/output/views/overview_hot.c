@@ -11,6 +11,7 @@
 #include "format/keys.h"
 #include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
+#include "model/samples/tasks.h"
 #include "model/steps/usage.h"
 #include "views/columns.h"
 #include "views/overview_parts.h"
@@ -24,11 +25,6 @@
 #define MOST_CANDIDATES 3u
 
 /* ---- sums ------------------------------------------------------------------------------------ */
-
-static bool hot_is_thread(void *context, const struct dw_sample_row *row)
-{
-	return row->thread == *(const uint32_t *)context;
-}
 
 /* By thread: its share of the CPU time. NULL: out of memory. The caller frees it. */
 static double *hot_thread_shares(const struct dw_samples *samples, const struct dw_source *source)
@@ -80,6 +76,15 @@ static void hot_write_function(char *to, size_t size, const struct dw_hot_row *r
 	dw_hot_place(row, place, sizeof place);
 	snprintf(to, size, "%.200s%s%s%s", dw_view_function_name(hot_short_name(row->name, name), nameless), *place ? " (" : "", place,
 	         *place ? ")" : "");
+}
+
+/* The same of code that may be in no function of Python. */
+static void hot_write_user(char *to, size_t size, const struct dw_hot_row *row)
+{
+	if (dw_hot_is_function(row))
+		hot_write_function(to, size, row);
+	else
+		dw_hot_name(row, to, size);
 }
 
 struct hot_spin {
@@ -182,6 +187,53 @@ static void hot_head_locks(struct dwell_table *table, const struct dw_overview *
 	dw_hot_reset(&held);
 }
 
+static bool hot_is_gil(void *context, const struct dw_sample_row *row)
+{
+	return row->activity == DW_ACTIVITY_GIL;
+}
+
+/* Waits of all threads for the lock of Python's interpreter. Who has it is not recorded: it is where Python uses the CPU. */
+static void hot_head_gil(struct dwell_table *table, const struct dw_overview *overview)
+{
+	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_PYTHON, .wants = hot_is_gil };
+	struct dw_hot_ask runs = { .by = DW_HOT_PYTHON };
+	struct dw_hot waits = { .rows = NULL }, hot = { .rows = NULL };
+	char waiter[420], user[420];
+
+	if (dw_hot_make(&waits, overview->model, &ask) && waits.samples >= LEAST_WAITS &&
+	    (double)waits.cpu_ns >= LOCK_SHARE * (double)overview->wall_ns && dw_hot_make(&hot, overview->model, &runs) && hot.count) {
+		hot_write_function(waiter, sizeof waiter, &waits.rows[0]);
+		hot_write_user(user, sizeof user, &hot.rows[0]);
+		dw_table_say(table, DW_LABEL_ALSO,
+		             "Threads waited for the interpreter's lock (GIL) for %s in all, %.0f%% of it in %s; %.0f%% of the CPU time is "
+		             "in %s (--view waits, --view hot).",
+		             dw_text_ns((double)waits.cpu_ns, " ").at, 100 * (double)waits.rows[0].self / (double)waits.weight, waiter,
+		             100 * (double)hot.rows[0].self / (double)hot.weight, user);
+	}
+	dw_hot_reset(&waits);
+	dw_hot_reset(&hot);
+}
+
+/* Threads that come and go, as a server's for each request: the kind that lived longest in all. */
+static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *overview)
+{
+	struct dw_tasks tasks;
+	bool good = dw_tasks_make(&tasks, overview->model);
+	const struct dw_task_kind *kind = tasks.kinds;
+
+	table->failed |= !good;
+	if (good && tasks.count)
+		dw_table_say(table, DW_LABEL_ALSO,
+		             "%s threads %s came and went, at most %zu at once: each lived for %s (half under %s, 95%% under %s), %.0f%% "
+		             "of it on the CPU, %.0f%% waiting for the interpreter's lock or other threads (--view requests).",
+		             dw_text_count((int64_t)kind->count).at, kind->name, kind->at_once,
+		             dw_text_ns((double)kind->sum_ns / (double)kind->count, " ").at,
+		             dw_text_ns((double)dw_task_quantile(kind, 0.5), " ").at,
+		             dw_text_ns((double)dw_task_quantile(kind, 0.95), " ").at, 100 * (double)kind->cpu_ns / (double)kind->sum_ns,
+		             100 * (double)(kind->wait_ns[DW_TASK_GIL] + kind->wait_ns[DW_TASK_THREADS]) / (double)kind->sum_ns);
+	dw_tasks_reset(&tasks);
+}
+
 /* Whether the function is of a library, an interpreter or a framework, also by its name alone, or calls the program: none of them
  * is an iteration. */
 static bool hot_is_machinery(const struct dw_hot_row *row)
@@ -274,17 +326,41 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 		const struct dw_hot_row *row = &hot->rows[i];
 
 		if (dw_library_role_of(row->file) == DW_LIBRARY_PACKAGE && strchr(row->name, '.') && !strchr(row->name, '<') &&
+		    !strstr(row->name, ".__init__") &&
 		    (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
 			least = row;
 	}
 	return least;
 }
 
+/* Samples of a thread that may be of an iteration: imports happen once. */
+struct hot_work {
+	const struct dw_source *source;
+	uint32_t thread;
+};
+
+static bool hot_is_work(void *context, const struct dw_sample_row *row)
+{
+	const struct hot_work *work = context;
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+
+	if (row->thread != work->thread)
+		return false;
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		if (frame && frame->activity == DW_ACTIVITY_IMPORTS)
+			return false;
+	}
+	return true;
+}
+
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. The hottest
  * one itself is none in C; in Python it may be, because the time of the libraries that it calls counts as its own. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
-	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
+	struct hot_work work = { .source = dw_model_source(model), .thread = thread };
+	struct dw_hot_ask ask = { .by = hot_python(work.source), .wants = hot_is_work, .context = &work };
 	enum hot_calls least = ask.by || !hot_knows_loops(model) ? HOT_ONCE : HOT_OFTEN; /* loops of Python are not known */
 	struct dw_hot hot = { .rows = NULL };
 	const struct dw_hot_row *method;
@@ -357,6 +433,8 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (!shares)
 		return;
 	busiest = hot_busiest_thread(shares, overview->source);
+	hot_head_tasks(table, overview);
+	hot_head_gil(table, overview);
 	hot_head_locks(table, overview);
 	hot_head_threads(table, overview, samples, shares, busiest);
 	hot_write_candidates(candidates, sizeof candidates, overview->model, busiest);

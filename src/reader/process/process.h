@@ -43,7 +43,7 @@ struct dw_place {
 
 struct dw_process_thread {
 	uint32_t tid;
-	char name[16];
+	char name[64];         /* the kernel's; dw_top_insides_name() has longer ones */
 	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
 	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
 	uint32_t holder;       /* tid of the thread that holds the lock, or of the one whose end it waits for; 0: not known */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/code/activity.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/system/proc.h"
@@ -114,6 +115,20 @@ uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool 
 		return 0;
 	*joins = dw_process_memory(pid, snapshot->argument, words, sizeof *words) && stacks_is_thread(pid, words[0]);
 	return *joins ? (uint32_t)words[0] : 0;
+}
+
+/* Whether a thread waits for the lock of Python's interpreter. */
+static bool stacks_awaits_gil(const struct dw_thread_read *read)
+{
+	for (size_t i = 0; i + 1 < read->count && i < 6; i++) {
+		const struct dw_place *inner = read->mixed[i].place, *outer = read->mixed[i + 1].place;
+		const struct dw_process_frame *function = &inner->functions[inner->count - 1];
+		const char *name = function->function + strspn(function->function, "_");
+
+		if (dw_activity_of_wait(function->module, name, outer->functions->module) == DW_ACTIVITY_GIL)
+			return true;
+	}
+	return false;
 }
 
 /* ---- both kinds of frames ---------------------------------------------------------------------- */
@@ -310,7 +325,7 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 	if (!dw_stacks_mix(read, &stacks->unwind, &stacks->python) || !stacks_expand(thread, read))
 		return false;
 	if (snapshot->blocked) {
-		thread->waits = dw_stacks_wait(snapshot->call);
+		thread->waits = stacks_awaits_gil(read) ? "the interpreter's lock" : dw_stacks_wait(snapshot->call);
 		thread->holder = dw_stacks_holder(stacks->process->pid, read, &thread->joins);
 		if (!stacks_has_thread(stacks->process, thread->holder))
 			thread->holder = 0;

@@ -289,6 +289,7 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
 		thread->sampled_cpu_ns = from->sampled_cpu_ns;
 		thread->sample_weight = from->sample_weight;
 		thread->end = from->end;
+		thread->lived = from->lived;
 	}
 	thread->name = dw_arena_text(arena, from->name, strnlen(from->name, sizeof from->name));
 	file->thread_by_id[entry->id] = (uint32_t)file->thread_count++;

@@ -43,8 +43,12 @@ static void window_raise_start(const struct dw_pack_window *window, struct dw_en
 
 	if (type == DW_ENTRY_PROCESS && entry->bytes >= sizeof *process && process->start_ticks < window->from_ticks)
 		process->start_ticks = window->from_ticks;
-	if (type == DW_ENTRY_THREAD && entry->bytes >= offsetof(struct dw_entry_thread, cpu_ns) && thread->start_ticks < window->from_ticks)
+	if (type == DW_ENTRY_THREAD && entry->bytes >= offsetof(struct dw_entry_thread, cpu_ns) &&
+	    thread->start_ticks < window->from_ticks) {
 		thread->start_ticks = window->from_ticks;
+		if (entry->bytes >= sizeof *thread)
+			thread->lived = 0;
+	}
 }
 
 static void window_cut_journal(const struct dw_pack_window *window, uint8_t *block)

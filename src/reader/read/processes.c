@@ -121,6 +121,11 @@ static int processes_fill(struct dw_reader *reader)
 	return 0;
 }
 
+static uint64_t processes_lived_ns(const struct dw_source_clock *clock, uint32_t lived)
+{
+	return lived < UINT32_MAX ? dw_source_span_ns(clock, (uint64_t)lived << DW_LIVED_BITS) : 0;
+}
+
 static int processes_fill_threads(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -150,6 +155,7 @@ static int processes_fill_threads(struct dw_reader *reader)
 			thread->cpu_ns = from->cpu_ns;
 			thread->sampled_cpu_ns = from->sampled_cpu_ns;
 			thread->sample_weight = from->sample_weight;
+			thread->lived_ns = processes_lived_ns(&source->files[f].clock, from->lived);
 			thread->end = from->end;
 			for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
 				source->lost[cause] += from->lost[cause];

@@ -65,7 +65,7 @@ struct dw_read_thread {
 	uint32_t tid, stream;
 	uint64_t start_ticks, lost[DW_LOSS_SLOTS];
 	uint64_t cpu_ns, sampled_cpu_ns, sample_weight; /* 0 in older traces, as `end` */
-	uint32_t end;
+	uint32_t end, lived;
 	const char *name;
 	uint32_t index;
 };

@@ -55,6 +55,7 @@ struct dw_source_thread {
 	uint64_t start_ns, lost[DW_LOSS_SLOTS];
 	uint64_t cpu_ns;         /* CPU time by the kernel's account, as far as it is known; 0: not known */
 	uint64_t sampled_cpu_ns; /* the same at its last sample; 0: it has none, or the trace is older */
+	uint64_t lived_ns;       /* from start_ns to its end; 0: not known, as in older traces */
 	uint64_t sample_weight;  /* of all its samples, also of those that were overwritten */
 	uint32_t end;            /* DW_THREAD_* */
 };

@@ -427,8 +427,9 @@ struct dw_entry_thread {
 	uint64_t sampled_cpu_ns; /* the same at its last sample; 0: it has none */
 	uint64_t sample_weight;  /* sum of the weights of its samples */
 	uint32_t end;            /* DW_THREAD_*; 0: the thread runs, or its end was not seen */
-	uint32_t reserved;
+	uint32_t lived;          /* from start_ticks to its end, in units of 1 << DW_LIVED_BITS ticks; 0: not known; UINT32_MAX: longer */
 };
+#define DW_LIVED_BITS 12u    /* about 2 us */
 #define DW_THREAD_ENDED 1u   /* cpu_ns is all that it used */
 #define DW_THREAD_BLOCKED 2u /* it blocked the sampler's signal when it ended */
 

@@ -129,6 +129,13 @@ void dw_account_sample(uint32_t weight)
 	DW_STORE(entry->sample_weight, DW_LOAD(entry->sample_weight) + weight);
 }
 
+static uint32_t account_lived(uint64_t start_ticks)
+{
+	uint64_t units = ((dw_now() - start_ticks) >> DW_LIVED_BITS) + 1;
+
+	return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
+}
+
 uint64_t dwell_thread_leave(bool blocked)
 {
 	struct dw_entry_thread *entry;
@@ -142,6 +149,7 @@ uint64_t dwell_thread_leave(bool blocked)
 		entry = account_entry();
 	if (entry) {
 		DW_STORE(entry->cpu_ns, account_since(ns, entry->tid));
+		DW_STORE(entry->lived, account_lived(entry->start_ticks));
 		DW_STORE(entry->end, DW_THREAD_ENDED | (blocked ? DW_THREAD_BLOCKED : 0));
 	} else {
 		__atomic_fetch_add(&dw_process->unseen_threads, 1, __ATOMIC_RELAXED);

@@ -455,6 +455,17 @@ hot
   line                       line                   int, data only
   module                     library                text, data only
   totals: all
+requests
+  name                       threads                text
+  count                      count                  int, count
+  at_once                    at once                int, count
+  mean_ns                    mean                   int, ns
+  share                      share                  real, ratio, bar
+  p50_ns                     p50                    int, ns
+  p95_ns                     p95                    int, ns
+  p99_ns                     p99                    int, ns
+  max_ns                     longest                int, ns
+  most                       most of it in          text
 events
   event                      event                  text
   calls                      calls                  int, count

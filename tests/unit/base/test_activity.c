@@ -308,6 +308,18 @@ TEST(ranges_show_a_framework)
 	CHECK_EQ(dw_known_framework_of("forward"), DW_KNOWN_NONE);
 }
 
+TEST(waits_of_the_interpreter_for_its_own_lock)
+{
+	static const char python[] = "/usr/bin/python3.11";
+
+	CHECK_EQ(dw_activity_of_wait(NULL, "pthread_cond_timedwait", python), DW_ACTIVITY_GIL);
+	CHECK_EQ(dw_activity_of_wait(NULL, "pthread_mutex_lock", "/opt/lib/libpython3.13.so.1.0"), DW_ACTIVITY_GIL);
+	CHECK_EQ(dw_activity_of_wait(NULL, "sem_wait", python), DW_ACTIVITY_THREAD); /* lock.acquire() */
+	CHECK_EQ(dw_activity_of_wait(NULL, "pthread_join", python), DW_ACTIVITY_THREAD);
+	CHECK_EQ(dw_activity_of_wait(NULL, "pthread_cond_wait", ENGINE), DW_ACTIVITY_THREAD);
+	CHECK_EQ(dw_activity_of_wait(NULL, "pthread_mutex_lock", NULL), DW_ACTIVITY_LOCK);
+}
+
 TEST(libraries_have_the_names_that_people_use)
 {
 	static const char *const names[][2] = {

@@ -268,8 +268,8 @@ TEST(what_is_in_no_function_of_python_is_in_a_library)
 	REQUIRE(made_open(&made, NULL) == 0);
 	REQUIRE(dw_hot_make(&hot, made.model, &ask));
 	REQUIRE(hot.count == 2);
-	CHECK_STR(dw_hot_name(&hot.rows[0], name[0], sizeof name[0]), "(no Python: libboost_trees.so)");
-	CHECK_STR(dw_hot_name(&hot.rows[1], name[1], sizeof name[1]), "(no Python: libgomp.so.1)");
+	CHECK_STR(dw_hot_name(&hot.rows[0], name[0], sizeof name[0]), "grow (libboost_trees.so)");
+	CHECK_STR(dw_hot_name(&hot.rows[1], name[1], sizeof name[1]), "gomp_thread_start (libgomp.so.1)");
 	dw_hot_reset(&hot);
 	made_close(&made);
 }

@@ -1,0 +1,216 @@
+/* Threads that come and go; see tasks.h. */
+#include "model/samples/tasks.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/free.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/order.h"
+#include "model/core/model_data.h"
+#include "model/time/threads.h"
+
+#define LEAST 5u /* of fewer nobody can tell a usual one from a slow one */
+
+/* A thread that may be a task. */
+struct lived {
+	uint32_t thread, kind;
+	uint64_t start_ns, end_ns;
+};
+
+struct collected {
+	struct lived *threads;
+	size_t count;
+	struct dw_task_kind *kinds; /* of any number of threads */
+	size_t kind_count, kind_capacity;
+	struct dw_map by_name;
+};
+
+DW_ORDER(tasks_compare_lived, struct lived, DW_UP(kind) DW_UP(start_ns) DW_UP(thread))
+DW_ORDER(tasks_compare_kinds, struct dw_task_kind, DW_DOWN(sum_ns) DW_UP(process))
+
+/* ---- which threads ---------------------------------------------------------------------------------- */
+
+/* The name with '#' in place of each number. */
+static void tasks_name_kind(const char *name, char *to, size_t size)
+{
+	size_t used = 0;
+
+	for (; *name && used + 1 < size; name++)
+		if (!isdigit((unsigned char)*name) || !used || to[used - 1] != '#')
+			to[used++] = isdigit((unsigned char)*name) ? '#' : *name;
+	to[used] = '\0';
+}
+
+/* The number of the thread's kind; DW_MAP_NONE: out of memory. */
+static uint32_t tasks_find_kind(struct collected *all, const struct dw_source_thread *thread)
+{
+	struct dw_task_kind made = { .process = thread->process }, *kind;
+	uint32_t hash, found;
+
+	tasks_name_kind(thread->name, made.name, sizeof made.name);
+	hash = dw_map_hash_bytes(thread->process, made.name, strlen(made.name));
+	found = DW_MAP_FIND(&all->by_name, hash, i, all->kinds[i].process == made.process &&
+	                                                strcmp(all->kinds[i].name, made.name) == 0);
+	if (found != DW_MAP_NONE)
+		return found;
+	kind = DW_GROW(&all->kinds, &all->kind_capacity, all->kind_count);
+	if (!kind || !dw_map_add(&all->by_name, hash, (uint32_t)all->kind_count))
+		return DW_MAP_NONE;
+	*kind = made;
+	return (uint32_t)all->kind_count++;
+}
+
+/* By thread: when it ended, by its last record if the end is not in the trace. NULL: out of memory. */
+static uint64_t *tasks_find_ends(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	uint64_t *ends = calloc(source->thread_count + 1, sizeof *ends);
+	const struct dw_threads *rows = ends ? dw_model_threads(model, NULL) : NULL;
+
+	for (size_t i = 0; rows && i < rows->count; i++)
+		if (!rows->rows[i].nested)
+			ends[rows->rows[i].thread] = rows->rows[i].last_ns;
+	for (size_t i = 0; rows && i < source->thread_count; i++)
+		if (source->threads[i].lived_ns)
+			ends[i] = source->threads[i].start_ns + source->threads[i].lived_ns;
+	if (!rows)
+		DW_FREE(ends);
+	return rows ? ends : NULL;
+}
+
+static bool tasks_may_be(const struct dw_model *model, const struct dw_source_thread *thread)
+{
+	const struct dw_source_process *process = &model->source->processes[thread->process];
+	const struct dw_scope *scope = &model->scope;
+
+	return thread->end & DW_THREAD_ENDED && thread->tid != process->pid && !(process->flags & DW_PROCESS_RUNNER) &&
+	       !(scope->has_window && (thread->start_ns < scope->from_ns || thread->start_ns >= scope->to_ns));
+}
+
+static bool tasks_collect(struct collected *all, struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	uint64_t *ends = tasks_find_ends(model);
+	bool good = ends && (all->threads = calloc(source->thread_count + 1, sizeof *all->threads)) != NULL;
+
+	for (uint32_t i = 0; good && i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		uint32_t kind;
+
+		if ((model->wanted_threads && !model->wanted_threads[i]) || !tasks_may_be(model, thread) || ends[i] <= thread->start_ns)
+			continue;
+		kind = tasks_find_kind(all, thread);
+		good = kind != DW_MAP_NONE;
+		all->threads[all->count++] = (struct lived){ i, kind, thread->start_ns, ends[i] };
+	}
+	free(ends);
+	DW_SORT(all->threads, good ? all->count : 0, tasks_compare_lived);
+	return good;
+}
+
+/* ---- kinds --------------------------------------------------------------------------------------------- */
+
+/* Fills the kind from its threads, which are in the order of their begins. False: out of memory. */
+static bool tasks_fill(struct dw_task_kind *kind, const struct dw_source *source, const struct lived *threads)
+{
+	uint64_t *ends = malloc((kind->count + 1) * sizeof *ends);
+	size_t ended = 0;
+
+	if (!ends)
+		return false;
+	for (size_t i = 0; i < kind->count; i++) {
+		ends[i] = threads[i].end_ns;
+		kind->ns[i] = threads[i].end_ns - threads[i].start_ns;
+		kind->sum_ns += kind->ns[i];
+		kind->cpu_ns += source->threads[threads[i].thread].cpu_ns;
+	}
+	qsort(ends, kind->count, sizeof *ends, dw_compare_u64);
+	qsort(kind->ns, kind->count, sizeof *kind->ns, dw_compare_u64);
+	for (size_t i = 0; i < kind->count; i++) {
+		while (ended < i && ends[ended] <= threads[i].start_ns)
+			ended++;
+		kind->at_once = i + 1 - ended > kind->at_once ? i + 1 - ended : kind->at_once;
+	}
+	free(ends);
+	return true;
+}
+
+/* Keeps the kinds whose threads follow one another. False: out of memory. */
+static bool tasks_keep(struct dw_tasks *tasks, const struct collected *all, const struct dw_source *source)
+{
+	bool good = (tasks->kinds = calloc(all->kind_count + 1, sizeof *tasks->kinds)) != NULL &&
+	            (tasks->ns = calloc(all->count + 1, sizeof *tasks->ns)) != NULL;
+
+	for (size_t i = 0, next; good && i < all->count; i = next) {
+		struct dw_task_kind *kind = &tasks->kinds[tasks->count];
+
+		*kind = all->kinds[all->threads[i].kind];
+		for (next = i; next < all->count && all->threads[next].kind == all->threads[i].kind; next++)
+			;
+		kind->ns = tasks->ns + i;
+		kind->count = next - i;
+		good = tasks_fill(kind, source, all->threads + i);
+		if (kind->count < LEAST || kind->count <= 2 * kind->at_once)
+			continue;
+		for (size_t at = i; at < next; at++)
+			tasks->of[all->threads[at].thread] = all->threads[i].kind;
+		kind->first = all->threads[i].kind;
+		tasks->count++;
+	}
+	return good;
+}
+
+enum dw_task_wait dw_task_wait_of(const struct dw_sample_row *row)
+{
+	if (row->activity == DW_ACTIVITY_GIL)
+		return DW_TASK_GIL;
+	if (dw_activity_in(row->activity, DW_ACTIVITIES_OF_THREADS))
+		return DW_TASK_THREADS;
+	if (dw_activity_in(row->activity, DW_ACTIVITIES_OF_FILES | DW_ACTIVITY_SET(SOCKET)))
+		return DW_TASK_FILES;
+	return row->activity == DW_ACTIVITY_SLEEP ? DW_TASK_SLEEPS : DW_TASK_OTHERS;
+}
+
+/* Puts the kinds in order, and adds what each waited for. False: out of memory. */
+static bool tasks_finish(struct dw_tasks *tasks, struct dw_model *model, size_t kind_count)
+{
+	const struct dw_samples *waits = tasks->count ? dw_model_wait_samples(model, NULL) : NULL;
+	uint32_t *places = malloc((kind_count + 1) * sizeof *places);
+
+	DW_SORT(tasks->kinds, tasks->count, tasks_compare_kinds);
+	for (size_t i = 0; places && i < tasks->count; i++)
+		places[tasks->kinds[i].first] = (uint32_t)i;
+	for (size_t i = 0; places && i < model->source->thread_count; i++)
+		if (tasks->of[i] != DW_NO_INDEX)
+			tasks->of[i] = places[tasks->of[i]];
+	for (size_t i = 0; places && waits && i < waits->count; i++)
+		if (tasks->of[waits->rows[i].thread] != DW_NO_INDEX)
+			tasks->kinds[tasks->of[waits->rows[i].thread]].wait_ns[dw_task_wait_of(&waits->rows[i])] += waits->rows[i].cpu_ns;
+	free(places);
+	return places && (waits || !tasks->count);
+}
+
+bool dw_tasks_make(struct dw_tasks *tasks, struct dw_model *model)
+{
+	struct collected all = { .threads = NULL };
+	size_t bytes = (model->source->thread_count + 1) * sizeof *tasks->of;
+	bool good;
+
+	*tasks = (struct dw_tasks){ .of = malloc(bytes) };
+	if (tasks->of)
+		memset(tasks->of, 0xff, bytes);
+	good = tasks->of && tasks_collect(&all, model) && tasks_keep(tasks, &all, model->source) &&
+	       tasks_finish(tasks, model, all.kind_count);
+	dw_map_reset(&all.by_name);
+	DW_FREE(all.threads, all.kinds);
+	return good;
+}
+
+void dw_tasks_reset(struct dw_tasks *tasks)
+{
+	DW_FREE(tasks->kinds, tasks->of, tasks->ns);
+	*tasks = (struct dw_tasks){ .kinds = NULL };
+}

@@ -1,0 +1,43 @@
+/*
+ * Tasks: threads that come and go, one for each piece of work, as a server's threads for each request.
+ *
+ * Threads of a process are of one kind if their names are the same but for numbers. A kind counts if its threads follow one
+ * another: there are more than twice as many of them as live at any moment. A pool's threads, which begin and end together, are none.
+ *
+ * A thread's time is that from its first record to its end. In Python the first record is at its begin. The CPU time is the
+ * kernel's, waits are from samples.
+ */
+#pragma once
+
+#include "model/samples/samples.h"
+
+/* What a task waits for. */
+enum dw_task_wait { DW_TASK_GIL, DW_TASK_THREADS, DW_TASK_FILES, DW_TASK_SLEEPS, DW_TASK_OTHERS, DW_TASK_WAITS };
+
+struct dw_task_kind {
+	uint32_t process, first; /* `first` is for tasks.c */
+	char name[96];  /* "Thread-# (process_request_thread)" */
+	uint64_t *ns;   /* how long each lived, ascending */
+	size_t count, at_once;
+	uint64_t sum_ns, cpu_ns, wait_ns[DW_TASK_WAITS];
+};
+
+struct dw_tasks {
+	struct dw_task_kind *kinds; /* by sum_ns, descending */
+	size_t count;
+	uint32_t *of;               /* by thread: its kind; DW_NO_INDEX: none */
+	uint64_t *ns;
+};
+
+/* Of the threads in scope; with a window, of those that begin in it. False: out of memory. Call dw_tasks_reset() in any case. */
+bool dw_tasks_make(struct dw_tasks *tasks, struct dw_model *model);
+void dw_tasks_reset(struct dw_tasks *tasks);
+
+/* Of samples of waits. */
+enum dw_task_wait dw_task_wait_of(const struct dw_sample_row *row);
+static inline uint64_t dw_task_quantile(const struct dw_task_kind *kind, double q)
+{
+	size_t at = (size_t)(q * (double)kind->count);
+
+	return kind->ns[at < kind->count ? at : kind->count - 1];
+}

@@ -1,0 +1,124 @@
+/*
+ * requests: how long do threads live that come and go, as a server's for each request, and what do they do?
+ *
+ * A row for each kind of such threads (model/samples/tasks.h), with the quantiles of how long one lives, and below it what one does
+ * in the mean: the CPU, by the kernel's account, and waits, by samples. What is left is time for which it was ready and had no CPU,
+ * and waits that are not seen.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "model/samples/hot.h"
+#include "model/samples/tasks.h"
+#include "views/columns.h"
+
+struct requests_cells {
+	struct dw_cell name, count, at_once, mean_ns, share, p50_ns, p95_ns, p99_ns, max_ns, most;
+};
+
+static const struct dw_column columns[] = {
+	DW_FIELD(struct requests_cells, name, "threads", NONE, TEXT),
+	DW_FIELD(struct requests_cells, count, "count", COUNT, INT),
+	DW_FIELD(struct requests_cells, at_once, "at once", COUNT, INT),
+	DW_FIELD(struct requests_cells, mean_ns, "mean", NS, INT),
+	DW_FIELD(struct requests_cells, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct requests_cells, p50_ns, "p50", NS, INT),
+	DW_FIELD(struct requests_cells, p95_ns, "p95", NS, INT),
+	DW_FIELD(struct requests_cells, p99_ns, "p99", NS, INT),
+	DW_FIELD(struct requests_cells, max_ns, "longest", NS, INT),
+	DW_FIELD(struct requests_cells, most, "most of it in", NONE, TEXT),
+};
+
+/* Which samples of which kind count. */
+struct requests_part {
+	const struct dw_tasks *tasks;
+	uint32_t kind;
+	bool waits;
+	enum dw_task_wait wait;
+};
+
+static bool requests_wants(void *context, const struct dw_sample_row *row)
+{
+	const struct requests_part *part = context;
+
+	return part->tasks->of[row->thread] == part->kind && (!part->waits || dw_task_wait_of(row) == part->wait);
+}
+
+/* Adds a row for a part of the kind's time, with the function that has most of it. */
+static void requests_add_part(struct dwell_table *table, struct dw_model *model, struct requests_part part, const char *name,
+                              double ns)
+{
+	const struct dw_task_kind *kind = &part.tasks->kinds[part.kind];
+	struct dw_hot_ask ask = { .waits = part.waits, .wants = requests_wants, .context = &part };
+	struct dw_hot hot = { .rows = NULL };
+	char function[400], place[300], text[720] = "";
+
+	if (ns < 0.5 * (double)kind->count)
+		return;
+	ask.by = dw_view_is_python(dw_model_source(model)) ? DW_HOT_PYTHON : part.waits ? DW_HOT_OWN : 0;
+	if (!dw_hot_make(&hot, model, &ask)) {
+		table->failed = true;
+	} else if (hot.count) {
+		dw_hot_place(&hot.rows[0], place, sizeof place);
+		snprintf(text, sizeof text, "%s%s%s%s", dw_hot_name(&hot.rows[0], function, sizeof function), *place ? " (" : "", place,
+		         *place ? ")" : "");
+	}
+	DW_TABLE_PUT(table, 1, struct requests_cells, .name = DW_STRING(name), .mean_ns = DW_INT(llround(ns / (double)kind->count)),
+	             .share = DW_PART(ns, (double)kind->sum_ns), .most = *text ? DW_STRING(text) : DW_EMPTY);
+	dw_hot_reset(&hot);
+}
+
+static void requests_add_kind(struct dwell_table *table, struct dw_model *model, const struct dw_tasks *tasks, uint32_t number)
+{
+	static const char *const names[DW_TASK_WAITS] = {
+		[DW_TASK_GIL] = "waits: interpreter's lock",
+		[DW_TASK_THREADS] = "waits: other threads",
+		[DW_TASK_FILES] = "waits: files, sockets",
+		[DW_TASK_SLEEPS] = "sleeps",
+		[DW_TASK_OTHERS] = "waits: something else",
+	};
+	const struct dw_task_kind *kind = &tasks->kinds[number];
+	struct requests_part part = { .tasks = tasks, .kind = number };
+	double rest = (double)kind->sum_ns - (double)kind->cpu_ns;
+
+	DW_TABLE_PUT(table, 0, struct requests_cells, .name = DW_STRING(kind->name), .count = DW_INT(kind->count),
+	             .at_once = DW_INT(kind->at_once), .mean_ns = DW_INT(kind->sum_ns / kind->count), .share = DW_REAL(1),
+	             .p50_ns = DW_INT(dw_task_quantile(kind, 0.5)), .p95_ns = DW_INT(dw_task_quantile(kind, 0.95)),
+	             .p99_ns = DW_INT(dw_task_quantile(kind, 0.99)), .max_ns = DW_INT(kind->ns[kind->count - 1]));
+	requests_add_part(table, model, part, "uses the CPU", (double)kind->cpu_ns);
+	part.waits = true;
+	for (part.wait = 0; part.wait < DW_TASK_WAITS; part.wait++) {
+		requests_add_part(table, model, part, names[part.wait], (double)kind->wait_ns[part.wait]);
+		rest -= (double)kind->wait_ns[part.wait];
+	}
+	if (rest >= 0.5 * (double)kind->count)
+		DW_TABLE_PUT(table, 1, struct requests_cells, .name = DW_STRING("has no CPU, or is not known"),
+		             .mean_ns = DW_INT(llround(rest / (double)kind->count)), .share = DW_PART(rest, (double)kind->sum_ns));
+}
+
+static struct dwell_table *requests_view(struct dw_model *model, const struct dwell_view_options *options, struct dwell_error *error)
+{
+	struct dwell_table *table = DW_VIEW_CHOOSE("requests", columns, 0, error);
+	struct dw_tasks tasks;
+
+	if (!table)
+		return NULL;
+	table->failed |= !dw_tasks_make(&tasks, model);
+	for (uint32_t kind = 0; !table->failed && kind < tasks.count; kind++)
+		requests_add_kind(table, model, &tasks, kind);
+	if (!table->failed && !tasks.count)
+		dw_table_note(table,
+		              "No threads came and went: of no name did five or more not live all at once.");
+	else
+		dw_table_note(table,
+		              "A thread lives from its first record to its end; the CPU is the kernel's account, waits are from samples.");
+	dw_tasks_reset(&tasks);
+	return table;
+}
+
+const struct dw_view dw_view_requests = {
+	.name = "requests", .question = "how long do threads live that come and go, as one for each request, and what do they do?",
+	.run = requests_view, .row_name = "name", .row_ns = "mean_ns", .limit = SIZE_MAX,
+	.needs_samples = true, .needs = "samples", .remedy = "record with dwell run --sample 100",
+};
