@@ -136,12 +136,45 @@ static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_M
 	return name;
 }
 
+/* The declaration of an inlined function: in its class. */
+static Dwarf_Die unwind_declaration(Dwarf_Die die)
+{
+	static const unsigned to[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Attribute attribute;
+	Dwarf_Die other;
+
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+		if (dwarf_formref_die(dwarf_attr(&die, to[i], &attribute), &other))
+			die = other;
+	return die;
+}
+
+/* "Curve::Curve": a function of a class without a name for the linker, as in a namespace without a name. */
+static char *unwind_qualified(Dwarf_Die *die, const char *plain)
+{
+	Dwarf_Die declared = unwind_declaration(*die), *parents = NULL;
+	int depth = dwarf_getscopes_die(&declared, &parents);
+	char *name = strdup(plain), *longer;
+
+	for (int i = 1; i < depth && name; i++) {
+		int tag = dwarf_tag(&parents[i]);
+		const char *class = tag == DW_TAG_class_type || tag == DW_TAG_structure_type ? dwarf_diename(&parents[i]) : NULL;
+
+		if (!class || asprintf(&longer, "%s::%s", class, name) < 0)
+			continue;
+		free(name);
+		name = longer;
+	}
+	free(parents);
+	return name;
+}
+
 static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 	const char *plain = dwarf_diename(die);
-	char *clear = linkage || plain ? unwind_plain(linkage ? linkage : plain) : NULL;
+	char *clear = linkage ? unwind_plain(linkage) : plain ? unwind_qualified(die, plain) : NULL;
 	const char *name = unwind_keep(unwind, clear ? clear : plain);
 
 	free(clear);
