@@ -22,14 +22,16 @@
  *     thread      THREAD KNOWN WAITS_KNOWN
  *     class       CLASS COUNT NS BOUNDED
  *     state       STATE NS SAMPLES WEIGHT SQUARES
- *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE CLASS
+ *     call        CALLEE MAKES
+ *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE CLASS CALL
  *     library     NAME NS
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
  *
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
  * trace. RANGE is empty or the number of a line "range", from 0. LOW and HIGH are empty if they are VALUE; a fact's
- * empty fields at the end are left out, and so are a PACKAGE that is not known and the CLASS "steady". "class" is of
+ * empty fields at the end are left out, and so are a PACKAGE that is not known, the CLASS "steady" and the
+ * CALL of a cell in none: the number of a line "call", from 1. "class" is of
  * iterations, with how many are of it; without such lines it is not known of which class the cells are. NAMES are facts
  * that are not measured. "parts" and what follows are of the tables of the loop: the largest parts of a mean iteration
  * and the last one, and of the operators that facts name their shares. An account without them is one of a run whose

@@ -288,6 +288,19 @@ static void judge_read_cell(struct judge *judge)
 	cell->package = judge_package(judge, judge_text(judge, 10));
 	if (*judge->fields[11])
 		cell->class = (enum dw_iteration_class)JUDGE_FIND(judge, 11, DW_ITERATION_CLASSES, NAME_CLASS);
+	if (*judge->fields[12])
+		cell->call = (uint32_t)judge_number(judge, 12);
+}
+
+static void judge_read_call(struct judge *judge)
+{
+	struct dw_account *account = &judge->account;
+	struct dw_source_function *callee = dw_arena_alloc(&judge->arena, sizeof *callee);
+
+	if (!callee || account->call_count == DW_ACCOUNT_CALLS)
+		judge_fail(judge, "one call too many, or out of memory");
+	*callee = (struct dw_source_function){ .name = judge->fields[1] };
+	account->calls[account->call_count++] = (struct dw_account_call){ .callee = callee, .makes = judge_number(judge, 2) > 0 };
 }
 
 static void judge_read_library(struct judge *judge)
@@ -347,6 +360,8 @@ static void judge_read_account(struct judge *judge, const char *kind)
 
 		account->state_ns[state] = judge_number(judge, 2);
 		account->basis[state] = judge_basis(judge, 3);
+	} else if (strcmp(kind, "call") == 0) {
+		judge_read_call(judge);
 	} else if (strcmp(kind, "cell") == 0) {
 		judge_read_cell(judge);
 	} else if (strcmp(kind, "library") == 0) {

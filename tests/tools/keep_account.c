@@ -215,10 +215,12 @@ static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cel
 	printf("\t%s\t%s", dw_activity_name(cell->activity), dw_account_state_name(cell->state));
 	keep_number(cell->ns);
 	keep_basis(&cell->basis);
-	if (cell->package || cell->class != DW_ITERATION_STEADY)
+	if (cell->package || cell->class != DW_ITERATION_STEADY || cell->call)
 		printf("\t%s", cell->package ? cell->package : "");
-	if (cell->class != DW_ITERATION_STEADY)
+	if (cell->class != DW_ITERATION_STEADY || cell->call)
 		printf("\t%s", dw_iteration_class_name(cell->class));
+	if (cell->call)
+		printf("\t%u", cell->call);
 	putchar('\n');
 	if (cell->library) {
 		printf("library\t%s", dw_library_name(cell->library, name));
@@ -258,6 +260,11 @@ static void keep_print_account(struct keep *keep)
 		keep_number(account->state_ns[state]);
 		keep_basis(&account->basis[state]);
 		putchar('\n');
+	}
+	for (size_t i = 0; i < account->call_count; i++) {
+		printf("call");
+		keep_text(account->calls[i].callee->name);
+		printf("\t%d\n", account->calls[i].makes);
 	}
 	for (size_t i = 0; i < account->count; i++)
 		keep_print_cell(keep, &account->cells[i]);

@@ -43,6 +43,9 @@ struct dw_account_place {
 	/* The function of a library that it calls in at least so much of the time, if it does in most of self_ns; or NULL. */
 	const struct dw_source_function *callee;
 	double callee_ns;
+	/* The program's function that calls it in at least so much of the time, if one does in most of `ns`; or NULL. */
+	const struct dw_source_function *caller;
+	double caller_ns;
 };
 
 /* The samples that a time rests on. */
@@ -59,6 +62,7 @@ struct dw_account_cell {
 	uint32_t named; /* symbol of the range that the program named, or DW_NO_INDEX */
 	enum dw_activity activity;
 	const char *package; /* of imports: what is imported; NULL: not known. Equal packages are one pointer */
+	uint32_t call; /* the number of the call that it is in, from 1; 0: in none. Its activity is what is done in it */
 	enum dw_account_state state;
 	double ns;
 	/* The file of a library that the program calls in at least so much of the time, if it does in most of it; or NULL.
@@ -81,6 +85,14 @@ struct dw_account_slice {
 	double samples;      /* independent ones, of these */
 };
 
+/* A call at one place that takes much more time than any one thing that is done in it: who makes it less often saves all of
+ * these. */
+enum { DW_ACCOUNT_CALLS = 3 };
+struct dw_account_call {
+	const struct dw_source_function *function, *callee; /* of the program; what it calls */
+	bool makes;                                         /* the callee makes, copies or destroys an object */
+};
+
 struct dw_account {
 	uint32_t thread;  /* index; DW_NO_INDEX: there is no loop, and no cell */
 	bool known;       /* the kernel's account of the thread was read */
@@ -99,6 +111,8 @@ struct dw_account {
 		double ns;
 		bool bounded; /* the kernel says for how long the thread had no CPU in them, and not only in the loop */
 	} classes[DW_ITERATION_CLASSES];
+	struct dw_account_call calls[DW_ACCOUNT_CALLS]; /* no two of them have the same callee */
+	size_t call_count;
 	const struct dw_symbol *symbols; /* of the model: what `named` of a cell is an index of */
 	struct dw_account_cell *cells;   /* descending */
 	size_t count;
@@ -144,7 +158,9 @@ struct dw_account_select {
 	uint32_t named;
 	bool by_package; /* of these only imports of this package: */
 	const char *package;
+	uint32_t call; /* of these only those in this call; 0: in any call or none; DW_ACCOUNT_NO_CALL: in none */
 };
+#define DW_ACCOUNT_NO_CALL UINT32_MAX
 
 /* How many iterations are of these classes: bits of enum dw_iteration_class. */
 size_t dw_account_iterations(const struct dw_account *account, uint32_t classes);
@@ -172,8 +188,8 @@ struct dw_account_sum {
 	bool dominates;
 	/* The function of a library that it calls in at least half of place_ns, as "strlen". NULL: there is none. */
 	const struct dw_source_function *callee;
-	/* A second function of the program, with at least half as much time of its own as the first one has. NULL: there is
-	 * none. */
+	/* A second function of the program, which the first one does not call: of all others the one with most time of its own. NULL: it
+	 * is small, or nobody knows whether the first one calls it. */
 	const struct dw_source_function *second;
 	uint32_t second_line;
 	double second_ns;
@@ -195,22 +211,24 @@ const char *dw_account_callee(const struct dw_account_sum *sum, char text[80]);
 /* Whether a library leads with `led_ns` before others, of which `library` comes with `ns`: of libraries that come one
  * after the other, the last one that leads has at least what it leads with, and one with most of the time leads. */
 void dw_account_lead(const char **leads, double *led_ns, const char *library, double ns);
-/* The same of functions that are called. */
-void dw_account_lead_callee(struct dw_account_place *place, const struct dw_source_function *callee, double ns);
+/* The same of functions that are called, or call. */
+void dw_account_lead_function(const struct dw_source_function **leads, double *led_ns, const struct dw_source_function *function,
+                              double ns);
 struct dw_account_sum dw_account_sum(const struct dw_account *account, const struct dw_account_select *select);
 
-/* What tables show: an explained part, or the cells of all other parts with one state and activity; of imports also one
+/* What tables show: an explained part, a call, or the cells of all others with one state and activity; of imports also one
  * package. */
 struct dw_account_row {
 	enum dw_share share; /* DW_SHARE_COUNT: no explained part */
 	enum dw_account_state state;
 	enum dw_activity activity;
 	const char *package;
+	uint32_t call; /* 0: none */
 	struct dw_account_sum sum;
 };
 #define DW_ACCOUNT_PACKAGES 16u /* the largest; the imports of all others are one */
 /* The most that there can be. */
-#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * (DW_ACTIVITY_COUNT + DW_ACCOUNT_PACKAGES) + DW_SHARE_COUNT)
+#define DW_ACCOUNT_ROWS ((size_t)DW_ACCOUNT_STATE_COUNT * (DW_ACTIVITY_COUNT + DW_ACCOUNT_PACKAGES) + DW_SHARE_COUNT + DW_ACCOUNT_CALLS)
 /* Fills the rows with at least a ns, descending. They sum to the time of the loop. Returns their number. */
 size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *rows);
 /* What a range that the program named has of the time in which the thread had a CPU or waited. */
@@ -242,6 +260,13 @@ struct dw_account_import {
 };
 /* Fills at most `most` known packages, descending. Returns their number. */
 size_t dw_account_imports(const struct dw_account *account, struct dw_account_import *imports, size_t most);
+/* What is done in a call, descending: fills at most `most` rows, of kinds that sentences tell apart. Returns their number. */
+struct dw_account_kind {
+	const char *words; /* "allocating and freeing memory" */
+	dw_activity_set activities;
+	double ns;
+};
+size_t dw_account_kinds(const struct dw_account *account, uint32_t call, struct dw_account_kind *kinds, size_t most);
 /* Whether a selection has the cells of a row. It has all of them or none. */
 bool dw_account_selects(const struct dw_account_select *select, const struct dw_account_row *row);
 /* Whether a cell is of a wait for another thread of the program that does not work, or works longer than this one. */

@@ -19,20 +19,21 @@ void dw_cells_reset(struct dw_cells *cells)
 }
 
 static bool cells_is(const struct dw_account_cell *cell, const struct dw_account_part *part, enum dw_activity activity,
-                     enum dw_account_state state, const char *package)
+                     enum dw_account_state state, const char *package, uint32_t call)
 {
 	return dw_account_part_has(part, cell) && cell->activity == activity && cell->state == state &&
-	       cell->package == package;
+	       cell->package == package && cell->call == call;
 }
 
 /* Finds or adds a cell. NULL: out of memory. */
 static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw_account_part *part,
-                                         enum dw_activity activity, enum dw_account_state state, const char *package)
+                                         enum dw_activity activity, enum dw_account_state state, const char *package,
+                                         uint32_t call)
 {
 	struct dw_account *to = cells->to;
-	uint32_t key[] = { part->class, part->where, part->share, part->named, activity, state };
+	uint32_t key[] = { part->class, part->where, part->share, part->named, activity, state, call };
 	uint32_t hash = dw_map_hash_bytes(package ? dw_map_hash((uintptr_t)package) : 0, key, sizeof key);
-	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state, package));
+	uint32_t at = DW_MAP_FIND(&cells->by_key, hash, i, cells_is(&to->cells[i], part, activity, state, package, call));
 	struct dw_account_cell *cell;
 
 	if (at != DW_MAP_NONE)
@@ -48,7 +49,8 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 		                              .named = part->named,
 		                              .activity = activity,
 		                              .state = state,
-		                              .package = package };
+		                              .package = package,
+		                              .call = call };
 	to->count++;
 	return cell;
 }
@@ -56,7 +58,7 @@ static struct dw_account_cell *cells_get(struct dw_cells *cells, const struct dw
 void dw_cells_add_rest(struct dw_cells *cells, const struct dw_account_part *part, enum dw_account_state state,
                        enum dw_activity activity, double ns)
 {
-	struct dw_account_cell *cell = ns > 0 ? cells_get(cells, part, activity, state, NULL) : NULL;
+	struct dw_account_cell *cell = ns > 0 ? cells_get(cells, part, activity, state, NULL, 0) : NULL;
 
 	if (cell)
 		cell->ns += ns;
@@ -131,10 +133,10 @@ static bool cells_is_entry(const struct dw_cells_entry *entry, uint32_t cell, co
 	       (at->function->file || dw_text_same(entry->place.module, at->module));
 }
 
-/* `callee`: what it calls if it is the innermost one. */
-static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look_function *at, double ns,
-                            bool self, const struct dw_source_function *callee)
+/* Adds the f-th function of a stack. */
+static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look *look, size_t f, double ns)
 {
+	const struct dw_look_function *at = &look->functions[f];
 	uint32_t hash = dw_map_hash_bytes(cell, at->function->name, strlen(at->function->name));
 	uint32_t found = DW_MAP_FIND(&cells->by_entry, hash, i, cells_is_entry(&cells->entries[i], cell, at));
 	struct dw_cells_entry *entry;
@@ -155,16 +157,17 @@ static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct 
 		return;
 	entry->seen = cells->number;
 	entry->place.ns += ns;
-	entry->place.self_ns += self ? ns : 0;
-	if (self)
-		dw_account_lead_callee(&entry->place, callee, ns);
+	entry->place.self_ns += f == 0 ? ns : 0;
+	if (f == 0)
+		dw_account_lead_function(&entry->place.callee, &entry->place.callee_ns, look->callee, ns);
+	dw_account_lead_function(&entry->place.caller, &entry->place.caller_ns, f + 1 < look->count ? at[1].function : NULL, ns);
 	cells_add_line(cells, found, at->function->line, ns);
 }
 
 void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *part, const struct dw_look *look,
                          enum dw_account_state state, const struct dw_sample_row *row, double ns)
 {
-	struct dw_account_cell *cell = cells_get(cells, part, look->activity, state, cells_package(cells, look, ns));
+	struct dw_account_cell *cell = cells_get(cells, part, look->activity, state, cells_package(cells, look, ns), look->call);
 
 	if (!cell)
 		return;
@@ -175,7 +178,7 @@ void dw_cells_add_sample(struct dw_cells *cells, const struct dw_account_part *p
 	cell->basis.squares += row->squares;
 	cells->number++;
 	for (size_t f = 0; f < look->count; f++)
-		cells_add_place(cells, (uint32_t)(cell - cells->to->cells), &look->functions[f], ns, f == 0, look->callee);
+		cells_add_place(cells, (uint32_t)(cell - cells->to->cells), look, f, ns);
 }
 
 void dw_cells_scale(struct dw_cells *cells, size_t cell, double by)
@@ -203,6 +206,7 @@ static void cells_scale_places(struct dw_cells *cells)
 		entry->place.ns *= cells->scales[entry->cell];
 		entry->place.self_ns *= cells->scales[entry->cell];
 		entry->place.callee_ns *= cells->scales[entry->cell];
+		entry->place.caller_ns *= cells->scales[entry->cell];
 	}
 }
 
@@ -210,7 +214,7 @@ DW_ORDER(cells_compare_lines, struct dw_cells_line, DW_UP(entry) DW_DOWN(ns) DW_
 DW_ORDER(cells_compare_entries, struct dw_cells_entry,
          DW_UP(cell) DW_DOWN(place.ns) DW_DOWN(place.self_ns) DW_TEXT(place.function->name))
 DW_ORDER(cells_compare, struct dw_account_cell,
-         DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where) DW_UP(class))
+         DW_DOWN(ns) DW_UP(state) DW_UP(activity) DW_UP(share) DW_UP(named) DW_UP(where) DW_UP(class) DW_UP(call))
 
 void dw_cells_finish(struct dw_cells *cells)
 {

@@ -6,9 +6,11 @@
  */
 #include "account/look.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code/demangle.h"
 #include "base/grow.h"
 
 /* The imports that a stack shows outside the program's own code, as far as it was looked at. */
@@ -66,6 +68,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 		return outer;
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
+		return inner;
+	/* A large block is mapped anew, and unmapped when it is freed. */
+	if (dw_activity_in(outer, DW_ACTIVITIES_OF_MEMORY) && inner == DW_ACTIVITY_RETURNS)
 		return inner;
 	if (outer == DW_ACTIVITY_STARTS && inner != DW_ACTIVITY_UNKNOWN && !python)
 		return inner;
@@ -142,6 +147,25 @@ static void look_through(struct dw_look *look, const struct dw_source_frame *fra
 	look->library |= look->activity == DW_ACTIVITY_UNKNOWN;
 }
 
+/* What making, copying and destroying an object does. */
+#define OF_OBJECTS (DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITY_SET(FAULT))
+
+bool dw_look_is_of_object(const char *name)
+{
+	char text[200], *last, *class;
+
+	snprintf(text, sizeof text, "%s", name);
+	dw_name_shorten(text);
+	last = strrchr(text, ':');
+	if (!last || last == text || last[-1] != ':')
+		return false;
+	last[-1] = '\0';
+	last++;
+	class = strrchr(text, ':');
+	class = class ? class + 1 : text;
+	return strcmp(last, "operator=") == 0 || strcmp(last + (*last == '~'), class) == 0;
+}
+
 static bool look_add(struct dw_look *look, const struct dw_source_frame *frame, const struct dw_source_function *function, bool root)
 {
 	return DW_APPEND(&look->functions, &look->capacity, &look->count, (struct dw_look_function){ function, frame->module, root });
@@ -186,6 +210,8 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	look->activity = DW_ACTIVITY_UNKNOWN;
 	look->from = NULL;
 	look->callee = NULL;
+	look->inner = look->called = DW_ACTIVITY_UNKNOWN;
+	look->call = 0;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
 	if (waits && stack.count) {
@@ -206,11 +232,19 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 				look->activity = look_own(frame, function, python);
 			if (own && !own_above && native && !frame->module) /* Python calls it by another name */
 				look->callee = NULL;
+			if (own && !own_above && dw_activity_in(look->activity, OF_OBJECTS) && dw_look_is_of_object(function->name)) {
+				look->callee = function;
+				look->called = DW_ACTIVITY_UNKNOWN;
+				continue;
+			}
 			own_above |= own;
 			if (!own_above && look_is_called(frame, function, activity)) {
 				look->callee = function;
+				look->called = activity;
 				native = frame->module != NULL;
 			}
+			if (!own_above && !waits && look->inner == DW_ACTIVITY_UNKNOWN)
+				look->inner = activity;
 			if (!own_above) {
 				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);

@@ -20,6 +20,9 @@ struct dw_look {
 	/* What the program's innermost function calls there: the outermost function that is not the program's, if its name is one that
 	 * programs call. NULL: nothing. Not of frameworks, whose calls start other code before they do anything. */
 	const struct dw_source_function *callee;
+	enum dw_activity inner; /* what the innermost function does of which that is known; not of waits */
+	enum dw_activity called; /* what the callee does, by its own name */
+	uint32_t call; /* of the account, from 1; 0: none. Set by dw_called_take() */
 	/* Native frames are read, too: a stack of Python alone is that of native code which could not be read. Set by the caller, stays. */
 	bool native;
 	struct dw_look_function *functions; /* the program's, innermost first */
@@ -31,4 +34,7 @@ struct dw_look {
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits);
 /* Whether the sample's stack has a frame that is not Python's. */
 bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample_row *row);
+/* Whether a function of C++ makes or destroys an object, or gives it another one's value: "Image::Image(int)", "Image::~Image()". Not
+ * it decides that, but who calls it. */
+bool dw_look_is_of_object(const char *name);
 void dw_look_reset(struct dw_look *look);

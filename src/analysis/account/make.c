@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/calls.h"
+#include "account/follow.h"
 #include "account/look.h"
 #include "account/make.h"
 #include "account/margins.h"
@@ -147,6 +149,15 @@ static double account_sum_samples(struct dw_making *making, const struct dw_samp
  * the time seems to be that of the code that touches a page first. */
 #define TOUCHES (DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(OWN) | DW_ACTIVITY_SET(ALGEBRA) | DW_ACTIVITY_SET(UNKNOWN))
 
+/* Looks at a sample, in the calls that the account tells apart. */
+static void account_look(struct dw_making *making, struct dw_look *look, const struct dw_sample_row *row, enum dw_account_state state,
+                         const struct dw_account_part *part)
+{
+	making->failed |= !dw_look_at(look, making->source, row, state == DW_ACCOUNT_WAITS);
+	if (!making->failed && !(DW_ACCOUNT_EXPLAINED >> part->share & 1))
+		dw_called_take(making->to, look);
+}
+
 /* Finds which part of what touches memory are page faults. Parts without samples touch as much of it as others. */
 static void account_find_faults(struct dw_making *making)
 {
@@ -160,8 +171,8 @@ static void account_find_faults(struct dw_making *making)
 
 		if (!account_wants(making, row, false) || account_spins(making, row))
 			continue;
-		making->failed |= !dw_look_at(&look, making->source, row, false);
 		part = dw_account_part_of(&making->parts, row);
+		account_look(making, &look, row, DW_ACCOUNT_RUNS, part);
 		ns = (double)row->cpu_ns * (part->sampled_ns[DW_ACCOUNT_RUNS] > 0
 		                                ? part->state_ns[DW_ACCOUNT_RUNS] / part->sampled_ns[DW_ACCOUNT_RUNS]
 		                                : 0);
@@ -173,8 +184,36 @@ static void account_find_faults(struct dw_making *making)
 		if (making->parts.at[i].sampled_ns[DW_ACCOUNT_RUNS] > 0)
 			sampled_ns += making->parts.at[i].state_ns[DW_ACCOUNT_RUNS];
 	sampled_ns /= fmax(1, making->to->state_ns[DW_ACCOUNT_RUNS]);
+	making->faults = 0;
 	if (touches_ns > 0)
 		making->faults = fmin(1, fmax(0, making->faults_ns * sampled_ns - faults_ns) / touches_ns);
+}
+
+/* Finds the calls that take more than any one thing that is done in them. An interpreter's have other names than functions of
+ * libraries. */
+static void account_find_calls(struct dw_making *making)
+{
+	const struct dw_samples *const all[] = { [DW_ACCOUNT_RUNS] = making->samples, [DW_ACCOUNT_OTHERS] = making->team };
+	struct dw_look look = { .native = making->native };
+	struct dw_called calls = { .faults = making->faults };
+
+	for (unsigned state = 0; state <= DW_ACCOUNT_OTHERS && !dw_making_is_python(making); state++)
+		for (size_t i = 0; all[state] && i < all[state]->count && !making->failed; i++) {
+			const struct dw_sample_row *row = &all[state]->rows[i];
+			const struct dw_account_part *part;
+
+			if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || account_spins(making, row))
+				continue;
+			part = dw_account_part_of(&making->parts, row);
+			account_look(making, &look, row, (enum dw_account_state)state, part);
+			if (!(DW_ACCOUNT_EXPLAINED >> part->share & 1))
+				dw_called_add(&calls, &look, (double)row->cpu_ns);
+		}
+	making->failed |= calls.failed;
+	if (!making->failed)
+		dw_called_choose(&calls, making->to);
+	dw_called_reset(&calls);
+	dw_look_reset(&look);
 }
 
 /* Adds a sample as a cell; page faults take their part of it. */
@@ -206,10 +245,7 @@ static void account_add_samples(struct dw_making *making, const struct dw_sample
 			continue;
 		part = dw_account_part_of(&making->parts, row);
 		scale = part->sampled_ns[state] > 0 ? part->state_ns[state] / part->sampled_ns[state] : 0;
-		if (!dw_look_at(&look, making->source, row, state == DW_ACCOUNT_WAITS)) {
-			making->failed = true;
-			break;
-		}
+		account_look(making, &look, row, state, part);
 		if (state == DW_ACCOUNT_RUNS && account_spins(making, row))
 			as = DW_ACCOUNT_SPINS;
 		account_add_sample(making, part, &look, as, row, (double)row->cpu_ns * (all ? scale : fmin(1, scale)));
@@ -226,13 +262,6 @@ static void account_add_rests(struct dw_making *making, enum dw_account_state st
 		dw_cells_add_rest(&making->cells, part, state, DW_ACTIVITY_UNKNOWN,
 		                  part->state_ns[state] - part->sampled_ns[state]);
 	}
-}
-
-bool dw_making_is_python(const struct dw_making *making)
-{
-	const struct dw_source *source = making->source;
-
-	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
 }
 
 /* What the thread runs in a part if no sample says it: where operators were recorded, Python calls them. */
@@ -490,6 +519,9 @@ void dw_making_divide(struct dw_making *making)
 	                     basis->squares ? (double)basis->weight * (double)basis->weight / (double)basis->squares : 0);
 	account_take_states(making);
 	account_find_faults(making);
+	account_find_calls(making);
+	if (making->to->call_count) /* in them, it is known what touches memory */
+		account_find_faults(making);
 	account_add_samples(making, making->samples, DW_ACCOUNT_RUNS, true);
 	account_add_samples(making, making->waits, DW_ACCOUNT_WAITS, false);
 	account_add_unsampled(making);
@@ -501,6 +533,7 @@ void dw_making_divide(struct dw_making *making)
 	}
 	for (uint32_t i = 0; i < making->parts.count && to->others_cpu_ns > 0; i++)
 		account_divide_others(making, i, fmax(1, others_ns));
+	dw_making_follow_locks(making);
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
 	account_add_rests(making, DW_ACCOUNT_NO_CPU);
 	account_add_rests(making, DW_ACCOUNT_UNKNOWN);
@@ -630,9 +663,12 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 	const char *what = row->activity == DW_ACTIVITY_OWN       ? "own code"
 	                   : row->activity == DW_ACTIVITY_UNKNOWN ? NULL
 	                                                          : dw_activity_name(row->activity);
+	char callee[80];
 
 	if (row->share != DW_SHARE_COUNT)
 		snprintf(text, 64, "%s", dw_share_label(row->share));
+	else if (row->call && *dw_account_callee(&row->sum, callee))
+		snprintf(text, 64, "calls %.57s", callee);
 	else if (row->package)
 		snprintf(text, 64, "%s: %s %.30s", dw_account_state_name(row->state), what, row->package);
 	else if (!what)

@@ -19,6 +19,7 @@ static const struct {
 	{ BUSY, DW_ACTIVITIES_OF_FILES, "reading and writing files" },
 	{ BUSY, DOES(SOCKET), "waiting for answers" },
 	{ BUSY, DW_ACTIVITIES_OF_THREADS, "waiting for threads" },
+	{ BUSY, DOES(BEGINS), "beginning threads" },
 	{ BUSY, DOES(CHILD), "waiting for child processes" },
 	{ BUSY, DOES(SLEEP), "sleeping" },
 	{ BUSY, DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DOES(RETURNS) | DOES(FAULT),

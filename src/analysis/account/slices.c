@@ -53,7 +53,12 @@ bool dw_account_selects_state(const struct dw_account_select *select, const stru
 		return false;
 	if (slices_is_explained(slice->share, state))
 		return select->explained >> slice->share & 1;
-	return select->activities[state] == DW_ACCOUNT_ALL;
+	return !select->call && select->activities[state] == DW_ACCOUNT_ALL;
+}
+
+static bool slices_is_in_call(const struct dw_account_select *select, const struct dw_account_cell *cell)
+{
+	return !select->call || cell->call == (select->call == DW_ACCOUNT_NO_CALL ? 0 : select->call);
 }
 
 double dw_account_part_selected(const struct dw_account *account, const struct dw_account_select *select,
@@ -70,7 +75,7 @@ double dw_account_part_selected(const struct dw_account *account, const struct d
 	if (cell->activity != DW_ACTIVITY_IMPORTS && slices_is_explained(cell->share, cell->state))
 		selected = select->explained >> cell->share & 1;
 	else
-		selected = select->activities[cell->state] >> cell->activity & 1;
+		selected = select->activities[cell->state] >> cell->activity & 1 && slices_is_in_call(select, cell);
 	return selected ? slices_class_part(account, select, cell->class) : 0;
 }
 
@@ -80,7 +85,8 @@ bool dw_account_selects(const struct dw_account_select *select, const struct dw_
 	const struct dw_account_cell cell = { .share = row->share == DW_SHARE_COUNT ? DW_SHARE_OTHER : row->share,
 		                                  .state = row->state,
 		                                  .activity = row->activity,
-		                                  .package = row->package };
+		                                  .package = row->package,
+		                                  .call = row->call };
 	struct dw_account_select any = *select;
 
 	any.by_name = any.by_package = false;
@@ -91,7 +97,7 @@ bool dw_account_selects(const struct dw_account_select *select, const struct dw_
 static bool slices_are_alike(const struct dw_account_cell *a, const struct dw_account_cell *b)
 {
 	return a->where == b->where && a->share == b->share && a->named == b->named && a->state == b->state &&
-	       a->activity == b->activity && a->package == b->package;
+	       a->activity == b->activity && a->package == b->package && a->call == b->call;
 }
 
 /* What steady iterations, as many as the others, take in cells that are like one. */

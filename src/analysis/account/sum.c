@@ -16,7 +16,7 @@
 struct sum_place {
 	const struct dw_account_place *of;
 	double ns, self_ns;
-	struct dw_account_place called; /* only its callee */
+	struct dw_account_place calls; /* only its callee and its caller */
 };
 
 struct dw_account_select dw_account_select_states(uint32_t states, dw_activity_set activities)
@@ -55,21 +55,28 @@ void dw_account_lead(const char **leads, double *led_ns, const char *library, do
 		*leads = library;
 }
 
-void dw_account_lead_callee(struct dw_account_place *place, const struct dw_source_function *callee, double ns)
+static bool sum_is_function(const struct dw_source_function *one, const struct dw_source_function *other)
 {
-	const struct dw_source_function *leads = place->callee;
-	bool same = leads == callee;
+	return one == other || (one && other && strcmp(one->name, other->name) == 0 && dw_text_same(one->file, other->file));
+}
 
-	if (!same && leads && callee)
-		same = strcmp(leads->name, callee->name) == 0 && dw_text_same(leads->file, callee->file);
-	if (sum_add_vote(&place->callee_ns, ns, same))
-		place->callee = callee;
+void dw_account_lead_function(const struct dw_source_function **leads, double *led_ns, const struct dw_source_function *function,
+                              double ns)
+{
+	if (sum_add_vote(led_ns, ns, sum_is_function(*leads, function)))
+		*leads = function;
 }
 
 static bool sum_is_place(const struct dw_account_place *place, const struct dw_account_place *other)
 {
 	return strcmp(place->function->name, other->function->name) == 0 &&
 	       dw_text_same(place->function->file, other->function->file);
+}
+
+static void sum_lead_calls(struct dw_account_place *calls, const struct dw_account_place *place, double part)
+{
+	dw_account_lead_function(&calls->callee, &calls->callee_ns, place->callee, place->callee_ns * part);
+	dw_account_lead_function(&calls->caller, &calls->caller_ns, place->caller, place->caller_ns * part);
 }
 
 /* Adds a part of the time of a place. */
@@ -88,7 +95,7 @@ static void sum_add_place(struct sum_place *places, size_t *count, const struct 
 	places[i].ns += place->ns * part;
 	places[i].self_ns += place->self_ns * part;
 	if (part > 0)
-		dw_account_lead_callee(&places[i].called, place->callee, place->callee_ns * part);
+		sum_lead_calls(&places[i].calls, place, part);
 }
 
 /* The time of a function in all cells. */
@@ -153,12 +160,32 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->function = best->of->function;
 	sum->line = best->of->line;
 	sum->place_ns = best->ns;
-	sum->callee = best->called.callee_ns >= MOST_OF * best->ns ? best->called.callee : NULL;
+	sum->callee = best->calls.callee_ns >= MOST_OF * best->ns ? best->calls.callee : NULL;
 	sum->dominates = best->ns >= MOST_OF * sum->ns && low >= DW_SAMPLES_NAMED;
 }
 
-/* Where a sum is the work of two functions. Of a first one that mostly calls others, nobody knows whether the second
- * one is among these. */
+enum sum_calls { SUM_UNKNOWN, SUM_CALLS, SUM_CALLS_NOT };
+
+/* Whether the best function calls another one, itself or by others, in most of that one's time. */
+static enum sum_calls sum_calls(const struct sum_place *best, const struct sum_place *at, const struct sum_place *places, size_t count)
+{
+	for (size_t depth = 0; depth < count && !at->of->root; depth++) {
+		const struct sum_place *next = NULL;
+
+		if (!(at->calls.caller_ns > 0) || at->calls.caller_ns < MOST_OF * at->ns)
+			return SUM_UNKNOWN;
+		if (!at->calls.caller) /* it begins a thread */
+			return SUM_CALLS_NOT;
+		for (size_t i = 0; i < count && !next; i++)
+			next = sum_is_function(places[i].of->function, at->calls.caller) ? &places[i] : NULL;
+		if (!next || next == best)
+			return next ? SUM_CALLS : SUM_UNKNOWN;
+		at = next;
+	}
+	return at->of->root ? SUM_CALLS_NOT : SUM_UNKNOWN;
+}
+
+/* Where a sum is the work of two functions. Of a first one that mostly calls others, the second one is none of these. */
 static void sum_choose_second(struct dw_account_sum *sum, const struct sum_place *best, const struct sum_place *places,
                               size_t count, const struct dw_account_basis *basis)
 {
@@ -166,10 +193,13 @@ static void sum_choose_second(struct dw_account_sum *sum, const struct sum_place
 	double low, high;
 
 	for (size_t i = 0; best && i < count; i++)
-		if (&places[i] != best && (!second || places[i].self_ns > second->self_ns))
+		if (&places[i] != best && (!second || places[i].self_ns > second->self_ns) &&
+		    sum_calls(best, &places[i], places, count) != SUM_CALLS)
 			second = &places[i];
-	if (!second || best->self_ns < MOST_OF * best->ns || second->self_ns < MOST_OF * best->ns ||
-	    best->ns + second->self_ns > sum->ns)
+	if (!second || best->ns + second->self_ns > sum->ns)
+		return;
+	if ((best->self_ns < MOST_OF * best->ns || second->self_ns < MOST_OF * best->ns) &&
+	    sum_calls(best, second, places, count) != SUM_CALLS_NOT)
 		return;
 	dw_samples_interval(fmin(1, second->self_ns / sum->ns), basis->weight, basis->squares, &low, &high);
 	if (low < DW_SAMPLES_NAMED)
@@ -246,6 +276,8 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	                                          : sum_find_place(&sum, places, count);
 	sum_choose_place(&sum, best, &basis);
 	sum_choose_second(&sum, best, places, count, &basis);
+	if (select->call && select->call <= account->call_count)
+		sum.callee = account->calls[select->call - 1].callee;
 	sum.range = sum_find_range(account, select, sum.ns);
 	sum.share = sum_find_share(of_share, sum.ns);
 	return sum;
@@ -361,9 +393,17 @@ size_t dw_account_rows(const struct dw_account *account, struct dw_account_row *
 
 		count += sum_add_row(account, &select, (struct dw_account_row){ .share = (enum dw_share)share }, &rows[count]);
 	}
+	for (unsigned call = 1; call <= account->call_count; call++) {
+		struct dw_account_select select = dw_account_select_states(~0u, DW_ACCOUNT_ALL);
+
+		select.call = call;
+		count += sum_add_row(account, &select, (struct dw_account_row){ .share = DW_SHARE_COUNT, .call = call }, &rows[count]);
+	}
 	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++) {
-			const struct dw_account_select select = dw_account_select_states(1u << state, UINT64_C(1) << activity);
+			struct dw_account_select select = dw_account_select_states(1u << state, UINT64_C(1) << activity);
+
+			select.call = DW_ACCOUNT_NO_CALL;
 
 			if (activity == DW_ACTIVITY_IMPORTS)
 				count += sum_add_imports(account, select, (enum dw_account_state)state, &rows[count]);

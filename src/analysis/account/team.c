@@ -10,7 +10,6 @@
 #include "base/text.h"
 
 #define OF_WORK 0.5 /* of the others' work, in functions that the loop's thread runs, too: then it shares it */
-#define OF_TEAM 0.1 /* of the work of the thread with most: one with less shares none of it */
 
 DW_ORDER(team_compare_threads, struct dw_team_work, DW_UP(part) DW_UP(thread))
 DW_ORDER(team_compare_works, struct dw_team_work, DW_UP(part) DW_DOWN(ns))
@@ -87,7 +86,7 @@ double dw_team_uneven(const struct dw_team *team, const struct dw_account_parts 
 
 		most_ns = fmax(most_ns, work->ns); /* that of the first one */
 		at_a_time += work->ns * of_sampled / fmax(1, parts->at[part].state_ns[DW_ACCOUNT_RUNS] + waits_ns);
-		threads += work->ns >= OF_TEAM * most_ns;
+		threads += work->ns >= DW_TEAM_LEAST * most_ns;
 	}
 	threads += team->shared_ns >= OF_WORK * team->all_ns;
 	most = fmin((double)cpus, fmax(1, (double)threads));

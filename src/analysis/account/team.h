@@ -10,6 +10,8 @@
 #include "account/parts.h"
 #include "base/map.h"
 
+#define DW_TEAM_LEAST 0.1 /* of what the thread with most has, of work or of waits: one with less shares none of it */
+
 /* The sampled CPU time of another thread in a part, without loops that wait for a thread. */
 struct dw_team_work {
 	uint32_t part, thread;

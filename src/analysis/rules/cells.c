@@ -17,7 +17,7 @@
                "or range that has most of it, or if it is half of the time."
 
 #define NAMED_WAITS \
-	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \
+	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | DOES(BEGINS) | \
 	 DOES(IMPORTS) | DOES(COMPILES))
 
 static bool cells_has_function(const struct dw_rule_case *at)
@@ -55,13 +55,71 @@ static double cells_gain_python(const struct dw_rule_case *at, double share_ns)
 	return share_ns * (python + dw_case_runs(at, DOES(PACKAGE))) / fmax(python, 1e-9);
 }
 
+/* The call that a rule is about. NULL: the account has none of that number. */
+static const struct dw_account_call *cells_call(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	uint32_t call = at->rule->cells->call;
+
+	return call <= account->call_count ? &account->calls[call - 1] : NULL;
+}
+
+static double cells_of_call(const struct dw_rule_case *at, dw_activity_set activities)
+{
+	struct dw_account_select select = dw_account_select_states(~0u, activities);
+
+	select.call = at->rule->cells->call;
+	return dw_account_sum(at->facts->account, &select).ns;
+}
+
+/* The part of a call in which it gets, clears and gives back memory. */
+static double cells_manages(const struct dw_rule_case *at)
+{
+	const dw_activity_set manages = DW_ACTIVITIES_OF_MEMORY | DOES(CLEARS) | DOES(FAULT) | DOES(RETURNS);
+
+	return cells_of_call(at, manages) / fmax(1, cells_of_call(at, DW_ACCOUNT_ALL));
+}
+
+/* 1: the call makes an object; 0: it mostly manages memory; NaN: it does something else. */
+static double cells_number_of_call(const struct dw_rule_case *at)
+{
+	const struct dw_account_call *call = cells_call(at);
+
+	if (call && call->makes)
+		return 1;
+	return call && cells_manages(at) >= DW_ACCOUNT_MOST ? 0 : NAN;
+}
+
+/* What is not called again is saved. Of other calls only the memory is known to be the same each time. */
+static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
+{
+	double number = cells_number_of_call(at);
+
+	return number > 0 ? share_ns : number == 0 ? share_ns * cells_manages(at) : NAN;
+}
+
+#define CALL(number_, id_) \
+	.id = id_, .question = "Does one call take more than any one thing that is done in it?", .kind = DW_RULE_CAUSE, \
+	.whole = DW_RULE_OF_LOOP, \
+	.cells = &(const struct dw_account_select){ .activities = { RUNS(DW_ACCOUNT_ALL), WAITS(DW_ACCOUNT_ALL) }, \
+	                                            .call = (number_) }, \
+	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON, .number = cells_number_of_call, \
+	.gain_ns = cells_gain_of_call, .statement = "The call of {cells:callee} in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
+	.remedy = { [DW_WORDS_ANY] = "[?number: make it once and use it again, or take a reference to one that is there]" \
+		                         "[!number: keep what it gets from call to call: a state that is reset, or a buffer]" \
+		                         "[-number: {cells:remedy}]" }, \
+	.look = "dwell report --view hot"
+
 #define RULE_OF(id_, kind_, question_, recorded_, ...) \
 	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP, \
-	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ } }, \
+	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ }, .call = DW_ACCOUNT_NO_CALL }, \
 	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON
 #define RULE(id_, kind_, question_, ...) RULE_OF(id_, kind_, question_, 0, __VA_ARGS__)
 
 const struct dw_rule dw_rules_cells[] = {
+	{ CALL(1, "call") },
+	{ CALL(2, "second-call") },
+	{ CALL(3, "third-call") },
 	{
 		RULE("waiting-file", CAUSE, "Does the thread read or write files, pipes or sockets?", RUNS(DW_ACTIVITIES_OF_FILES),
 		     WAITS(DW_ACTIVITIES_OF_FILES)),
@@ -92,6 +150,12 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("hand-over", CAUSE, "Do locks and calls that wake threads take CPU time?", RUNS(DW_ACTIVITIES_OF_THREADS)),
 		.statement = "Locking, unlocking and waking other threads {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "hand over many pieces of work at once, and wake a thread only if one waits" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("beginning-threads", CAUSE, "Does beginning threads take time?", RUNS(DOES(BEGINS)), WAITS(DOES(BEGINS))),
+		.statement = "Beginning threads {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "begin them once, as many as there are CPUs, and hand work to them" },
 		.look = "dwell report --view hot",
 	},
 	{
@@ -148,7 +212,8 @@ const struct dw_rule dw_rules_cells[] = {
 		.statement = "Getting memory from the system and returning it {takes} {share} {of}[, most of it in {cells:most}]"
 		             "[?cpu.faults_minor: : {cpu.faults_minor:often} page fault{cpu.faults_minor:s} {each}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "keep large buffers from step to step",
+			[DW_WORDS_ANY] = "keep large buffers from step to step, or MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=-1 in the "
+			                 "environment: malloc maps large ones anew each time",
 			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
 			                     "LD_PRELOAD, or MALLOC_TOP_PAD_ and MALLOC_MMAP_THRESHOLD_)",
 		},
@@ -190,7 +255,7 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("queries", CAUSE, "Do queries of a database take time?", RUNS(DOES(QUERIES))),
 		.statement = "Database queries {take} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "an index for what is looked up, or one query for many rows" },
+		.remedy = { [DW_WORDS_ANY] = "an index for what is looked up, one query for many rows, or a statement prepared once" },
 		.look = "dwell report --view hot",
 	},
 	{

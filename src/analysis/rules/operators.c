@@ -106,7 +106,8 @@ static bool operators_is_said(const struct dw_rule_case *at, const struct dw_acc
 	const struct dw_account *account = at->facts->account;
 
 	for (const struct dw_rule *rule = dw_rules_cells; rule->id; rule++)
-		if (!rule->unmarked && dw_activity_in(cell->activity, rule->cells->activities[cell->state]))
+		if (!rule->unmarked && (rule->cells->call == DW_ACCOUNT_NO_CALL ? 0 : rule->cells->call) == cell->call &&
+		    dw_activity_in(cell->activity, rule->cells->activities[cell->state]))
 			return dw_account_sum(account, rule->cells).ns >= rule->threshold * account->own_ns;
 	return false;
 }

@@ -238,8 +238,45 @@ static void sentence_put_iterations(struct sentence *sentence, const char *form)
 	sentence_put_text(sentence, *form == 'n' ? text : dw_text_ns(ns, " ").at);
 }
 
+enum { KINDS = 3 }; /* of what is done in a call that a sentence names */
+
+/* "copying and clearing memory 42%, look-ups 7%": what is done in the call that the rule's cells are. */
+static void sentence_put_kinds(struct sentence *sentence)
+{
+	const struct dw_account *account = sentence->at->facts->account;
+	struct dw_account_kind kinds[KINDS];
+	size_t count = dw_account_kinds(account, sentence->at->verdict->cells.call, kinds, KINDS);
+	double least_ns = DW_RULE_DEADBAND * account->own_ns;
+
+	sentence->known &= count > 0;
+	for (size_t i = 0; i < count && (!i || kinds[i].ns >= least_ns); i++) {
+		sentence_put_text(sentence, i ? ", " : "");
+		sentence_put_text(sentence, kinds[i].words);
+		sentence_put_text(sentence, " ");
+		sentence_put_share(sentence, kinds[i].ns / account->own_ns);
+	}
+}
+
+/* What helps where most of a call is one thing helps there, too; but not of what any call does with memory. */
+static void sentence_put_remedy(struct sentence *sentence)
+{
+	const struct dw_account *account = sentence->at->facts->account;
+	const char *remedy = NULL;
+	struct dw_account_kind kind;
+
+	if (dw_account_kinds(account, sentence->at->verdict->cells.call, &kind, 1) &&
+	    !(kind.activities & (DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES)) &&
+	    kind.ns >= DW_ACCOUNT_MOST * sentence->at->verdict->share.value * account->own_ns)
+		for (const struct dw_rule *rule = dw_rules_cells; rule->id && !remedy; rule++)
+			if (rule->cells->call == DW_ACCOUNT_NO_CALL &&
+			    (rule->cells->activities[DW_ACCOUNT_RUNS] & kind.activities) == kind.activities)
+				remedy = rule->remedy[DW_WORDS_ANY];
+	sentence_put_text(sentence, remedy ? remedy : "call it less often: keep what it gives, or give it much at once");
+}
+
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
- * the part of the step. `form`: function, most, part, and, or library; their first letters differ. */
+ * the part of the step. `form`: function, most, part, and, library, where (the function alone), or callee; their first letters
+ * differ. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -273,11 +310,15 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		sentence_put(sentence, text, strnlen(text, 170));
 		return;
 	}
+	if (*form == 'c') {
+		sentence_put_text(sentence, dw_account_callee(&sum, text));
+		return;
+	}
 	if (function) {
 		dw_account_place(&sum, text);
 		sentence_put(sentence, text, strnlen(text, 170));
 	}
-	if (function && *dw_account_callee(&sum, text)) {
+	if (*form != 'w' && function && *dw_account_callee(&sum, text)) {
 		sentence_put_text(sentence, ", which calls ");
 		sentence_put_text(sentence, text);
 	}
@@ -301,6 +342,10 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	if (strncmp(place, "cells:", 6) == 0) {
 		if (place[6] == 'i')
 			sentence_put_packages(sentence);
+		else if (place[6] == 'k')
+			sentence_put_kinds(sentence);
+		else if (place[6] == 'r')
+			sentence_put_remedy(sentence);
 		else if (strchr("nst", place[6]))
 			sentence_put_iterations(sentence, place + 6);
 		else

@@ -295,7 +295,7 @@ bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_
 	const struct dw_samples *spun = ask->waits ? dw_model_samples(model, NULL) : NULL;
 	struct hot hot = { .source = dw_model_source(model), .ask = ask, .to = to };
 
-	*to = (struct dw_hot){ .rows = NULL };
+	*to = (struct dw_hot){ .waits = ask->waits };
 	for (size_t i = 0; samples && i < samples->count && !hot.failed; i++)
 		if (!ask->wants || ask->wants(ask->context, &samples->rows[i]))
 			hot_add_row(&hot, &samples->rows[i], false, 0);

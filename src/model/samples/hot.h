@@ -46,6 +46,7 @@ struct dw_hot {
 	struct dw_hot_row *rows; /* by self, then total, descending */
 	size_t count;
 	uint64_t samples, weight, squares, cpu_ns; /* of the samples that count */
+	bool waits;          /* shares are of their time: that of the main thread is what the kernel leaves */
 	uint64_t spun_ns, spun_samples; /* of these: those of threads that spin for other threads */
 };
 

@@ -18,6 +18,7 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/samples/inside.h"
+#include "model/steps/iterations.h"
 #include "model/steps/steps.h"
 
 #define MOST_CHUNKS 64u /* of a stream of a thread of a team */
@@ -404,6 +405,28 @@ static enum dw_activity samples_activity(const struct dw_source *source, const s
 	return waits ? dw_sample_wait_activity(&stack) : frame->activity;
 }
 
+/* Who waits for something and then for a CPU seems to wait for it longer. The kernel says how long the main thread had no CPU: what it
+ * waited less than its samples say is taken from each wait alike, so that all views have the same number. */
+static void samples_fit_waits(struct dw_model *model, struct dw_samples *waits, uint32_t thread)
+{
+	const struct dw_source_thread *of = &model->source->threads[thread];
+	const struct dw_source_process *process = &model->source->processes[of->process];
+	double delay_ns = dw_iterations_delay_ns(model->source, of->process), waited_ns, sum_ns = 0;
+
+	if (of->tid != process->pid || !of->cpu_ns || delay_ns < 0 || process->end_ns <= process->start_ns)
+		return;
+	waited_ns = fmax(0, (double)(process->end_ns - process->start_ns) - (double)of->cpu_ns - delay_ns);
+	for (size_t i = 0; i < waits->count; i++)
+		sum_ns += waits->rows[i].thread == thread ? (double)waits->rows[i].cpu_ns : 0;
+	for (size_t i = 0; i < waits->count && sum_ns > waited_ns; i++) {
+		struct dw_sample_row *row = &waits->rows[i];
+		uint64_t ns = row->thread == thread ? dw_whole((double)row->cpu_ns * waited_ns / sum_ns) : row->cpu_ns;
+
+		waits->cpu_ns -= row->cpu_ns - ns;
+		row->cpu_ns = ns;
+	}
+}
+
 static bool samples_put(struct dw_model *model, struct dw_samples *samples, struct table *from, bool waits)
 {
 	samples->rows = dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *samples->rows);
@@ -425,6 +448,8 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 		samples->rows[i] = *row;
 	}
 	DW_SORT(samples->rows, samples->count, samples_compare_rows);
+	for (uint32_t thread = 0; waits && !dw_model_is_partial(model) && thread < model->source->thread_count; thread++)
+		samples_fit_waits(model, samples, thread);
 	return true;
 }
 
@@ -469,13 +494,20 @@ static bool wait_samples_compute(struct dw_model *model, const void *request, vo
 	return samples_sum(model, DW_IS_WAIT, false, result);
 }
 
+static bool samples_compute_team_waits(struct dw_model *model, const void *request, void *result)
+{
+	return samples_sum(model, DW_IS_WAIT, true, result);
+}
+
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
 DW_PRODUCT(team_samples, struct dw_samples, team_samples_compute, NULL);
 DW_PRODUCT(wait_samples, struct dw_samples, wait_samples_compute, NULL);
+DW_PRODUCT(team_waits, struct dw_samples, samples_compute_team_waits, NULL);
 
 DW_PRODUCT_GETTER(samples, struct dw_samples)
 DW_PRODUCT_GETTER(team_samples, struct dw_samples)
 DW_PRODUCT_GETTER(wait_samples, struct dw_samples)
+DW_PRODUCT_GETTER(team_waits, struct dw_samples)
 
 double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 {

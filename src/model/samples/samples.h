@@ -25,6 +25,8 @@ const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_e
 const struct dw_samples *dw_model_team_samples(struct dw_model *model, struct dwell_error *error);
 /* The same for waits in functions of libc, by their time off the CPU: `cpu_ns` is the time of waiting. */
 const struct dw_samples *dw_model_wait_samples(struct dw_model *model, struct dwell_error *error);
+/* The waits of threads without steps, as the samples of a team. */
+const struct dw_samples *dw_model_team_waits(struct dw_model *model, struct dwell_error *error);
 /* Whether a process was sampled, without a walk. */
 bool dw_source_has_samples(const struct dw_source *source);
 /* The period of the process or, if it says none, of those that it was forked from, in nanoseconds. 0: not known. */

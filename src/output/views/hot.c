@@ -90,7 +90,9 @@ static const char *hot_phase(struct dw_model *model, const struct dw_sample_row 
 static void hot_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_hot *hot,
                          const struct dw_hot_row *from, unsigned by)
 {
-	double share = hot->weight ? (double)from->self / (double)hot->weight : 0;
+	bool by_ns = hot->waits && hot->cpu_ns;
+	double whole = by_ns ? (double)hot->cpu_ns : (double)hot->weight;
+	double share = whole > 0 ? (double)(by_ns ? from->self_ns : from->self) / whole : 0;
 	const struct dw_sample_row *at = &from->place;
 	char place[300], name[500], thread[256], phase[300], holder[256];
 	struct hot_row row = { .short_name = dw_hot_name(from, name, sizeof name),
@@ -100,7 +102,7 @@ static void hot_fill_row(struct dwell_table *table, struct dw_model *model, cons
 		                   .self_share = DW_REAL(share),
 		                   .samples = DW_INT(from->samples),
 		                   .self_error = DW_REAL(dw_samples_error(share, hot->weight, hot->squares)),
-		                   .total_share = DW_PART(from->total, hot->weight),
+		                   .total_share = DW_PART(by_ns ? from->total_ns : from->total, by_ns ? hot->cpu_ns : hot->weight),
 		                   .line = from->line ? DW_INT(from->line) : DW_EMPTY };
 
 	dw_hot_place(from, place, sizeof place);

@@ -9,6 +9,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,12 +93,45 @@ char *dw_unwind_plain(const char *symbol)
 	return plain;
 }
 
+/* The declaration of an inlined function: in its class. */
+static Dwarf_Die inlined_declaration(Dwarf_Die die)
+{
+	static const unsigned to[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Attribute attribute;
+	Dwarf_Die other;
+
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+		if (dwarf_formref_die(dwarf_attr(&die, to[i], &attribute), &other))
+			die = other;
+	return die;
+}
+
+/* "Curve::Curve": a function of a class without a name for the linker, as in a namespace without a name. */
+static char *inlined_qualified(Dwarf_Die *die, const char *plain)
+{
+	Dwarf_Die declared = inlined_declaration(*die), *parents = NULL;
+	int depth = dwarf_getscopes_die(&declared, &parents);
+	char *name = strdup(plain), *longer;
+
+	for (int i = 1; i < depth && name; i++) {
+		int tag = dwarf_tag(&parents[i]);
+		const char *class = tag == DW_TAG_class_type || tag == DW_TAG_structure_type ? dwarf_diename(&parents[i]) : NULL;
+
+		if (!class || asprintf(&longer, "%s::%s", class, name) < 0)
+			continue;
+		free(name);
+		name = longer;
+	}
+	free(parents);
+	return name;
+}
+
 static const char *inlined_name(struct dw_unwind *unwind, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 	const char *plain = dwarf_diename(die);
-	char *clear = linkage || plain ? dw_unwind_plain(linkage ? linkage : plain) : NULL;
+	char *clear = linkage ? dw_unwind_plain(linkage) : plain ? inlined_qualified(die, plain) : NULL;
 	const char *name = inlined_keep(unwind, clear ? clear : plain);
 
 	free(clear);

@@ -185,7 +185,7 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   [1208000000,442,0,null,null,null,null,null,null,null,null,null,null,null,null,null]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["engine: 1.21 s, 1.5 of 8 CPUs in use. No steps are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88).","  -> dwell report --view hot","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits."],
+ "heads":["engine: 1.21 s, 1.5 of 8 CPUs in use. No steps are marked.","The program's own code takes 80% of the run, 75% of it in gemm (matmul.c:88), 25% in relu (net.c:21).","  -> dwell report --view hot","The CPU time of thread poll is all in one loop, poll_queue (queue.c:15): it may spin while it waits."],
  "notes":[]},
 {"view":"overview","part":"account","traces":["samples_alone.dwell"],"scope":{},
  "columns":[

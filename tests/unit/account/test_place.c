@@ -106,7 +106,8 @@ TEST(a_function_calls_what_it_calls_in_most_of_its_time)
 		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_INTERPRETER, 60, 60, STACK({ "search", 60, 60 }));
 		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_TEXT, 40, 40, STACK({ "search", 40, 40 }));
 		for (size_t k = 0; k < 3; k++)
-			dw_account_lead_callee(&made.places[k == 2][0], cases[i].callee[k], cases[i].ms[k] * MS);
+			dw_account_lead_function(&made.places[k == 2][0].callee, &made.places[k == 2][0].callee_ns, cases[i].callee[k],
+			                         cases[i].ms[k] * MS);
 		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
 		CHECK_STR(dw_account_callee(&sum, text), cases[i].called);
 	}
@@ -127,6 +128,31 @@ TEST(a_part_of_the_run_is_the_function_that_does_little_else)
 	CHECK_EQ(sum.line, 12);
 	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
 	check_place(&sum, "Net.forward", true);
+}
+
+/* pack() calls filtered(), and digest() is called by nobody of them. */
+TEST(a_second_function_is_none_that_the_first_one_calls)
+{
+	static const char *const callers[3][2] = { { "filtered", "pack" }, { "pack", "main" }, { "digest", "main" } };
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_OWN, 1000, 1000,
+	    STACK({ "main", 1000, 0 }, { "pack", 600, 200 }, { "filtered", 400, 400 }, { "digest", 400, 400 }));
+	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+	check_place(&sum, "pack", true);
+	CHECK(!sum.second); /* who calls it is not known */
+	for (size_t i = 0; i < 3; i++)
+		for (size_t p = 0; p < 4; p++)
+			if (strcmp(made.functions[0][p].name, callers[i][0]) == 0)
+				for (size_t c = 0; c < 4; c++)
+					if (strcmp(made.functions[0][c].name, callers[i][1]) == 0)
+						dw_account_lead_function(&made.places[0][p].caller, &made.places[0][p].caller_ns, &made.functions[0][c],
+						                         made.places[0][p].ns);
+	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+	check_place(&sum, "pack", true);
+	REQUIRE(sum.second);
+	CHECK_STR(sum.second->name, "digest");
 }
 
 TEST(a_second_function_is_named_if_it_has_half_as_much_of_its_own)

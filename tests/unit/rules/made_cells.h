@@ -16,6 +16,7 @@ struct made_cell {
 	const char *function; /* of the program, at "engine.c:41"; NULL: not known */
 	enum dw_share share;  /* if it is in no range; 0: OTHER */
 	enum dw_iteration_class class;
+	uint32_t call; /* its number, of std::regex::regex() */
 };
 
 /* CELL(WAITS, LOCK, 0.3, .range = "metrics") */
@@ -41,10 +42,10 @@ struct made_account {
 	uint32_t symbol_count;
 };
 
-/* Whether a rule is about what the thread does, or waits for. */
+/* Whether a rule is about what the thread does, or waits for, outside of calls that have rules. */
 static inline bool made_is_of_activities(const struct dw_rule *rule)
 {
-	return rule->cells && !rule->cells->explained;
+	return rule->cells && !rule->cells->explained && rule->cells->call == DW_ACCOUNT_NO_CALL;
 }
 
 /* The index of a range's symbol. */
@@ -75,6 +76,7 @@ static inline void made_add_cell(struct made_account *account, const struct made
 		                            .named = cell->range ? made_symbol(account, cell->range) : DW_NO_INDEX,
 		                            .activity = cell->activity,
 		                            .state = cell->state,
+		                            .call = cell->call,
 		                            .ns = cell->part * wall_ns,
 		                            .basis = { 1000, 1000, 1000 } };
 	account->of.state_ns[cell->state] += to->ns;

@@ -94,6 +94,38 @@ TEST(each_rule_says_its_share_and_place)
 					check_rule(rule_of_cells(i), state, activity, marked);
 }
 
+/* A call is one sentence, and no other rule has its time. What makes an object need not be called again. */
+TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
+{
+	static const struct dw_source_function regex = { "std::regex::regex(char const*)", NULL, 0 };
+
+	for (unsigned makes = 0; makes < 2; makes++) {
+		const struct dw_verdict *call;
+		struct made at;
+
+		made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+		at.facts.iterations = DW_ITERATIONS_RUN;
+		made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.28, .function = "order_of", .call = 1),
+		                           CELL(RUNS, ALLOCATES, 0.16, .function = "order_of", .call = 1),
+		                           CELL(RUNS, COPIES, 0.06, .function = "order_of", .call = 1),
+		                           CELL(RUNS, ALLOCATES, 0.09, .function = "parse")));
+		at.account.of.calls[0] = (struct dw_account_call){ .callee = &regex, .makes = makes };
+		at.account.of.call_count = 1;
+		made_judge(&at);
+		call = made_find(&at, "call");
+		CHECK_EQ(call->state, DW_RULE_FIRED);
+		CHECK(call == at.verdicts.at);
+		CHECK_STR(call->statement, "The call of std::regex::regex in order_of (engine.c:41) takes 50% of the run: its own code 28%, "
+		                           "allocating and freeing memory 16%, copying and clearing memory 6%.");
+		CHECK_NEAR(call->share.value, 0.5, 1e-9);
+		CHECK_EQ(!isnan(call->gain_ns), makes);
+		CHECK_NEAR(made_find(&at, "allocator")->share.value, 0.09, 1e-9);
+		CHECK_EQ(made_find(&at, "copies")->state, DW_RULE_QUIET);
+		CHECK_EQ(made_find(&at, "second-call")->state, DW_RULE_QUIET);
+		made_end(&at);
+	}
+}
+
 /* What a program computes is no cause of steps that have other names. */
 TEST(marked_steps_are_no_code_of_their_own)
 {

@@ -1,0 +1,178 @@
+/* Calls that take more than any one thing that is done in them; see calls.h. */
+#include "account/calls.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/code/demangle.h"
+#include "base/grow.h"
+#include "base/order.h"
+#include "base/text.h"
+
+#define DOES(name) DW_ACTIVITY_SET(name)
+/* Of the time that is divided: less of a call, or beside the largest thing that is done in it, says no more than that thing does. */
+#define LEAST (DW_ACCOUNT_MOST * DW_SAMPLES_NAMED)
+
+/* What sentences tell apart in a call. */
+static const struct {
+	const char *words;
+	dw_activity_set activities;
+} kinds[] = {
+	{ "allocating and freeing memory", DW_ACTIVITIES_OF_MEMORY },
+	{ "copying and clearing memory", DW_ACTIVITIES_OF_COPIES },
+	{ "getting memory from the system and returning it", DOES(FAULT) | DOES(RETURNS) },
+	{ "making and reading text", DOES(TEXT) | DOES(LOGS) },
+	{ "files, pipes or sockets", DW_ACTIVITIES_OF_FILES | DOES(SOCKET) },
+	{ "locks, and waits for threads", DW_ACTIVITIES_OF_THREADS },
+	{ "beginning threads", DOES(BEGINS) },
+	{ "look-ups", DOES(LOOK_UP) },
+	{ "compression", DOES(COMPRESSION) },
+	{ "exceptions", DOES(THROWS) },
+	{ "reference counts", DOES(COUNTS) },
+	{ "database queries", DOES(QUERIES) },
+	{ "random numbers", DOES(RANDOM) },
+	{ "algebra", DOES(ALGEBRA) },
+	{ "its own code", DOES(OWN) | DOES(UNKNOWN) | DOES(PACKAGE) | DOES(STARTS) },
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+#define MANAGES (DW_ACTIVITIES_OF_MEMORY | DOES(CLEARS) | DOES(FAULT) | DOES(RETURNS))
+/* What a library does for the program, with memory of its own. */
+#define WORKS (DOES(COMPRESSION) | DOES(QUERIES) | DOES(TEXT) | DOES(ALGEBRA) | DOES(RANDOM) | DOES(LOOK_UP))
+#define TOUCHES (DW_ACTIVITIES_OF_COPIES | DOES(OWN) | DOES(ALGEBRA) | DOES(UNKNOWN)) /* takes page faults */
+
+static bool calls_is(const struct dw_account_call *call, const struct dw_look *look)
+{
+	return strcmp(call->callee->name, look->callee->name) == 0 &&
+	       strcmp(call->function->name, look->functions->function->name) == 0 &&
+	       dw_text_same(call->function->file, look->functions->function->file);
+}
+
+/* What is done in a call. Where its name says what it does, the innermost function says more. */
+static enum dw_activity calls_activity(const struct dw_look *look)
+{
+	return look->called != DW_ACTIVITY_UNKNOWN && look->inner != DW_ACTIVITY_UNKNOWN ? look->inner : look->activity;
+}
+
+void dw_called_add(struct dw_called *calls, const struct dw_look *look, double ns)
+{
+	double faults = dw_activity_in(look->activity, TOUCHES) ? calls->faults : 0;
+	struct dw_called_entry *entry;
+	uint32_t hash, at;
+
+	calls->all_ns += ns;
+	if (!look->callee || !look->count || look->functions->root)
+		return;
+	hash = dw_map_hash_bytes(0, look->callee->name, strlen(look->callee->name));
+	at = DW_MAP_FIND(&calls->by_name, hash, i, calls_is(&calls->entries[i].of, look));
+	if (at == DW_MAP_NONE) {
+		at = (uint32_t)calls->count;
+		entry = DW_GROW(&calls->entries, &calls->capacity, calls->count);
+		if (!entry || !dw_map_add(&calls->by_name, hash, at)) {
+			calls->failed = true;
+			return;
+		}
+		*entry = (struct dw_called_entry){ .of = { look->functions->function, look->callee }, .called = look->called };
+		calls->count++;
+	}
+	entry = &calls->entries[at];
+	entry->ns += ns;
+	entry->of_activity[look->activity] += ns * (1 - faults);
+	entry->of_activity[DW_ACTIVITY_FAULT] += ns * faults;
+	entry->managing_ns += dw_activity_in(calls_activity(look), MANAGES) ? ns : 0;
+}
+
+/* The largest part of a call that one sentence would have. */
+static double calls_largest(const struct dw_called_entry *entry)
+{
+	double largest = 0;
+
+	for (size_t k = 0; k < KINDS; k++) {
+		double ns = 0;
+
+		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++)
+			ns += kinds[k].activities >> activity & 1 ? entry->of_activity[activity] : 0;
+		largest = fmax(largest, ns);
+	}
+	return largest;
+}
+
+/* A call whose name says what it does is told by that, unless most of it is memory that it gets and gives back. */
+static bool calls_is_more(const struct dw_called_entry *entry, double least_ns)
+{
+	const struct dw_account_sum sum = { .callee = entry->of.callee };
+	char name[80];
+
+	if (entry->ns < least_ns || !*dw_account_callee(&sum, name)) /* no sentence can name it */
+		return false;
+	if (entry->called == DW_ACTIVITY_UNKNOWN)
+		return entry->ns - calls_largest(entry) >= least_ns;
+	return dw_activity_in(entry->called, WORKS) && entry->managing_ns >= DW_ACCOUNT_MOST * entry->ns;
+}
+
+static bool calls_has(const struct dw_account *account, const struct dw_source_function *callee)
+{
+	char one[200], other[200];
+
+	for (size_t i = 0; i < account->call_count; i++) {
+		snprintf(one, sizeof one, "%s", account->calls[i].callee->name);
+		snprintf(other, sizeof other, "%s", callee->name);
+		dw_name_shorten(one);
+		dw_name_shorten(other);
+		if (strcmp(one, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+DW_ORDER(calls_compare, struct dw_called_entry, DW_DOWN(ns) DW_TEXT(of.callee->name) DW_TEXT(of.function->name))
+
+void dw_called_choose(struct dw_called *calls, struct dw_account *account)
+{
+	DW_SORT(calls->entries, calls->count, calls_compare);
+	for (size_t i = 0; i < calls->count && account->call_count < DW_ACCOUNT_CALLS; i++) {
+		const struct dw_called_entry *entry = &calls->entries[i];
+
+		if (calls_is_more(entry, LEAST * calls->all_ns) && !calls_has(account, entry->of.callee))
+			account->calls[account->call_count++] =
+				(struct dw_account_call){ entry->of.function, entry->of.callee, dw_look_is_of_object(entry->of.callee->name) };
+	}
+}
+
+void dw_called_reset(struct dw_called *calls)
+{
+	free(calls->entries);
+	dw_map_reset(&calls->by_name);
+}
+
+void dw_called_take(const struct dw_account *account, struct dw_look *look)
+{
+	for (size_t i = 0; i < account->call_count && look->callee && look->count; i++)
+		if (calls_is(&account->calls[i], look)) {
+			look->call = (uint32_t)i + 1;
+			look->activity = calls_activity(look);
+			return;
+		}
+}
+
+DW_ORDER(calls_compare_kinds, struct dw_account_kind, DW_DOWN(ns) DW_TEXT(words))
+
+size_t dw_account_kinds(const struct dw_account *account, uint32_t call, struct dw_account_kind *to, size_t most)
+{
+	struct dw_account_kind all[KINDS];
+	size_t count = 0;
+
+	for (size_t k = 0; k < KINDS; k++) {
+		struct dw_account_select select = dw_account_select_states(~0u, kinds[k].activities);
+
+		select.call = call;
+		all[count] = (struct dw_account_kind){ kinds[k].words, kinds[k].activities, dw_account_sum(account, &select).ns };
+		count += all[count].ns > 0;
+	}
+	DW_SORT(all, count, calls_compare_kinds);
+	count = count < most ? count : most;
+	memcpy(to, all, count * sizeof *to);
+	return count;
+}

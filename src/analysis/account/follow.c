@@ -1,0 +1,132 @@
+/*
+ * What the threads wait for that the loop's thread waits for.
+ *
+ * While main() joins two threads of which always one has a lock and the other one waits for it, main() waits for that lock: without
+ * it, the threads would need half of the time. So what is left of a wait for other threads, beside their work, is a wait for a lock
+ * as long as each of them waits for one, by their mean.
+ *
+ * Locks of an interpreter are not followed: most are part of something else, as of a queue.
+ */
+#include "account/follow.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/free.h"
+
+struct follow {
+	struct dw_making *making;
+	const struct dw_samples *waits; /* of the other threads */
+	double *of_thread;              /* by thread: for how long it waits for locks */
+	double *of_part;                /* by part: the same of all threads */
+	double *taken_ns;               /* by part: what of that is the loop's thread's wait */
+};
+
+static bool follow_is_for_threads(const struct dw_account_cell *cell)
+{
+	return cell->state == DW_ACCOUNT_WAITS &&
+	       dw_activity_in(cell->activity, DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER));
+}
+
+/* Whether a wait may be one for a lock of another thread of the process. */
+static bool follow_wants(const struct dw_making *making, const struct dw_sample_row *row)
+{
+	const struct dw_source_thread *threads = making->source->threads;
+
+	return row->activity == DW_ACTIVITY_LOCK && row->thread != making->to->thread &&
+	       threads[row->thread].process == threads[making->to->thread].process;
+}
+
+/* Whether there is something to follow. The walk that says when others wait is made only then. */
+static bool follow_has_any(const struct dw_making *making)
+{
+	bool any = false, waits = false;
+
+	for (size_t i = 0; i < making->to->count && !waits; i++)
+		waits = follow_is_for_threads(&making->to->cells[i]) && making->to->cells[i].ns > 0;
+	for (size_t i = 0; i < making->waits->count && waits && !any; i++)
+		any = follow_wants(making, &making->waits->rows[i]);
+	return any && !dw_making_is_python(making);
+}
+
+/* Looks at the i-th wait. False: it is none for a lock in the time of the account. */
+static bool follow_look(struct follow *follow, size_t i, struct dw_look *look)
+{
+	struct dw_making *making = follow->making;
+	const struct dw_sample_row *row = &follow->waits->rows[i];
+
+	if (!follow_wants(making, row) || !(making->wheres >> row->where & 1))
+		return false;
+	making->failed |= !dw_look_at(look, making->source, row, true);
+	return !making->failed && look->activity == DW_ACTIVITY_LOCK;
+}
+
+static void follow_sum(struct follow *follow, struct dw_look *look)
+{
+	for (size_t i = 0; i < follow->waits->count; i++) {
+		const struct dw_sample_row *row = &follow->waits->rows[i];
+
+		if (!follow_look(follow, i, look))
+			continue;
+		follow->of_thread[row->thread] += (double)row->cpu_ns;
+		follow->of_part[dw_account_part_of(&follow->making->parts, row) - follow->making->parts.at] += (double)row->cpu_ns;
+	}
+}
+
+/* How many threads contend for locks. */
+static double follow_threads(const struct follow *follow)
+{
+	double most_ns = 0, threads = 0;
+
+	for (size_t i = 0; i < follow->making->source->thread_count; i++)
+		most_ns = fmax(most_ns, follow->of_thread[i]);
+	for (size_t i = 0; i < follow->making->source->thread_count; i++)
+		threads += most_ns > 0 && follow->of_thread[i] >= DW_TEAM_LEAST * most_ns;
+	return threads;
+}
+
+/* Takes the waits for locks from those for threads. */
+static void follow_take(struct follow *follow, double threads)
+{
+	struct dw_making *making = follow->making;
+	struct dw_account *to = making->to;
+
+	for (uint32_t part = 0; part < making->parts.count; part++) {
+		double waits_ns = 0;
+
+		for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
+			waits_ns += follow_is_for_threads(&to->cells[i]) ? to->cells[i].ns : 0;
+		follow->taken_ns[part] = fmin(waits_ns, follow->of_part[part] / fmax(1, threads));
+		for (uint32_t i = making->first[part]; i != DW_NO_INDEX && follow->taken_ns[part] > 0; i = making->next[i])
+			if (follow_is_for_threads(&to->cells[i]))
+				dw_cells_scale(&making->cells, i, 1 - follow->taken_ns[part] / waits_ns);
+	}
+}
+
+void dw_making_follow_locks(struct dw_making *making)
+{
+	struct follow follow = { .making = making };
+	struct dw_look look = { .native = making->native };
+
+	if (making->failed || !follow_has_any(making))
+		return;
+	follow.waits = dw_model_team_waits(making->model, NULL);
+	follow.of_thread = calloc(making->source->thread_count + 1, sizeof *follow.of_thread);
+	follow.of_part = calloc(making->parts.count + 1, sizeof *follow.of_part);
+	follow.taken_ns = calloc(making->parts.count + 1, sizeof *follow.taken_ns);
+	making->failed |= !follow.waits || !follow.of_thread || !follow.of_part || !follow.taken_ns;
+	if (!making->failed) {
+		follow_sum(&follow, &look);
+		follow_take(&follow, follow_threads(&follow));
+	}
+	for (size_t i = 0; !making->failed && i < follow.waits->count; i++) {
+		const struct dw_sample_row *row = &follow.waits->rows[i];
+		size_t part = (size_t)(dw_account_part_of(&making->parts, row) - making->parts.at);
+
+		if (follow.taken_ns[part] > 0 && follow_look(&follow, i, &look))
+			dw_cells_add_sample(&making->cells, &making->parts.at[part], &look, DW_ACCOUNT_WAITS, row,
+			                    (double)row->cpu_ns * follow.taken_ns[part] / follow.of_part[part]);
+	}
+	dw_look_reset(&look);
+	DW_FREE(follow.of_thread, follow.of_part, follow.taken_ns);
+}
