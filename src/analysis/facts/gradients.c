@@ -19,6 +19,7 @@ static const char *gradients_place(struct dw_facts_work *work)
 
 void dw_facts_of_gradients(struct dw_facts_work *work)
 {
+	static const char none[] = "all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw";
 	const char *text = dw_facts_meta(work, DW_KEY_TORCH_UNUSED_GRADIENTS);
 	double unused = 0, all = 0;
 	struct dw_fact *fact;
@@ -29,8 +30,8 @@ void dw_facts_of_gradients(struct dw_facts_work *work)
 		all = strtod(end, &end);
 	}
 	if (!(all > 0) || !(unused > 0)) {
-		dw_fact_miss(work, DW_FACT_GRADIENTS_UNUSED, "all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw");
-		dw_fact_miss(work, DW_FACT_GRADIENTS_UNUSED_COUNT, work->facts->at[DW_FACT_GRADIENTS_UNUSED].missing);
+		dw_fact_miss(work, DW_FACT_GRADIENTS_UNUSED, none);
+		dw_fact_miss(work, DW_FACT_GRADIENTS_UNUSED_COUNT, none);
 		return;
 	}
 	end += *end == ' ';
