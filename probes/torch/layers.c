@@ -313,11 +313,27 @@ static bool layers_skips(void)
 	return depth && !dwell_wants(1u << DWELL_CATEGORY_LAYER) && !dwp_step_on_given();
 }
 
+static void layers_each(void (*visit)(PyObject *module, const char *path, void *context), void *context)
+{
+	for (size_t i = 0; i < table.size; i++) {
+		const struct entry *entry = &table.entries[i];
+		PyObject *module = entry->module && entry->module != REMOVED ? PyWeakref_GetObject(entry->reference) : NULL; /* borrowed */
+
+		if (!module || module == Py_None)
+			continue;
+		Py_INCREF(module);
+		visit(module, entry->ways->path, context);
+		Py_DECREF(module);
+	}
+	PyErr_Clear();
+}
+
 void dwp_layers_attach(PyObject *torch)
 {
 	static const struct dwp_hook hook = { layers_before, layers_after, layers_skips };
 
 	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
+	dwp_gradients_attach(layers_each);
 }
 
 /* ---- for the Python package --------------------------------------------------------------------- */

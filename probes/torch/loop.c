@@ -468,6 +468,8 @@ static void loop_before_step(struct dwp_call *call)
 	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers)) {
 		dwp_blocks_of_first_step(call->self);
 		loop_note_loops(call->self);
+		if (!(steps & (steps - 1)))
+			dwp_gradients_look(references);
 	}
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
 	call->began = DWELL_NOT_BEGUN;

@@ -12,6 +12,7 @@
  *   layers      calls of nn.Module, by their path in the model
  *   parameters  a module's own parameters
  *   blocks      which allocations are parameters, which an optimizer's state
+ *   gradients   parameters whose gradients no optimizer uses
  *   loop        steps and phases, from what a training loop calls
  *   steps       the pieces of a training loop, without Python
  *   loops       the loop of the program whose iterations are steps
@@ -47,6 +48,11 @@ void dwp_blocks_of_module(PyObject *module);
 void dwp_blocks_of_groups(PyObject *optimizer);
 void dwp_blocks_of_state(PyObject *optimizer);
 void dwp_blocks_of_first_step(PyObject *optimizer);
+/* gradients.c: notes how many parameters get gradients that no optimizer uses. Called before an optimizer steps, with a set of weak
+ * references to all that live. `modules` calls a function with each module that was called or is in one that was. */
+typedef void dwp_each_module(void (*visit)(PyObject *module, const char *path, void *context), void *context);
+void dwp_gradients_attach(dwp_each_module *modules);
+void dwp_gradients_look(PyObject *optimizers);
 /* `follow` is called whenever a step may have changed the gate. */
 void dwp_loop_attach(PyObject *torch, void (*follow)(void));
 void dwp_data_attach(PyObject *torch);

@@ -40,6 +40,7 @@ FOLDED = 0.005  # the account in an overview sums up smaller rows
 OF_FACTS = {"slow-steps", "warm-up", "drift", "change-point", "input-size-variance", "first-shapes", "compilation",
             "small-operators", "layout-copies", "precision", "memory-bound-chain", "half-precision", "roofline", "synchronising-call",
             "rank-waits", "memory-growth", "memory-limit", "memory-owners", "memory-room", "memory-temporaries", "between-steps", "compute",
+            "after-steps", "memory-kept",
             "oversubscribed", "thread-count", "profiler-cost", "loader-restart", "loader-part", "evaluation-graphs", "logging"}
 
 
@@ -161,7 +162,7 @@ def wrong_verdicts(summary, overview):
         reason = wrong_share(verdict, rows, steps["count"] if steps else 0)
         if reason:
             yield f"{verdict['statement']} {reason}"
-        if steps and verdict["of"] not in ("of the loop", "of the peak", "of the memory", "of a steady step"):
+        if steps and verdict["of"] not in ("of the loop", "of the run", "of the peak", "of the memory", "of a steady step"):
             yield f"{verdict['statement']} is {verdict['of']}"
         most_ns = own_ns if verdict["rows"] or verdict["cells"] else loop_ns
         if verdict["gain_ns"] is not None and loop_ns and verdict["of"] != "of a steady step" and \

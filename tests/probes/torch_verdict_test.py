@@ -57,6 +57,15 @@ for i in range(60):
         for k in range(4): net(held_out)
     net.train()
 """),
+    ("unused-gradients", "most of them in Sequential.0", """
+body = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 512))
+model = nn.Sequential(body, nn.Linear(512, 4))
+head = torch.optim.SGD(model[1].parameters(), lr=.001)
+for i in range(40):
+    head.zero_grad()
+    model(torch.ones(128, 64)).square().mean().backward()
+    head.step()
+"""),
     ("collector", "Garbage collection takes", """
 keep = [{"a": [i]} for i in range(200000)]
 for i in range(30):

@@ -19,7 +19,7 @@ WEAK, STRONG = 0.12, 0.40
 # True of every script here: first steps are slower, the machine has more memory than they need, and they
 # run with one thread. A report may say so, but not first.
 ALWAYS = frozenset({
-    "warm-up", "memory-room", "thread-count",
+    "warm-up", "memory-room", "thread-count", "memory-kept",
 })
 # If operators are tiny, dwell itself takes more than 1% of a step: profiler-cost is in `also` there.
 # A cause below the first limit (a part of the loop) need not be reported. A cause between the limits may be.

@@ -66,6 +66,9 @@ static enum dw_activity look_prefer(enum dw_activity inner, enum dw_activity out
 	if (waits && (outer == DW_ACTIVITY_CHILD ||
 	              (dw_activity_in(inner, DW_ACTIVITIES_OF_THREADS) && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS))))
 		return outer;
+	/* Objects that are passed to another process are written to a pipe or a queue. */
+	if (inner == DW_ACTIVITY_PICKLES && dw_activity_in(outer, DW_ACTIVITIES_OF_THREADS | DW_ACTIVITIES_OF_FILES))
+		return inner;
 	/* Text that is written to a file at once: the call of the system says more. */
 	if (outer == DW_ACTIVITY_TEXT && dw_activity_in(inner, DW_ACTIVITIES_OF_FILES))
 		return inner;
@@ -127,6 +130,21 @@ static bool look_is_called(const struct dw_source_frame *frame, const struct dw_
 		return function->file && frame->role != DW_LIBRARY_FRAMEWORK;
 	return frame->role != DW_LIBRARY_INTERPRETER && frame->role != DW_LIBRARY_FRAMEWORK && frame->role != DW_LIBRARY_TEAM &&
 	       frame->role != DW_LIBRARY_KERNEL && frame->role != DW_LIBRARY_RECORDER;
+}
+
+/* Whether a child process of Python begins there: the frames outside are those of its parent, which forked it. */
+static bool look_is_born(const struct dw_source_frame *frame, enum dw_activity activity)
+{
+	return activity == DW_ACTIVITY_STARTS && !frame->module && frame->role == DW_LIBRARY_INTERPRETER &&
+	       strchr(frame->functions->name, '.'); /* a method, and no module's code */
+}
+
+/* What a child process does outside the program's own code, it does for its parent: it gets objects from it, or waits for them. */
+static void look_for_parent(struct dw_look *look, bool waits)
+{
+	if (dw_activity_in(look->activity, DW_ACTIVITIES_OF_FILES | DW_ACTIVITY_SET(SOCKET) | DW_ACTIVITY_SET(THREAD)))
+		look->activity = waits ? DW_ACTIVITY_CHILD : DW_ACTIVITY_PICKLES;
+	look->callee = NULL;
 }
 
 /* Takes a function outside the program's own code into account. */
@@ -204,6 +222,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	bool python = source->processes[source->threads[row->thread].process].flags & DW_PROCESS_PYTHON;
 	bool own_above = false; /* a function of the program has been met */
 	bool native = false;    /* the callee is no function of Python */
+	bool born = false;      /* the frames are those of the parent process */
 	struct look_import import = { .found = false };
 
 	look->package = NULL;
@@ -228,6 +247,9 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 			bool own;
 			enum dw_activity activity = look_activity(frame, f, &own);
 
+			if (!own_above && !born && look_is_born(frame, activity))
+				look_for_parent(look, waits);
+			born |= look_is_born(frame, activity);
 			if (own && !own_above && look->activity == DW_ACTIVITY_UNKNOWN && !look->library && !waits)
 				look->activity = look_own(frame, function, python);
 			if (own && !own_above && native && !frame->module) /* Python calls it by another name */
@@ -238,14 +260,14 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 				continue;
 			}
 			own_above |= own;
-			if (!own_above && look_is_called(frame, function, activity)) {
+			if (!own_above && !born && look_is_called(frame, function, activity)) {
 				look->callee = function;
 				look->called = activity;
 				native = frame->module != NULL;
 			}
-			if (!own_above && !waits && look->inner == DW_ACTIVITY_UNKNOWN)
+			if (!own_above && !born && !waits && look->inner == DW_ACTIVITY_UNKNOWN)
 				look->inner = activity;
-			if (!own_above) {
+			if (!own_above && !born) {
 				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);
 			}

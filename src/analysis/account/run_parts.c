@@ -34,6 +34,7 @@ static const struct {
 	{ BUSY, DOES(PACKAGE), "Python of libraries" },
 	{ BUSY, DOES(QUERIES), "database queries" },
 	{ BUSY, DOES(THROWS), "exceptions" },
+	{ BUSY, DOES(PICKLES), "passing objects" },
 	{ BUSY, DOES(COUNTS), "reference counts" },
 	{ BUSY, DOES(OBJECTS), "Python's objects in arrays" },
 	{ BUSY, DOES(CHECKS), "checks for debugging" },
@@ -56,11 +57,15 @@ double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_pha
 
 enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run)
 {
-	double start_ns = dw_account_phase_ns(run, DW_ACCOUNT_START), end_ns = dw_account_phase_ns(run, DW_ACCOUNT_END);
+	double ns[DW_ACCOUNT_PHASE_COUNT], all_ns = 0;
 
-	if (dw_account_phase_ns(run, DW_ACCOUNT_LOOP) >= run->wall_ns / 2)
+	for (unsigned phase = 0; phase < DW_ACCOUNT_PHASE_COUNT; phase++) {
+		ns[phase] = run->wall_ns > 0 ? run->phases[phase]->own_ns : 0; /* others may have had the CPUs */
+		all_ns += ns[phase];
+	}
+	if (ns[DW_ACCOUNT_LOOP] >= all_ns / 2)
 		return DW_ACCOUNT_LOOP;
-	return start_ns >= end_ns ? DW_ACCOUNT_START : DW_ACCOUNT_END;
+	return ns[DW_ACCOUNT_START] >= ns[DW_ACCOUNT_END] ? DW_ACCOUNT_START : DW_ACCOUNT_END;
 }
 
 DW_ORDER(run_parts_compare, struct dw_account_run_part, DW_DOWN(sum.ns) DW_TEXT(words))

@@ -42,6 +42,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_find_fast(work);
 	dw_facts_of_time_outside(work);
 	dw_facts_of_operators(work);
+	dw_facts_of_gradients(work);
 	dw_facts_of_cost(work);
 	dw_facts_of_loader(work);
 	dw_facts_of_memory(work);
@@ -53,6 +54,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_device(work);
 	dw_facts_of_samples(work);
 	dw_facts_of_places(work);
+	dw_facts_of_after(work);
 	dw_facts_without_communication(work); /* the last one: it takes back what others could not know */
 }
 

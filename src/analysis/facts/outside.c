@@ -10,6 +10,7 @@
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
+#include "model/steps/loop_phases.h"
 #include "model/time/outermost.h"
 
 /* Divides the named ranges between the steps into those of logging and others, and names the
@@ -107,6 +108,16 @@ static void outside_put_calls(struct dw_facts_work *work)
 		dw_fact_set_share(work, DW_FACT_EVALUATION_TRAINED, ns[OUTSIDE_TRAINED], fmax(1, all_ns), 1);
 	else
 		dw_fact_miss(work, DW_FACT_EVALUATION_TRAINED, "whether the model is trained is not in the trace");
+}
+
+/* How many evaluations the run has: one may have many batches. */
+static void outside_put_times(struct dw_facts_work *work, uint64_t calls)
+{
+	const struct dw_loop_phases *phases = calls ? dw_model_loop_phases(work->model, NULL) : NULL;
+
+	work->failed |= calls && !phases;
+	if (phases && phases->phases[DW_PHASE_EVALUATION].all.times)
+		dw_fact_set(work, DW_FACT_EVALUATION_TIMES, (double)phases->phases[DW_PHASE_EVALUATION].all.times, 1);
 }
 
 static void outside_put_gap(struct dw_facts_work *work)
@@ -271,6 +282,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
+	outside_put_times(work, counts[DW_SHARE_EVALUATION]);
 	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
 	dw_fact_set(work, DW_FACT_LOOP_CALLS, (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];

@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "facts/parts.h"
+#include "facts/sampled.h"
 #include "facts/work.h"
 
-#define MOST_OF 0.5 /* of a fact's time, which the named place has at least */
+#define MOST_OF DW_SAMPLED_MOST /* of a fact's time, which the named place has at least */
 
 #define NO_PLACES "lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators"
 
@@ -26,6 +28,12 @@ struct places_query {
 	bool in_steps, outside; /* which of their times count */
 	enum places_part part;
 	uint32_t symbol;        /* of a DW_PLACE_OPERATOR; DW_NO_INDEX: any */
+};
+
+/* Samples in the steps whose innermost range is an operator. */
+struct places_sampled {
+	struct samples_part steps;
+	uint32_t row; /* of the operator's name */
 };
 
 /* How long the thread waited for a CPU, for each ns that it ran. */
@@ -159,22 +167,102 @@ static void places_put_moved(struct dw_facts_work *work)
 	work->facts->at[DW_FACT_OPERATORS_MOVED].where = largest->where;
 }
 
+/* ---- operators ------------------------------------------------------------------------------- */
+
+static bool places_is_in_operator(void *context, const struct dw_sample_row *row)
+{
+	const struct places_sampled *of = context;
+
+	return row->range != DW_NO_INDEX && dw_facts_sample_wanted((void *)&of->steps, row) &&
+	       dw_model_symbol_row(of->steps.work->model, row->range) == of->row;
+}
+
+/* The self time of an operator of the usual steps. */
+static double places_self_ns(const struct dw_facts_work *work, const char *name)
+{
+	for (size_t i = 0; i < work->loop->operator_count; i++)
+		if (strcmp(work->symbols[work->loop->operators[i].symbol].name, name) == 0)
+			return (double)work->loop->operators[i].ns;
+	return 0;
+}
+
+/* Which operator the program calls at a line, if it is composed of others, and takes most of what the inner one takes. NULL: none. */
+static const char *places_called(const struct dw_facts_work *work, const char *file, uint32_t line, double inner_ns)
+{
+	const struct places_query query = { .kind = DW_PLACE_OPERATOR, .in_steps = true, .part = PLACES_ALL, .symbol = DW_NO_INDEX };
+	const char *called = NULL;
+	double most_ns = MOST_OF * inner_ns, called_ns = 0;
+
+	for (size_t i = 0; i < work->source->place_count; i++) {
+		const struct dw_source_place *place = &work->source->places[i];
+		const struct dw_source_file *of;
+		double ns;
+
+		if (!places_fit(work, place, &query) || place->from->line != line || !dw_text_same(place->from->file, file))
+			continue;
+		of = &work->source->files[work->source->processes[work->source->threads[place->thread].process].file];
+		ns = places_time(work, place, &query);
+		if (ns >= most_ns && place->op < of->symbol_count && of->symbols[place->op].name) {
+			most_ns = called_ns = ns;
+			called = of->symbols[place->op].name;
+		}
+	}
+	return called && places_self_ns(work, called) < (1 - MOST_OF) * called_ns ? called : NULL;
+}
+
+/* "Index.search (serve.py:58), which calls aten::cosine_similarity": where an operator is called. NULL: out of memory. */
+static const char *places_write_caller(struct dw_facts_work *work, const struct dw_fact *fact, double whole_ns,
+                                       const struct dw_sampled_function *from)
+{
+	const char *called = places_called(work, from->file, from->line, fact->value * whole_ns);
+	const char *place = dw_sampled_text(work, from);
+	char text[DW_PLACE_TEXT];
+
+	if (!called || !place || strcmp(called, fact->name) == 0)
+		return place;
+	return dw_facts_text(work, text, (size_t)snprintf(text, sizeof text, "%s, which calls %.60s", place, called));
+}
+
+/* By the lines that the recorder summed up, or by samples within the operator. */
+static void places_put_operator(struct dw_facts_work *work, enum dw_fact_id id, double steps_ns)
+{
+	struct dw_fact *fact = &work->facts->at[id];
+	struct places_query query = { .kind = DW_PLACE_OPERATOR, .in_steps = true, .part = PLACES_ALL, .symbol = fact->symbol };
+	struct places_sampled of = { { work, true, false, UINT32_MAX, DW_NO_INDEX }, 0 };
+	struct dw_sampled_function from = { .name = NULL };
+	const struct dw_sampled_function *caller = &from;
+	const struct dw_source_place *place;
+	struct dw_sampled sampled;
+	double ns;
+
+	if (!fact->measured || fact->where || fact->symbol == DW_NO_INDEX || !work->python || !(fact->value * steps_ns > 0))
+		return;
+	place = places_largest(work, &query, &ns);
+	if (place && place->from->file && ns >= MOST_OF * fact->value * steps_ns) {
+		from = (struct dw_sampled_function){ .name = place->from->name, .file = place->from->file, .line = place->from->line };
+	} else {
+		of.row = dw_model_symbol_row(work->model, fact->symbol);
+		dw_sampled_find(work, places_is_in_operator, &of, &sampled);
+		caller = dw_sampled_caller(&sampled);
+	}
+	if (caller)
+		fact->where = places_write_caller(work, fact, steps_ns, caller);
+}
+
 static void places_put_operators(struct dw_facts_work *work, double steps_ns)
 {
 	static const enum dw_fact_id ids[] = {
 		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_SYNCHRONISING,
 		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_CLEARS,  DW_FACT_OPERATORS_ELEMENTWISE,
+		DW_FACT_OPERATORS_FLOAT64,
 	};
 
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-		struct places_query query = { .kind = DW_PLACE_OPERATOR, .in_steps = true, .part = PLACES_ALL,
-			                          .symbol = work->facts->at[ids[i]].symbol };
-
-		if (query.symbol != DW_NO_INDEX)
-			places_put(work, ids[i], steps_ns, &query);
-	}
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		places_put_operator(work, ids[i], steps_ns);
 	places_put_moved(work);
 }
+
+/* ---- pairs of lines -------------------------------------------------------------------------- */
 
 /* Facts of the pairs of lines themselves. */
 static void places_put_largest(struct dw_facts_work *work)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/samples_part.h"
+#include "facts/sampled.h"
 
 #define WITH_CALLED 0.3 /* of the part's CPU time, with what a function calls: if none has enough of its own */
 #define OF_ALL 0.7   /* more is the function that contains the part */
@@ -139,13 +139,43 @@ static void samples_put_loader(struct dw_facts_work *work)
 		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
 }
 
+static bool samples_is_of_thread(void *context, const struct dw_sample_row *row)
+{
+	const struct samples_part *part = context;
+
+	return row->thread == part->work->loop->thread;
+}
+
+/* The function that the loop is in. */
+static void samples_put_loop(struct dw_facts_work *work)
+{
+	struct samples_part part = { work, true, true, UINT32_MAX, DW_NO_INDEX };
+	const struct dw_sampled_function *function;
+	struct dw_sampled loop, all;
+	struct dw_fact *fact;
+	char name[200];
+
+	dw_sampled_find(work, dw_facts_sample_wanted, &part, &loop);
+	dw_sampled_find(work, samples_is_of_thread, &part, &all);
+	function = dw_sampled_region(&loop, &all);
+	if (!function) {
+		dw_fact_miss(work, DW_FACT_SAMPLES_LOOP, "no function of Python has most samples of the loop");
+		return;
+	}
+	fact = dw_fact_set_share(work, DW_FACT_SAMPLES_LOOP, (double)function->total, (double)loop.weight, loop.weight);
+	dw_sampled_name(function->name, name);
+	fact->name = *name ? dw_facts_text(work, name, strlen(name)) : NULL;
+	name[0] = '\0';
+	fact->where = dw_sampled_text(work, &(struct dw_sampled_function){ .name = name, .file = function->file, .line = function->line });
+}
+
 /* ---- all ----------------------------------------------------------------------------------------- */
 
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_ENGINE,
-		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_LOADER_THREADS };
+		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_LOADER_THREADS, DW_FACT_SAMPLES_LOOP };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part, between = part;
 	uint64_t count = 0;
@@ -172,4 +202,5 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	else
 		samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between);
 	samples_put_loader(work);
+	samples_put_loop(work);
 }

@@ -9,6 +9,8 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 		return dw_case_value(at, DW_FACT_STEP_WALL);
 	if (whole == DW_RULE_OF_LOOP)
 		return dw_case_value(at, DW_FACT_LOOP_WALL) / dw_case_value(at, DW_FACT_STEP_COUNT);
+	if (whole == DW_RULE_OF_RUN)
+		return dw_case_value(at, DW_FACT_RUN_WALL) / dw_case_value(at, DW_FACT_STEP_COUNT);
 	return NAN;
 }
 

@@ -25,6 +25,25 @@ static bool cells_has_function(const struct dw_rule_case *at)
 	return dw_account_sum(at->facts->account, &at->verdict->cells).function != NULL;
 }
 
+/* Whether the thread gets objects from another process, or sends it some, for a fifth of the time in which it runs. */
+static bool cells_passes(const struct dw_rule_case *at)
+{
+	return at->facts->account && dw_case_runs(at, DOES(PICKLES)) >= fmax(1e-9, dw_case_runs(at, DW_ACCOUNT_ALL) / 5);
+}
+
+/* Then a wait for that process is one for these. */
+static bool cells_find_passing(const struct dw_rule_case *at, struct dw_account_select *cells)
+{
+	if (cells_passes(at))
+		cells->activities[DW_ACCOUNT_WAITS] |= DOES(CHILD);
+	return true;
+}
+
+static bool cells_passes_nothing(const struct dw_rule_case *at)
+{
+	return !cells_passes(at);
+}
+
 #define RESTS 0.30 /* of the loop: less may be the time for which others had the CPU */
 
 static bool cells_rests(const struct dw_rule_case *at)
@@ -110,6 +129,14 @@ static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
 		                         "[-number: {cells:remedy}]" }, \
 	.look = "dwell report --view hot"
 
+/* Percent of the loop that Python takes with what it calls, if that is more. */
+static double cells_number_python(const struct dw_rule_case *at)
+{
+	double all = at->verdict->share.value > 0 ? cells_gain_python(at, at->verdict->share.value) : 0;
+
+	return round(all * 100) > round(at->verdict->share.value * 100) ? round(all * 100) : NAN;
+}
+
 #define RULE_OF(id_, kind_, question_, recorded_, ...) \
 	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP, \
 	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ }, .call = DW_ACCOUNT_NO_CALL }, \
@@ -169,10 +196,23 @@ const struct dw_rule dw_rules_cells[] = {
 		.look = "dwell report --view waits",
 	},
 	{
-		RULE("waiting-child", CAUSE, "Does the thread wait for child processes?", WAITS(DOES(CHILD))),
+		RULE("passing", CAUSE, "Do objects that are passed between processes take time?", RUNS(DOES(PICKLES))),
+		.cells_of = cells_find_passing, /* and waits for the other process, if pickling is a fifth of what the thread runs */
+		.statement = "Passing objects between processes {takes} {share} {of}[, most of it in {cells:most}]: each is "
+		             "pickled, sent and made again, with all that it refers to.",
+		.remedy = {
+			[DW_WORDS_ANY] = "pass small pieces of bytes, or memory that is shared",
+			[DW_WORDS_PYTHON] = "give what all tasks need to each process once, by Pool(initializer=...) or a global that "
+			                    "is set before the fork, and pass to a task only what differs",
+		},
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("waiting-child", CAUSE, "Does the thread wait for other processes?", WAITS(DOES(CHILD))),
 		.no_gain = true,
-		.statement = "Waiting for child processes {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "start them together, or start one that stays" },
+		.applies = cells_passes_nothing,
+		.statement = "Waiting for other processes {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "start them together, or ones that stay, and give them work in larger pieces" },
 		.look = "dwell report --view waits",
 	},
 	{
@@ -335,7 +375,9 @@ const struct dw_rule dw_rules_cells[] = {
 		RULE("python", CAUSE, "Does the Python interpreter take time?", RUNS(DOES(INTERPRETER))),
 		.group = DW_RULE_HOST,
 		.gain_ns = cells_gain_python,
-		.statement = "The interpreter of Python {takes} {share} {of}[, most of it in {cells:most}].",
+		.number = cells_number_python,
+		.statement = "The interpreter of Python {takes} {share} {of}[, {number}% with the code of libraries that it runs]"
+		             "[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
 		.unless = DW_FACT_SAMPLES_STEP,

@@ -32,7 +32,7 @@ static bool judge_find_cells(const struct dw_rule_case *at, struct dw_account_se
 {
 	if (at->rule->cells)
 		*cells = *at->rule->cells;
-	return at->rule->cells || (at->rule->cells_of && at->rule->cells_of(at, cells));
+	return at->rule->cells_of ? at->rule->cells_of(at, cells) : at->rule->cells != NULL;
 }
 
 /* Records explain parts of the time; what lies in the others, samples do, or the kernel. */

@@ -377,7 +377,6 @@ const struct dw_rule dw_rules_loader[] = {
 		          "are in memory takes up to a tenth of short steps. Starts of workers in later epochs "
 		          "are not counted. Not if half of the wait is one for a lock or another thread.",
 		.applies = loader_has_none,
-		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}[, most of it in {cells:most}]"
 		             "[?loader.in_process: : the loop loads its batches itself].",

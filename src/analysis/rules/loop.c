@@ -42,6 +42,16 @@ static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
 	       2 * dw_account_sum(account, &evaluation).ns >= all_ns;
 }
 
+#define LOOP_BACKWARD 3.0 /* times the forward: what a backward takes at most */
+
+/* No more than one evaluation follows each epoch, and takes less than the forward of as many samples as are learned from. The epochs
+ * of loaders are those of learning and of evaluation. */
+static bool loop_evaluates_usually(const struct dw_rule_case *at)
+{
+	return 2 * dw_case_value(at, DW_FACT_EVALUATION_TIMES) <= dw_case_value(at, DW_FACT_LOADER_EPOCHS) &&
+	       dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) < 1 / (1 + LOOP_BACKWARD);
+}
+
 /* In or after each step the model is called without gradients: to act, to make targets. That is part of training. An
  * evaluation is of the model that is trained, in evaluation mode; where this is not known, it comes after many steps.
  */
@@ -49,14 +59,14 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 {
 	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
 
+	if (loop_evaluates_usually(at))
+		return false;
 	if (!loop_some_steps_evaluate(at) &&
 	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	        fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
 	return dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || 2 * calls < 1;
 }
-
-#define LOOP_BACKWARD 3.0 /* times the forward: what a backward takes at most */
 
 /* Operators between the steps that belong to the forward: it begins with the call of a module, and the program
  * may compute much of it before, with functions. The backward shows how much: it differentiates all of it. */
@@ -249,11 +259,34 @@ bool dw_case_drifts(const struct dw_rule_case *at)
 	return dw_case_value(at, loop_trend(at)) >= LOOP_CHANGE && loop_steps_drift(at);
 }
 
-/* The gain over a run in which every step is as long as the first: on average half of the slope. The growth between
- * the steps is that of the whole loop. */
+/* The time for which the thread had a CPU or waited, in ns per step. */
+static double loop_own_ns(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+
+	return dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
+}
+
+/* What it does of that between the steps, without what records explain. */
+static double loop_between_ns(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+
+	return account && account->own_ns > 0 ? dw_account_sum(account, &loop_between).ns / account->own_ns * loop_own_ns(at) : 0;
+}
+
+/* The gain over a run in which every step is as long as the first: on average half of the slope. Of what grows between the steps
+ * nothing need be left. If the input grows, most of what a step computes may be what earlier ones computed. */
 static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 {
-	return dw_case_has(at, DW_FACT_DRIFT_GAPS) ? share_ns : share_ns / 2;
+	const char *part = dw_case_fact(at, loop_trend(at))->note;
+	struct dw_rule_rows rows = { .count = 0 };
+
+	if (dw_case_has(at, DW_FACT_DRIFT_GAPS))
+		return fmax(share_ns, loop_between_ns(at));
+	if (loop_input_grows(at))
+		dw_case_add_row(at, part, &rows);
+	return rows.count ? rows.share * loop_own_ns(at) : share_ns / 2;
 }
 
 /* Steps that get longer because their inputs do have a reason that the program may want: another cause as long as half
@@ -278,6 +311,27 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at)
 }
 
 const struct dw_rule dw_rules_loop[] = {
+	{
+		.id = "after-steps",
+		.question = "Does most of the run follow the last step?",
+		.kind = DW_RULE_CAUSE,
+		.whole = DW_RULE_OF_RUN,
+		.needs = DW_RULE_NEEDS(DW_FACT_RUN_AFTER, DW_FACT_RUN_WALL, DW_FACT_STEP_COUNT),
+		.threshold = 0.07,
+		.reason = "Measured only if it is longer than the start-up and the loop is less than half of the run, without the time "
+		          "for which the thread had no CPU.",
+		.no_gain = true,
+		.statement = "What follows the last step takes {share} {of}[, most of it in {run.after:name}]"
+		             "[?run.after_calls: : {run.after_calls} calls of the model, {run.after_call} each].",
+		.remedy = {
+			[DW_WORDS_ANY] = "dwell run --step-on NAME, with a function that is called again and again there, shows what an "
+			                 "iteration takes",
+			[DW_WORDS_PYTORCH] = "[?run.after_calls: larger batches for these calls: a small one takes as long as its "
+			                     "operators take to be called]"
+			                     "[-run.after_calls: operations on whole tensors in place of loops over rows and elements]",
+		},
+		.look = "dwell report --view hot",
+	},
 	{
 		.id = "checkpoint",
 		.question = "How much of the loop are checkpoints?",
@@ -344,16 +398,16 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
 		.threshold = 0.07,
-		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if a model is called "
-			"without gradients in each "
-		          "step, or after more than half of the steps and not in evaluation mode: then it acts, or makes targets.",
+		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Where no more than one follows an "
+		          "epoch, it is what the program is for, unless it takes a quarter, as the forward of all that is learned from. "
+		          "Not if a model is called without gradients in each step, or after more than half of the steps and not in "
+		          "evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
-		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})]"
+		.statement = "Evaluation takes {share} {of}[ ({evaluation.times} time{evaluation.times:s} in the run)]"
 		             "[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
-			[DW_WORDS_PYTORCH] = "evaluate less often or on fewer samples, with larger batches and "
-			                     "torch.inference_mode()",
+			[DW_WORDS_PYTORCH] = "evaluate less often, on fewer samples, or in larger batches",
 			[DW_WORDS_LIGHTNING] = "a larger check_val_every_n_epoch or val_check_interval, or "
 			                       "limit_val_batches; larger batches in the validation loader",
 			[DW_WORDS_IGNITE] = "a larger every= in the event that runs the evaluator",
@@ -427,7 +481,8 @@ const struct dw_rule dw_rules_loop[] = {
 		             "{drift.gaps_change} of the loop]"
 		             "[?drift.gaps_change: , most of it in {cells:most}]"
 		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
-		             "[-drift.gaps_change: , most of it in {drift.change:part}].",
+		             "[-drift.gaps_change: , most of it in {drift.change:part}]"
+		             "[-drift.gaps_change: [, in {samples.loop:name}{samples.loop:where}]].",
 		.remedy = {
 			[DW_WORDS_ANY] = "compare both parts with --steps: the machine's clock, other programs, or "
 			                 "what the program does from then on",
@@ -457,10 +512,12 @@ const struct dw_rule dw_rules_loop[] = {
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
 		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: , most of it in {drift.slope:part}]"
+		             "[-drift.gaps: [, in {samples.loop:name}{samples.loop:where}]]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {
-			[DW_WORDS_ANY] = "something grows with the steps: a list that is walked, a graph that is "
+			[DW_WORDS_ANY] = "[?input.trend: compute only what is new of an input that grows, and keep the rest (of attention, "
+			                 "keys and values); or ]something grows with the steps: a list that is walked, a graph that is "
 			                 "kept, a file that is written anew",
 		},
 		.look = "dwell report --view steps --limit all",
@@ -482,8 +539,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.statement = "Steps with large inputs {take} {share} {of} beyond the median step: the size of the "
 		             "input explains {input.variation} of the spread of their durations.",
 		.remedy = {
-			[DW_WORDS_ANY] = "batches of inputs of like size",
-			[DW_WORDS_PYTORCH] = "a sampler that groups samples of like length, so that less is padded",
+			[DW_WORDS_ANY] = "batches of inputs of like size, if small ones are made as large as others",
+			[DW_WORDS_PYTORCH] = "a sampler that groups samples of like length, if short ones are padded; else it is "
+			                     "their work",
 		},
 		.look = "dwell report --view steps",
 	},

@@ -6,11 +6,28 @@
 #define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
 #define MEMORY_PEAK_BYTES (64 << 20)  /* any machine that trains has more than that to spare */
 
-/* What makes the steps slower as it grows is reported by its time. */
-static bool memory_grows(const struct dw_rule_case *at)
+static bool memory_grows_much(const struct dw_rule_case *at)
 {
 	return !dw_case_drifts(at) && dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
 	       MEMORY_GROWTH_BYTES;
+}
+
+/* A program of PyTorch that learns nothing makes something of each input, and may well keep it. */
+static bool memory_keeps_results(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_TRACE_TORCH) && !dw_case_has(at, DW_FACT_STEP_BACKWARD_ALL) &&
+	       !dw_case_has(at, DW_FACT_STEP_BACKWARD) && !dw_case_has(at, DW_FACT_STEP_OPTIMIZER);
+}
+
+/* What makes the steps slower as it grows is reported by its time. */
+static bool memory_grows(const struct dw_rule_case *at)
+{
+	return memory_grows_much(at) && !memory_keeps_results(at);
+}
+
+static bool memory_is_kept(const struct dw_rule_case *at)
+{
+	return memory_grows_much(at) && memory_keeps_results(at);
 }
 
 /* On a host, what memory is free is no reason for what a step takes: it comes after the answer. */
@@ -67,6 +84,20 @@ const struct dw_rule dw_rules_memory[] = {
 			[DW_WORDS_PYTORCH] = "something keeps what each step made: losses kept with their graphs "
 			                     "are the usual cause; keep loss.item() or loss.detach()",
 		},
+	},
+	{
+		.id = "memory-kept",
+		.question = "Is something kept of every step of a program that does not train?",
+		.kind = DW_RULE_INFORMATION,
+		.whole = DW_RULE_OF_PEAK,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
+		.threshold = 0.10,
+		.reason = "As memory-growth. Without gradients and updates, what is kept is usually the result.",
+		.applies = memory_is_kept,
+		.no_gain = true,
+		.statement = "Memory grows by {memory.growth} with each step[ on {memory.peak:note}]: results that are kept, or what "
+		             "nobody needs any more.",
+		.look = "dwell report --view memory",
 	},
 	{
 		.id = "memory-limit",

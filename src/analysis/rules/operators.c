@@ -73,6 +73,15 @@ static double operators_clear_most(const struct dw_rule_case *at)
 	return 2 * dw_case_part(at, DW_FACT_OPERATORS_CLEARS) >= operators_share_layout(at).value;
 }
 
+/* What is cleared and written in whole, the optimizer reads in whole. */
+static double operators_gain_moves(const struct dw_rule_case *at, double share_ns)
+{
+	double optimizer = dw_case_part(at, DW_FACT_STEP_OPTIMIZER) * dw_case_steps(at);
+
+	return share_ns + (operators_clear_most(at) > 0 && dw_case_has(at, DW_FACT_OPERATORS_MOVED)
+	                       ? optimizer * dw_case_whole_ns(at, DW_RULE_OF_LOOP) : 0);
+}
+
 /* Elementwise operators without those of the optimizer, which has rules of its own. All operators
  * of the optimizer are counted as elementwise. Page faults pass in operators that write new memory, as these
  * do, and have a rule too. */
@@ -263,7 +272,40 @@ static bool operators_one_is_much(const struct dw_rule_case *at)
 	return dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON) || dw_case_part(at, DW_FACT_OPERATORS_LARGEST) >= OPERATORS_MOST;
 }
 
+static void operators_rows_backward(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "backward", rows);
+}
+
+/* Most of what a backward computes is for nothing. */
+static bool operators_gradients_are_unused(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_GRADIENTS_UNUSED) >= DW_ACCOUNT_MOST;
+}
+
 const struct dw_rule dw_rules_operators[] = {
+	{
+		.id = "unused-gradients",
+		.question = "Does backward compute gradients that no optimizer uses?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_BACKWARD, DW_FACT_GRADIENTS_UNUSED, DW_FACT_GRADIENTS_UNUSED_COUNT),
+		.rows = operators_rows_backward,
+		.threshold = 0.07,
+		.reason = "Parameters that require gradients and are in no optimizer: counted, at steps whose numbers are powers of two. "
+		          "Half or more of all that get gradients. Not if no optimizer has any of the model's parameters: it may have "
+		          "copies.",
+		.applies = operators_gradients_are_unused,
+		.statement = "Backward {takes} {share} {of}{gradients.unused:where}, and {gradients.unused} of the parameters for "
+		             "which it computes gradients are in no optimizer[, most of them in {gradients.unused:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "compute no gradients of parts that are not trained",
+			[DW_WORDS_PYTORCH] = "requires_grad_(False) on the part that is not trained, or torch.no_grad() around its call",
+		},
+		.look = "dwell report --view phases",
+	},
 	{
 		.id = "optimizer-unfused",
 		.question = "Does the optimizer call operators for each parameter?",
@@ -305,7 +347,6 @@ const struct dw_rule dw_rules_operators[] = {
 		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
 		"faults, memory and files in it "
 		          "have rules of their own.",
-		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
@@ -333,6 +374,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "Copies compute nothing. Copies of less than 20 us are small operators. To prepare the "
 		          "input most programs copy up to a tenth, and operators of the library copy by themselves: to "
 		          "pad, to enlarge pictures.",
+		.gain_ns = operators_gain_moves,
 		.statement = "[!number: Copies and changes of layout {take}][?number: Copying and clearing memory {takes}] "
 		             "{share} {of}[, most of it for {operators.moved:name}]{operators.moved:where}.",
 		.remedy = {
@@ -341,7 +383,8 @@ const struct dw_rule dw_rules_operators[] = {
 			[DW_WORDS_PYTORCH] = "[!number: channels_last for model and inputs of convolutions, fewer transposes "
 			                     "before contiguous(), the right type and device from the start]"
 			                     "[?number: torch.empty() for what is written next; of the gradient of an embedding, "
-			                     "nn.Embedding(..., sparse=True), which clears only the rows in use]",
+			                     "nn.Embedding(..., sparse=True), which clears, and lets the optimizer "
+			                     "update, only the rows in use]",
 		},
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
@@ -360,8 +403,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "One array of NumPy in 64-bit floating point, the usual type there, makes all that is computed with it have this "
 		          "type, which takes twice as long. The types are those of the last step in which they were read.",
 		.gain_ns = operators_half,
-		.statement = "Operators in 64-bit floating point {take} {share} {of}[, most of it in {operators.float64:name}]: 32 bits "
-		             "take half the time.",
+		.statement = "Operators in 64-bit floating point {take} {share} {of}"
+		             "[, most of it in {operators.float64:name}{operators.float64:where}]: 32 bits take half the time.",
 		.remedy = {
 			[DW_WORDS_ANY] = "32-bit floating point, unless the result needs 64",
 			[DW_WORDS_PYTORCH] = "data and parameters as torch.float32, unless the result needs 64 bits: "
@@ -406,17 +449,17 @@ const struct dw_rule dw_rules_operators[] = {
 		.rows = operators_rows_one,
 		.threshold = 0.25,
 		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as "
-			"decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
+			"decompositions and sorting, 25% is much. "
 		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
 		          "so do a C program's operators, whose names do not say what they are.",
 		.applies = operators_one_is_much,
-		.gain_ns = operators_half,
+		.no_gain = true,
 		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} "
 			"{of}{operators.uncommon:where}: "
-		             "{operators.uncommon_count} call{operators.uncommon_count:s}]"
+		             "{operators.uncommon_count:often} call{operators.uncommon_count:s} {each}]"
 		             "[-operators.uncommon: One operator, {operators.largest:name}, {takes} {share} {of}{operators.largest:where}]"
-		             "[-operators.uncommon: : {operators.largest_count} call{operators.largest_count:s}].",
-		.remedy = { [DW_WORDS_ANY] = "twice as fast, it would save half of that" },
+		             "[-operators.uncommon: : {operators.largest_count:often} call{operators.largest_count:s} {each}].",
+		.remedy = { [DW_WORDS_ANY] = "call it less often, once, or on less data" },
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
 		.record = "dwell run --shapes tells which calls",
@@ -438,7 +481,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.applies = operators_not_compiled,
 		.gain_ns = operators_half,
 		.statement = "Elementwise operators {take} {share} {of} outside the "
-		             "optimizer[, most of it in {operators.elementwise:name}]: they move data and compute little.",
+		             "optimizer[, most of it in {operators.elementwise:name}{operators.elementwise:where}]: they move data "
+		             "and compute little.",
 		.remedy = {
 			[DW_WORDS_ANY] = "merge consecutive ones into one pass",
 			[DW_WORDS_PYTORCH] = "torch.compile merges consecutive ones; in-place and addcmul-like "

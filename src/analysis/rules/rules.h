@@ -69,6 +69,7 @@ enum dw_rule_part {
 enum dw_rule_whole {
 	DW_RULE_OF_STEP,         /* the steady steps: a verdict has it as a part of the loop, where that is known; not of a device */
 	DW_RULE_OF_LOOP,         /* from the begin of the first step to the end of the last one */
+	DW_RULE_OF_RUN,          /* without the time for which its thread had no CPU */
 	DW_RULE_OF_PEAK,         /* the most memory in use */
 	DW_RULE_OF_CAPACITY,     /* the memory that there is */
 	DW_RULE_OF_COUNT
@@ -112,7 +113,7 @@ struct dw_rule {
 	                        * behind the host, whose steps then wait for its queue */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
-	/* The share is that of these cells of the account; or of those that the function sets, if it finds some. The cells of two
+	/* The share is that of these cells of the account; or of those that the function sets or adds, if it finds some. The cells of two
 	 * rules are never the same, except those of a range, of which a rule has what no other one claims. */
 	const struct dw_account_select *cells;
 	bool (*cells_of)(const struct dw_rule_case *, struct dw_account_select *);

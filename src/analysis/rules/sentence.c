@@ -22,8 +22,8 @@
  *
  * Forms of a fact: {F:often} a count with {each} behind it; {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
- * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is
- * known; {F:ns} of a share of a step, the time.
+ * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", " in fit (train.py:41)", or "" if no
+ * place is known; {F:ns} of a share of a step, the time.
  */
 #include <stdio.h>
 
@@ -181,9 +181,9 @@ static void sentence_put_fact(struct sentence *sentence, const char *name, const
 		     : strcmp(form, "part") == 0 ? sentence_part(fact->note)
 		                                 : sentence_where(sentence, id);
 		if (text && *text && strcmp(form, "where") == 0)
-			sentence_put_text(sentence, strstr(text, " and ") ? " between " : " at ");
+			sentence_put_text(sentence, strstr(text, " and ") ? " between " : strchr(text, '(') ? " in " : " at ");
 		if (text && *text)
-			sentence_put(sentence, text, strnlen(text, 80));
+			sentence_put(sentence, text, strnlen(text, 170));
 		else if (strcmp(form, "where") != 0)
 			sentence->known = false;
 	}
@@ -420,6 +420,7 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind 
 	static const char *const texts[DW_RULE_OF_COUNT] = {
 		[DW_RULE_OF_STEP] = "of a steady step",
 		[DW_RULE_OF_LOOP] = "of the loop",
+		[DW_RULE_OF_RUN] = "of the run",
 		[DW_RULE_OF_PEAK] = "of the peak",
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};

@@ -41,6 +41,7 @@
 	X(OBJECTS, "Python's objects in arrays")  /* computes with each element by a call of the interpreter */   \
 	X(COLLECTOR, "collector") X(LOGS, "logs")                                                                 \
 	X(QUERIES, "database query") X(THROWS, "exception")                                                       \
+	X(PICKLES, "pickles")                     /* objects of Python as bytes, and back */                      \
 	X(COUNTS, "reference counts")             /* of pointers that share an object */                          \
 	X(CHECKS, "checks")                       /* of a mode for debugging */                                   \
 	X(STARTS, "starts")                       /* calls main(), a thread's function, or loads libraries */     \

@@ -68,12 +68,13 @@ void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
 	if (!run)
 		return;
 	phase = dw_account_main_phase(run);
+	if (phase != DW_ACCOUNT_START)
+		return; /* a rule has it */
 	ns = dw_account_phase_ns(run, phase);
 	ends_write_parts(parts, sizeof parts, run->phases[phase]);
 	if (steps && steps->thread_count > 1)
 		snprintf(whose, sizeof whose, "the run of %s",
 		         dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
-	dw_table_say(table, DW_LABEL_SLOW, "%s %.0f%% of %s (%s)%s%s.",
-	              phase == DW_ACCOUNT_START ? "Start-up takes" : "What follows the last step takes",
+	dw_table_say(table, DW_LABEL_SLOW, "Start-up takes %.0f%% of %s (%s)%s%s.",
 	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }

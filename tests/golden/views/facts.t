@@ -5,6 +5,9 @@ run.start_up                   1.7%                           the run           
 run.start_up_ns                11.0 ms                                                                              1
 run.loop                       97.9%                          the run                                               1
 run.end                        0.5%                           the run                                               1
+run.after                      not measured                   the run without waits for a CPU                          what follows the last step is not the largest part of the run
+run.after_calls                not measured                                                                            what follows the last step is not the largest part of the run
+run.after_call                 not measured                   a call                                                   what follows the last step is not the largest part of the run
 run.delay                      not measured                   the run                                                  the kernel's account was not read: record with dwell run
 run.recorded                   100.0%                         the run                                               1
 run.loops                      1                                                                                    1
@@ -129,9 +132,9 @@ operators.count                2                              a steady step     
 operators.share                54.5%                          a steady step                                        25
 operators.mean_self            6.00 ms                        an operator                                          25
 operators.gap                  4.00 ms                        an operator                                          25
-operators.largest              27.3%                          a steady step                                        25  aten::linear
+operators.largest              27.3%                          a steady step                                        25  aten::linear, forward (model.py:14)
 operators.largest_count        1                              a steady step                                        25  aten::linear
-operators.second               27.3%                          a steady step                                        25  aten::linear_backward
+operators.second               27.3%                          a steady step                                        25  aten::linear_backward, backward (loss.py:9)
 operators.uncommon             not measured                   a steady step                                            no such operator takes a quarter of a step
 operators.uncommon_count       not measured                   a steady step                                            no such operator takes a quarter of a step
 operators.small                0.0%                           a steady step                                        25
@@ -157,8 +160,11 @@ operators.float32              not measured                   a steady step     
 optimizer.count                0                              a steady step                                        25
 optimizer.fused                0                                                                                   25
 optimizer.foreach              0                                                                                   25
+gradients.unused               not measured                   the parameters that get gradients                        all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
+gradients.unused_count         not measured                                                                            all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
 evaluation.trained             not measured                   evaluation                                               whether the model is trained is not in the trace
 evaluation.graphs              not measured                   evaluation                                               whether gradients are enabled is not in the trace
+evaluation.times               not measured                                                                            the trace has nothing of it
 memory.peak                    not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
 memory.capacity                not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
 memory.peak_share              not measured                   the capacity                                             no allocations were recorded: record with dwell run, without --no-memory
@@ -192,6 +198,7 @@ samples.python                 75.8%         65.5% to 86.0%   CPU time of Python
 samples.engine                 0.0%          0.0% to 3.8%     CPU time of Python in the loop                       74
 samples.unnamed                not measured                   CPU time of step.unnamed                                 fewer than 20 samples of call stacks lie there
 samples.between                100.0%        90.6% to 100.0%  CPU time between the steps                           24  log_metrics, log.py:7
+samples.loop                   100.0%                         CPU time in the loop                                150  main, train.py:41
 drift.slope                    not measured                   the median step                                          there are fewer than 30 steady steps
 drift.change                   not measured                   the median step before                                   there are fewer than 30 steady steps
 drift.change_step              not measured                                                                            there are fewer than 30 steady steps
@@ -228,7 +235,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-129 of 227 facts are not measured; each says why.
+135 of 234 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -252,6 +259,9 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["run.start_up_ns","10.0 ms",null,"",10000000,10000000,10000000,"ns",1,null,null,"time before the first step"],
   ["run.loop","96.6%",null,"the run",0.966487936,0.966487936,0.966487936,"ratio",1,null,null,"from the begin of the first step to the end of the last one"],
   ["run.end","0.0%",null,"the run",0,0,0,"ratio",1,null,null,"time after the last step"],
+  ["run.after","not measured",null,"the run without waits for a CPU",null,null,null,"ratio",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","what follows the last step, if it is longer than the start-up and the loop is less than half of the run; the place is the function of the program that has most of it"],
+  ["run.after_calls","not measured",null,"",null,null,null,"count",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","calls of models in it, if they take most of it"],
+  ["run.after_call","not measured",null,"a call",null,null,null,"ns",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","the mean length of these"],
   ["run.delay","not measured",null,"the run",null,null,null,"ratio",null,"the kernel's account was not read: record with dwell run","the kernel's account was not read: record with dwell run","time in which the main thread could run and had no CPU"],
   ["run.recorded","100.0%",null,"the run",1,1,1,"ratio",1,null,null,"the part of the step threads' time whose records are in the trace"],
   ["run.loops","1",null,"",1,1,1,"count",1,null,null,"threads with steps"],
@@ -404,8 +414,11 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["optimizer.count","0",null,"a steady step",0,0,0,"count",16,null,null,"operators in the optimizer"],
   ["optimizer.fused","0",null,"",0,0,0,"count",16,null,null,"1: an operator of a fused optimizer was called in most steps"],
   ["optimizer.foreach","0",null,"",0,0,0,"count",16,null,null,"1: operators over lists of tensors were called in most steps"],
+  ["gradients.unused","not measured",null,"the parameters that get gradients",null,null,null,"ratio",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","those that no optimizer has; note: the part of the model with most of them"],
+  ["gradients.unused_count","not measured",null,"",null,null,null,"count",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","the numbers that these parameters consist of"],
   ["evaluation.trained","not measured",null,"evaluation",null,null,null,"ratio",null,"whether the model is trained is not in the trace","whether the model is trained is not in the trace","time in which a model that the program trains is called in evaluation mode, without gradients"],
   ["evaluation.graphs","not measured",null,"evaluation",null,null,null,"ratio",null,"whether gradients are enabled is not in the trace","whether gradients are enabled is not in the trace","time in which gradients are enabled, so that a graph is built although no backward follows"],
+  ["evaluation.times","not measured",null,"",null,null,null,"count",null,"the trace has nothing of it","the trace has nothing of it","evaluations in the run: calls of the model with no learning between them are one"],
   ["memory.peak","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","most bytes in use at one time; note: the device"],
   ["memory.capacity","not measured",null,"",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes that the device has, or that the program may use of the machine: a container may limit them"],
   ["memory.peak_share","not measured",null,"the capacity",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","the peak"],
@@ -439,6 +452,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["samples.engine","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","in which the innermost function of Python runs the engine of autograd, a library of linear algebra computes, or memory is returned: that is no code of Python"],
   ["samples.unnamed","not measured",null,"CPU time of step.unnamed",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
   ["samples.between","not measured",null,"CPU time between the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
+  ["samples.loop","not measured",null,"CPU time in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the program's function of Python that the loop is in: it has most of that time, and little other; it and the line that it runs there are named"],
   ["drift.slope","not measured",null,"the median step",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","trend of the steady steps' durations, without waits for a CPU, 0 where chance explains it; note: the part or the program's own range that changes most"],
   ["drift.change","not measured",null,"the median step before",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","difference of the medians after and before a change point, without waits for a CPU, 0 without one; note: the part or the program's own range that changes most"],
   ["drift.change_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after the change point"],
@@ -476,7 +490,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["117 of 227 facts are not measured; each says why."]}
+ "notes":["124 of 234 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
+ "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time in the run).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -63,7 +63,7 @@ $ trace train && dwell report train.dwell --view overview --format json
 
 $ dwell report train.dwell
 train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).
-SLOW   Evaluation takes 9% of the loop (1 time).
+SLOW   Evaluation takes 9% of the loop (1 time in the run).
 TRY    evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step,
        9%
 SLOW   Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
@@ -948,11 +948,12 @@ Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
 omp: 12 steps of 3 threads in 120 ms, their sum, 10.00 ms a step (p50 10.00, p95 10.00).
-SLOW   What follows the last step takes 71% of the run of omp (100 ms).
-WORK   One operator, gemm, takes 60% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 3.00 of 10.00 ms a
-       step, 30%
-LOOK   dwell report --view operators
+SLOW   What follows the last step takes 71% of the run.
+TRY    dwell run --step-on NAME, with a function that is called again and again
+       there, shows what an iteration takes
+LOOK   dwell report --view hot
+WORK   One operator, gemm, takes 60% of the loop: 1 call a step.
+TRY    call it less often, once, or on less data (dwell report --view operators)
 WORK   40% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
 
@@ -1104,13 +1105,13 @@ TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 4.2 of 20.0 ms a step, 21% (dwell run --sample 100
        tells which functions)
        These two differ by less than they vary from step to step.
-WORK   One operator, mm, takes 50% of the loop: 10 calls.
-TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
-       25% (dwell run --shapes tells which calls)
+WORK   One operator, mm, takes 50% of the loop: 10 calls a step.
+TRY    call it less often, once, or on less data (dwell run --shapes tells which
+       calls)
 ALSO   Recording takes about 9% of the loop: without it, steps are that much
        shorter.
 TRY    record a part of the steps, or fewer details
-ALL    together: at most 18.3 of 20.0 ms a step, 92%.
+ALL    together: at most 13.3 of 20.0 ms a step, 67%.
 
   main thread          time  share
   unknown            45.8ms  45.8%
@@ -1155,9 +1156,8 @@ train: 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0).
 NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so
        that recording costs little (--cost full: in all); the figures are of
        these.
-WORK   One operator, mm, may take 48% of the loop: 10 calls.
-TRY    twice as fast, it would save half of that: at most 5.0 of 20.9 ms a step,
-       24%
+WORK   One operator, mm, may take 48% of the loop: 10 calls a step.
+TRY    call it less often, once, or on less data
 LOOK   dwell run --shapes tells which calls
 
   a step           ms  of the loop
@@ -1183,10 +1183,9 @@ SLOW   The interpreter of Python may take 50% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 10.0 of 20.0 ms a step, 50%
 LOOK   dwell run --sample 100 tells which functions
-WORK   One operator, aten::linear, takes 50% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 5.0 of 20.0 ms a step,
-       25% (dwell run --shapes tells which calls)
-ALL    together: at most 15.0 of 20.0 ms a step, 75%.
+WORK   One operator, aten::linear, takes 50% of the loop: 1 call a step.
+TRY    call it less often, once, or on less data (dwell run --shapes tells which
+       calls)
 
   main thread          time  share
   runs               40.0ms  50.0%
@@ -1210,10 +1209,9 @@ TRY    fewer and larger ones: whole tensors in place of loops over rows, larger
        batches, torch.compile, a fused optimizer: at most 8.00 of 8.00 ms a
        step, 100%
 LOOK   dwell report --view operators --sort calls
-WORK   One operator, aten::add_, takes 50% of the loop: 1,000 calls.
-TRY    twice as fast, it would save half of that: at most 2.00 of 8.00 ms a
-       step, 25% (dwell run --shapes tells which calls)
-ALL    together: at most 8.00 of 8.00 ms a step, 100%.
+WORK   One operator, aten::add_, takes 50% of the loop: 1,000 calls a step.
+TRY    call it less often, once, or on less data (dwell run --shapes tells which
+       calls)
 
   a step       ms  of the loop
   operators  4.00        50.0%
@@ -1231,15 +1229,13 @@ Next:  dwell view verdict_small.dwell (timeline); dwell report --format html -o
 
 $ trace verdict_operator && dwell report verdict_operator.dwell
 python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
-WORK   One operator, aten::sort, takes 80% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 8.0 of 20.0 ms a step,
-       40%
+WORK   One operator, aten::sort, takes 80% of the loop: 1 call a step.
+TRY    call it less often, once, or on less data
 LOOK   dwell run --shapes tells which calls
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 2.0 of 20.0 ms a step, 10% (dwell run --sample 100
        tells which functions)
-ALL    together: at most 10.0 of 20.0 ms a step, 50%.
 
   a step       ms  of the loop
   operators  18.0        90.0%
@@ -1314,9 +1310,8 @@ Next:  dwell view verdict_device.dwell (timeline); dwell report --format html -o
 
 $ trace verdict_growth && dwell report verdict_growth.dwell
 python3: 12 steps in 48.0 ms, 4.00 ms a step (p50 4.00, p95 4.00).
-WORK   One operator, aten::mul, takes 50% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 1.00 of 4.00 ms a
-       step, 25%
+WORK   One operator, aten::mul, takes 50% of the loop: 1 call a step.
+TRY    call it less often, once, or on less data
 LOOK   dwell run --shapes tells which calls
 RISK   Memory grows by 2.01 MiB with each step on cpu, most of it made by
        aten::mul.
@@ -1378,10 +1373,8 @@ SLOW   Slow steps, 10% of all, take 13% of the loop beyond the usual time, most
 TRY    the view steps lists them with what took longer: at most 1.5 of 13.5 ms a
        step, 11%
 LOOK   dwell report --view steps
-WORK   One operator, mm, takes 93% of the loop: 1 call.
-TRY    twice as fast, it would save half of that: at most 6.1 of 13.5 ms a step,
-       45% (dwell report --view operators)
-ALL    together: at most 7.6 of 13.5 ms a step, 56%.
+WORK   One operator, mm, takes 93% of the loop: 1 call a step.
+TRY    call it less often, once, or on less data (dwell report --view operators)
 
   a step        ms  of the loop
   operators   10.7        92.7%

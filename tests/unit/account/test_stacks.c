@@ -198,6 +198,27 @@ TEST(the_function_that_the_program_calls_is_known)
 	}
 }
 
+#define WORKER { STDLIB("multiprocessing/process.py"), "BaseProcess._bootstrap" }, { STDLIB("multiprocessing/popen_fork.py"), "Popen._launch" }
+
+/* Objects that are passed to another process are pickled, whatever carries them. */
+TEST(what_passes_between_processes_is_pickled)
+{
+	static const struct stack stacks[] = {
+		{ { { PYTHON, "save_dict" }, { PYTHON, "_pickle_Pickler_dump" }, { STDLIB("multiprocessing/reduction.py"), "ForkingPickler.dumps" },
+		    { STDLIB("multiprocessing/connection.py"), "_ConnectionBase.send" }, { STDLIB("multiprocessing/pool.py"), "Pool._handle_tasks" }, TOP },
+		  DW_ACTIVITY_PICKLES },
+		{ { { PYTHON, "load_build" }, { PYTHON, "_pickle_loads" }, { STDLIB("multiprocessing/queues.py"), "SimpleQueue.get" }, WORKER,
+		    { SCRIPT, "run" }, TOP },
+		  DW_ACTIVITY_PICKLES },
+		{ { { LIBC, "read" }, { PYTHON, "os_read" }, { STDLIB("multiprocessing/queues.py"), "SimpleQueue.get" }, WORKER, { SCRIPT, "run" }, TOP },
+		  DW_ACTIVITY_PICKLES },
+		{ { { PYTHON, "PyNumber_Add" }, { SCRIPT, "simulate" }, { STDLIB("multiprocessing/pool.py"), "worker" }, WORKER, { SCRIPT, "run" }, TOP },
+		  DW_ACTIVITY_INTERPRETER },
+	};
+
+	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
+}
+
 /* The innermost function says how a thread waits; the functions that called it, for what. */
 TEST(a_wait_is_for_what_its_callers_wait_for)
 {
@@ -212,6 +233,11 @@ TEST(a_wait_is_for_what_its_callers_wait_for)
 		{ { { LIBC, "read" }, { STDLIB("subprocess.py"), "Popen._execute_child" }, { SCRIPT, "sign" }, TOP }, DW_ACTIVITY_CHILD },
 		{ { { LIBC, "poll" }, { PYTHON, "select_poll_poll" }, { STDLIB("selectors.py"), "PollSelector.select" }, { SCRIPT, "serve" }, TOP },
 		  DW_ACTIVITY_SOCKET },
+		/* A worker of a pool waits for its parent; what the parent called when it forked the worker is not the worker's. */
+		{ { { LIBC, "read" }, { PYTHON, "os_read" }, { STDLIB("multiprocessing/queues.py"), "SimpleQueue.get" }, WORKER, { SCRIPT, "run" }, TOP },
+		  DW_ACTIVITY_CHILD },
+		{ { { LIBC, "sem_wait" }, { PYTHON, "lock_PyThread_acquire_lock" }, { SCRIPT, "Metrics.record" }, WORKER, { SCRIPT, "run" }, TOP },
+		  DW_ACTIVITY_LOCK },
 	};
 
 	check_stacks(stacks, sizeof stacks / sizeof *stacks, true);

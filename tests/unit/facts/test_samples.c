@@ -69,6 +69,51 @@ TEST(the_function_with_most_of_a_part_is_named)
 	made_close(&made);
 }
 
+TEST(an_operator_is_in_the_function_that_calls_it)
+{
+	const struct dw_facts *facts;
+
+	make(true, 40, (const char *const[]){ "tokenize", "pad" }, "log");
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_STR(fact(facts, DW_FACT_OPERATORS_LARGEST)->where, "main (train.py:9)");
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_LOOP)->name, "main");
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_LOOP)->where, "train.py:9");
+	made_close(&made);
+}
+
+TEST(gradients_that_no_optimizer_uses)
+{
+	static const struct {
+		const char *text;
+		bool measured;
+		double part;
+		const char *of;
+	} cases[] = {
+		{ "900 1000 Net.encoder", true, 0.9, "Net.encoder" },
+		{ "900 1000", true, 0.9, NULL },
+		{ "0 1000 Net", false, 0, NULL },
+		{ "900", false, 0, NULL },
+		{ "", false, 0, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_facts *facts;
+
+		make(true, 40, (const char *const[]){ "tokenize", "pad" }, "log");
+		dw_encode_meta(&made.process, DW_KEY_TORCH_UNUSED_GRADIENTS, cases[i].text, false);
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(fact(facts, DW_FACT_GRADIENTS_UNUSED)->measured, cases[i].measured);
+		CHECK(!cases[i].measured || fabs(fact(facts, DW_FACT_GRADIENTS_UNUSED)->value - cases[i].part) < 1e-9);
+		if (cases[i].of)
+			CHECK_STR(fact(facts, DW_FACT_GRADIENTS_UNUSED)->note, cases[i].of);
+		else
+			CHECK(!fact(facts, DW_FACT_GRADIENTS_UNUSED)->note);
+		made_close(&made);
+	}
+}
+
 TEST(the_engine_of_autograd_is_no_python)
 {
 	const struct dw_facts *facts;

@@ -138,7 +138,7 @@ TEST(an_uncommon_operator_comes_before_larger_products)
 	at.facts.at[DW_FACT_OPERATORS_UNCOMMON].name = "aten::_linalg_eigh";
 	made_judge(&at);
 	CHECK_STR(made_find(&at, "one-operator")->statement,
-	          "One operator, aten::_linalg_eigh, takes 31% of the loop: 1 call.");
+	          "One operator, aten::_linalg_eigh, takes 31% of the loop: 1 call a step.");
 	CHECK(!made_find(&at, "one-operator")->form);
 	made_end(&at);
 }

@@ -256,6 +256,20 @@ TEST(inputs_of_many_sizes_are_no_new_shapes)
 	made_end(&at);
 }
 
+/* One evaluation after each epoch is what the program is for, as long as it is no more than a pass over as many samples. */
+TEST(an_evaluation_an_epoch_is_usual)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_EVALUATION, 0.14 }, { DW_FACT_LOOP_EVALUATION_ALL, 0.14 },
+	                     { DW_FACT_LOOP_EVALUATIONS, 6 }, { DW_FACT_EVALUATION_TIMES, 3 }, { DW_FACT_LOADER_EPOCHS, 6 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, 0.14, .share = DW_SHARE_EVALUATION)));
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_EVALUATION_TIMES, 3));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TIMES, 16));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATION_ALL, 0.3));
+	made_end(&at);
+}
+
 /* A teacher that is called in or after each step makes targets. */
 TEST(evaluation_after_each_step_is_training)
 {

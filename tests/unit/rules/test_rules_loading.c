@@ -166,7 +166,7 @@ TEST(workers_that_compute_are_no_more_than_the_cpus)
 	made_end(&at);
 	verdict = batches_of(&at, 0, 1, 2); /* 20 ms of CPU time are 10 ms of two CPUs */
 	CHECK(strstr(verdict->hint, "num_workers=2)") && !strstr(verdict->hint, "if CPUs"));
-	CHECK(verdict->gain_ns > 9.9e6 && verdict->gain_ns < 10.1e6);
+	CHECK(verdict->gain_ns > 14.9e6 && verdict->gain_ns < 15.1e6); /* of samples that are decoded once, which the hint names, too */
 	made_end(&at);
 	verdict = batches_of(&at, 0, 1, 1);
 	CHECK(strstr(verdict->hint, "no CPU is free for more workers: samples that are decoded once"));
