@@ -57,14 +57,14 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
 }
 NOT_RUN = {  # why no test runs them
     "it would run itself: the command runs suites of tests": [
-        'meson test -C build "rules judge"', "tools/check unit golden", "tools/check --jobs 1 serve", "tools/check --busy 2",
+        'meson test -C build "rules judge"', "tools/check unit golden", "tools/check --busy 2",
         "tools/check --stall 10"],
     "it needs an NVIDIA GPU or a program of NVIDIA": ["make check-gpu", "nsys export --type sqlite -o run.sqlite run.nsys-rep"],
     "it measures for minutes or hours on a quiet machine": [
-        "make bench", "tools/measure/figures all", "tools/measure/figures recorder", "tools/measure/verdicts", "tools/measure/verdicts outside. sleep.strong", "tools/measure/verdicts --busy 2",
+        "make bench", "tools/measure/figures all", "tools/measure/verdicts", "tools/measure/verdicts --busy 2",
         "tools/measure/verdicts --again --page", "tools/measure/verdicts --set DIR --page", "tools/measure/accounts --record",
-        "tools/measure/harmless", "tools/measure/harmless --only dlerror --mode malloc",
-        "tools/measure/harmless --plain 5", "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
+        "tools/measure/harmless",
+        "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
     "it needs traces that their authors publish": ["tools/measure/strangers --folder F --page"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
     "it fuzzes for minutes": ["tools/measure/fuzz --until 1000000000", "tools/measure/fuzz --engine afl"],

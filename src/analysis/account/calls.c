@@ -137,7 +137,7 @@ void dw_called_choose(struct dw_called *calls, struct dw_account *account)
 
 		if (calls_is_more(entry, LEAST * calls->all_ns) && !calls_has(account, entry->of.callee))
 			account->calls[account->call_count++] =
-				(struct dw_account_call){ entry->of.function, entry->of.callee, dw_look_is_of_object(entry->of.callee->name) };
+			    (struct dw_account_call){ entry->of.function, entry->of.callee, dw_name_is_of_object(entry->of.callee->name) };
 	}
 }
 

@@ -168,22 +168,6 @@ static void look_through(struct dw_look *look, const struct dw_source_frame *fra
 /* What making, copying and destroying an object does. */
 #define OF_OBJECTS (DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DW_ACTIVITY_SET(RETURNS) | DW_ACTIVITY_SET(FAULT))
 
-bool dw_look_is_of_object(const char *name)
-{
-	char text[200], *last, *class;
-
-	snprintf(text, sizeof text, "%s", name);
-	dw_name_shorten(text);
-	last = strrchr(text, ':');
-	if (!last || last == text || last[-1] != ':')
-		return false;
-	last[-1] = '\0';
-	last++;
-	class = strrchr(text, ':');
-	class = class ? class + 1 : text;
-	return strcmp(last, "operator=") == 0 || strcmp(last + (*last == '~'), class) == 0;
-}
-
 static bool look_add(struct dw_look *look, const struct dw_source_frame *frame, const struct dw_source_function *function, bool root)
 {
 	return DW_APPEND(&look->functions, &look->capacity, &look->count, (struct dw_look_function){ function, frame->module, root });
@@ -254,7 +238,7 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 				look->activity = look_own(frame, function, python);
 			if (own && !own_above && native && !frame->module) /* Python calls it by another name */
 				look->callee = NULL;
-			if (own && !own_above && dw_activity_in(look->activity, OF_OBJECTS) && dw_look_is_of_object(function->name)) {
+			if (own && !own_above && dw_activity_in(look->activity, OF_OBJECTS) && dw_name_is_of_object(function->name)) {
 				look->callee = function;
 				look->called = DW_ACTIVITY_UNKNOWN;
 				continue;

@@ -34,7 +34,4 @@ struct dw_look {
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits);
 /* Whether the sample's stack has a frame that is not Python's. */
 bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample_row *row);
-/* Whether a function of C++ makes or destroys an object, or gives it another one's value: "Image::Image(int)", "Image::~Image()". Not
- * it decides that, but who calls it. */
-bool dw_look_is_of_object(const char *name);
 void dw_look_reset(struct dw_look *look);

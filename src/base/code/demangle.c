@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/code/demangle_rust.h"
@@ -110,4 +111,20 @@ void dw_name_shorten(char *name)
 		}
 	}
 	*to = '\0';
+}
+
+bool dw_name_is_of_object(const char *name)
+{
+	char text[200], *last, *class;
+
+	snprintf(text, sizeof text, "%s", name);
+	dw_name_shorten(text);
+	last = strrchr(text, ':');
+	if (!last || last == text || last[-1] != ':')
+		return false;
+	last[-1] = '\0';
+	last++;
+	class = strrchr(text, ':');
+	class = class ? class + 1 : text;
+	return strcmp(last, "operator=") == 0 || strcmp(last + (*last == '~'), class) == 0;
 }

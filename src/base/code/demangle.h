@@ -1,6 +1,7 @@
 /* Demangles names of C++ and Rust. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The caller frees the result. NULL: not such a name, or this machine has no C++ library. */
@@ -10,3 +11,6 @@ size_t dw_plain_length(const char *name);
 /* Cuts from a name of C++ what a table has no space for: arguments of templates, parameters, what a function returns, and
  * namespaces without a name or of a library's version. Other names, also those of Python, stay as they are. */
 void dw_name_shorten(char *name);
+/* Whether a function of C++ makes or destroys an object, or gives it another one's value: "Image::Image(int)", "Image::~Image()". Its
+ * caller decides how often that happens. */
+bool dw_name_is_of_object(const char *name);
