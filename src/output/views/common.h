@@ -87,7 +87,7 @@ bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source);
 const char *dw_view_meta(const struct dw_source *source, const char *key);
 /* Why records were lost, for an enum dw_loss: what the trace says of it, or else the general text. */
 const char *dw_view_loss_text(const struct dw_source *source, size_t cause);
-/* Adds to the table's gaps what the trace does not have, apart from losses (gaps.c). */
+/* Adds to the table's gaps what the trace does not have, apart from losses (not_recorded.c). */
 void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model);
 /* Processor time for which no sample stands, a row for each process, kind of thread and cause. NULL: there is none. */
 struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error);

@@ -19,12 +19,12 @@ struct gap {
 	bool counted; /* the number of threads is known */
 };
 
-static bool gaps_are_same(const struct dw_cpu_row *a, const struct dw_cpu_row *b)
+static bool not_recorded_are_same(const struct dw_cpu_row *a, const struct dw_cpu_row *b)
 {
 	return a->why == b->why && (a->why != DW_CPU_LACKS || strcmp(a->lacks, b->lacks) == 0);
 }
 
-static size_t gaps_collect(const struct dw_cpu_account *account, struct gap gaps[MOST_GAPS])
+static size_t not_recorded_collect(const struct dw_cpu_account *account, struct gap gaps[MOST_GAPS])
 {
 	size_t count = 0, at;
 
@@ -33,7 +33,7 @@ static size_t gaps_collect(const struct dw_cpu_account *account, struct gap gaps
 
 		if (!row->missing_ns)
 			continue;
-		for (at = 0; at < count && !gaps_are_same(gaps[at].first, row); at++)
+		for (at = 0; at < count && !not_recorded_are_same(gaps[at].first, row); at++)
 			;
 		if (at == MOST_GAPS)
 			continue;
@@ -47,10 +47,10 @@ static size_t gaps_collect(const struct dw_cpu_account *account, struct gap gaps
 	return count;
 }
 
-static void gaps_add_cpu(struct dwell_table *table, const struct dw_cpu_account *account)
+static void not_recorded_add_cpu(struct dwell_table *table, const struct dw_cpu_account *account)
 {
 	struct gap gaps[MOST_GAPS];
-	size_t count = gaps_collect(account, gaps);
+	size_t count = not_recorded_collect(account, gaps);
 
 	for (size_t i = 0; i < count; i++) {
 		bool of_threads = gaps[i].first->why == DW_CPU_SHORT_THREADS || gaps[i].first->why == DW_CPU_BLOCKED;
@@ -67,21 +67,21 @@ static void gaps_add_cpu(struct dwell_table *table, const struct dw_cpu_account 
 	}
 }
 
-struct gaps_cells {
+struct not_recorded_cells {
 	struct dw_cell process, pid, threads, count, cpu_ns, sampled_ns, ranges_ns, missing_ns, why, clause;
 };
 
 static const struct dw_column columns[] = {
-	DW_FIELD(struct gaps_cells, process, "CPU time without samples", NONE, TEXT),
-	DW_FIELD(struct gaps_cells, pid, "pid", NONE, INT),
-	DW_FIELD(struct gaps_cells, threads, "threads", NONE, TEXT),
-	DW_FIELD(struct gaps_cells, count, "number", COUNT, INT),
-	DW_FIELD(struct gaps_cells, cpu_ns, "CPU time", NS, INT),
-	DW_FIELD(struct gaps_cells, sampled_ns, "in samples", NS, INT),
-	DW_FIELD(struct gaps_cells, ranges_ns, "in ranges", NS, INT, .data_only = true),
-	DW_FIELD(struct gaps_cells, missing_ns, "missing", NS, INT),
-	DW_FIELD(struct gaps_cells, why, "why", NONE, TEXT),
-	DW_FIELD(struct gaps_cells, clause, "clause", NONE, TEXT, .data_only = true),
+	DW_FIELD(struct not_recorded_cells, process, "CPU time without samples", NONE, TEXT),
+	DW_FIELD(struct not_recorded_cells, pid, "pid", NONE, INT),
+	DW_FIELD(struct not_recorded_cells, threads, "threads", NONE, TEXT),
+	DW_FIELD(struct not_recorded_cells, count, "number", COUNT, INT),
+	DW_FIELD(struct not_recorded_cells, cpu_ns, "CPU time", NS, INT),
+	DW_FIELD(struct not_recorded_cells, sampled_ns, "in samples", NS, INT),
+	DW_FIELD(struct not_recorded_cells, ranges_ns, "in ranges", NS, INT, .data_only = true),
+	DW_FIELD(struct not_recorded_cells, missing_ns, "missing", NS, INT),
+	DW_FIELD(struct not_recorded_cells, why, "why", NONE, TEXT),
+	DW_FIELD(struct not_recorded_cells, clause, "clause", NONE, TEXT, .data_only = true),
 };
 
 struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error)
@@ -98,7 +98,7 @@ struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_err
 
 		if (!row->missing_ns)
 			continue;
-		DW_TABLE_PUT(table, 0, struct gaps_cells, .process = DW_STRING(source->processes[row->process].label),
+		DW_TABLE_PUT(table, 0, struct not_recorded_cells, .process = DW_STRING(source->processes[row->process].label),
 		             .pid = DW_INT(source->processes[row->process].pid), .threads = DW_STRING(row->threads),
 		             .count = row->count ? DW_INT(row->count) : DW_EMPTY, .cpu_ns = DW_INT(row->kernel_ns),
 		             .sampled_ns = DW_INT(row->sampled_ns),
@@ -114,7 +114,7 @@ struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_err
 /* ---- all ---------------------------------------------------------------------------------------------- */
 
 /* Whether the account says it already. */
-static bool gaps_has_lack(const struct dw_cpu_account *account, const char *lacks)
+static bool not_recorded_has_lack(const struct dw_cpu_account *account, const char *lacks)
 {
 	for (size_t i = 0; account && i < account->count; i++)
 		if (account->rows[i].missing_ns && account->rows[i].why == DW_CPU_LACKS &&
@@ -124,7 +124,7 @@ static bool gaps_has_lack(const struct dw_cpu_account *account, const char *lack
 }
 
 /* Why there are no samples, or not of all: how much time that is is not known. */
-static void gaps_add_lacks(struct dwell_table *table, const struct dw_source *source,
+static void not_recorded_add_lacks(struct dwell_table *table, const struct dw_source *source,
                            const struct dw_cpu_account *account)
 {
 	const char *last = "";
@@ -133,7 +133,7 @@ static void gaps_add_lacks(struct dwell_table *table, const struct dw_source *so
 		const struct dw_source_meta *meta = &source->metas[i];
 
 		if (strcmp(meta->key, DW_KEY_SAMPLE_LACKS) != 0 || strcmp(meta->value, last) == 0 ||
-		    gaps_has_lack(account, meta->value))
+		    not_recorded_has_lack(account, meta->value))
 			continue;
 		last = meta->value;
 		dw_table_gap(table, "call stacks, or a part of them: %s", last);
@@ -149,8 +149,8 @@ void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model)
 	size_t at = 0;
 
 	if (account)
-		gaps_add_cpu(table, account);
-	gaps_add_lacks(table, source, account);
+		not_recorded_add_cpu(table, account);
+	not_recorded_add_lacks(table, source, account);
 	while ((gap = dw_source_next_gap(source, &at)) != NULL)
 		dw_table_gap(table, "%s", gap);
 }
