@@ -125,7 +125,9 @@ struct dw_rule {
 	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
 	 * used unchanged, a time is divided by the whole. */
 	struct dw_amount (*share)(const struct dw_rule_case *);
-	double threshold;      /* of the share */
+	/* Of the share: above 0, and at most 1, as shares are. A rule that decides by a factor or a count has it as a fact in `needs`,
+	 * which `applies` compares: see loader-one-slow-worker. */
+	double threshold;
 	/* The rows of a table that the sentence is about. Their share is printed, so that it is the table's: the share above decides, and
 	 * says how much can go. */
 	void (*rows)(const struct dw_rule_case *, struct dw_rule_rows *);

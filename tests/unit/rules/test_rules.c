@@ -501,7 +501,7 @@ TEST(entries_are_whole)
 		const struct dw_rule *rule = dw_rule_at(i);
 
 		CHECK(rule->question && rule->reason && rule->statement && rule->needs);
-		CHECK(rule->threshold > 0);
+		CHECK(rule->threshold > 0 && rule->threshold <= 1);
 		for (size_t n = 0; n < i; n++)
 			if (strcmp(dw_rule_at(n)->id, rule->id) == 0)
 				CHECK_FAIL("%s twice", rule->id);
