@@ -368,14 +368,13 @@ class Part(unittest.TestCase):
 
     def test_work_of_a_device(self):
         """The host of this recorded run is far ahead: the device works for steps 10 to 20 long after they ended."""
-        run("unpack", "-o", "gpu.dwell", DEVICE)
-        run("pack", "--steps", "10..20", "-o", "gpu-part.dwell", "gpu.dwell")
+        run("pack", "--steps", "10..20", "-o", "gpu-part.dwell", DEVICE)
         whole, part = (json.loads(run("report", "-f", "json", "--view", "kernels", *arguments))["views"][0]
-                       for arguments in (["--steps", "10..20", "gpu.dwell"], ["gpu-part.dwell"]))
+                       for arguments in (["--steps", "10..20", DEVICE], ["gpu-part.dwell"]))
         self.assertGreater(len(part["rows"]), 3)
         self.assertEqual([row[:4] for row in part["rows"]], [row[:4] for row in whole["rows"]])
         step, of_all = ({row["fact"]: row["value"] for row in view(trace, "facts")}["device.step"]
-                        for trace in ("gpu-part.dwell", "gpu.dwell"))
+                        for trace in ("gpu-part.dwell", DEVICE))
         self.assertAlmostEqual(step / of_all, 1, delta=0.05)
 
     def test_a_time(self):

@@ -16,8 +16,12 @@ class Run:
                                    env={name: value for name, value in changed.items() if value is not None})
         text = subprocess.run([dwell, "export", "--format", "chrome", "t.dwell"], capture_output=True, check=True,
                               errors="replace").stdout
-        self.events = [event for event in json.loads(text)["traceEvents"] if event["ph"] != "M"]
-        self.threads = {event["args"]["name"] for event in json.loads(text)["traceEvents"]
+        everything = json.loads(text)["traceEvents"]
+        # A thread without ranges has a track of functions by samples.
+        samples = {event["tid"] for event in everything if event["ph"] == "M" and event["name"] == "thread_name" and
+                   event["args"]["name"].endswith("(samples)")}
+        self.events = [event for event in everything if event["ph"] != "M" and event.get("tid") not in samples]
+        self.threads = {event["args"]["name"] for event in everything
                         if event["ph"] == "M" and event["name"] == "thread_name"}
 
     def of(self, name, phases="X"):

@@ -74,7 +74,7 @@ void dw_called_add(struct dw_called *calls, const struct dw_look *look, double n
 			calls->failed = true;
 			return;
 		}
-		*entry = (struct dw_called_entry){ .of = { look->functions->function, look->callee }, .called = look->called };
+		*entry = (struct dw_called_entry){ .of = { look->functions->function, look->callee, false }, .called = look->called };
 		calls->count++;
 	}
 	entry = &calls->entries[at];

@@ -410,12 +410,12 @@ static enum dw_activity samples_activity(const struct dw_source *source, const s
 static void samples_fit_waits(struct dw_model *model, struct dw_samples *waits, uint32_t thread)
 {
 	const struct dw_source_thread *of = &model->source->threads[thread];
-	const struct dw_source_process *process = &model->source->processes[of->process];
+	const char *wall = dw_source_meta(model->source, DW_NO_INDEX, DW_KEY_WALL_NS);
 	double delay_ns = dw_iterations_delay_ns(model->source, of->process), waited_ns, sum_ns = 0;
 
-	if (of->tid != process->pid || !of->cpu_ns || delay_ns < 0 || process->end_ns <= process->start_ns)
+	if (of->tid != model->source->processes[of->process].pid || !of->cpu_ns || delay_ns < 0 || !wall)
 		return;
-	waited_ns = fmax(0, (double)(process->end_ns - process->start_ns) - (double)of->cpu_ns - delay_ns);
+	waited_ns = fmax(0, strtod(wall, NULL) - (double)of->cpu_ns - delay_ns);
 	for (size_t i = 0; i < waits->count; i++)
 		sum_ns += waits->rows[i].thread == thread ? (double)waits->rows[i].cpu_ns : 0;
 	for (size_t i = 0; i < waits->count && sum_ns > waited_ns; i++) {

@@ -317,7 +317,7 @@ void dw_timeline_samples(struct dw_timeline *timeline)
 			                      .thread = span->thread, .symbol = span->symbol, .depth = span->depth,
 			                      .sequence = UINT64_MAX };
 
-		if (chart->sampled_ns[span->thread] <= timeline->ranges_ns[span->thread] || !timeline_wants(timeline, &event))
+		if (timeline->ranges_ns[span->thread] || !timeline_wants(timeline, &event))
 			continue;
 		if (!timeline->begun[track])
 			timeline->format->put_samples(timeline->to, track);
