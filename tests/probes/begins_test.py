@@ -45,7 +45,8 @@ def begins(trace):
 
 
 def measure(program, trace, kind, count):
-    """Prints what one costs more under dwell run. Returns the medians, the CPU time added, and what the trace says."""
+    """Prints how much CPU time one thread, child or program adds under dwell run. Returns the medians without and with dwell, the CPU
+    time added to all of them, how many the trace counted, and the time that it says."""
     plain, recorded = pairs(program, kind, count, trace)
     began, work_ns = begins(trace)
     added_ns = recorded["cpu_ns"] - plain["cpu_ns"]
@@ -55,9 +56,9 @@ def measure(program, trace, kind, count):
 
 
 def threads(program, trace):
-    _, recorded, added_ns, began, work_ns = measure(program, trace, "threads", 20000)
+    plain, recorded, added_ns, began, work_ns = measure(program, trace, "threads", 20000)
     check("each thread is counted", began == 20001, began)
-    check("a thread costs 15 us at most", added_ns / 20000 < 15000, added_ns)
+    check("recording adds less than half of what a thread costs", added_ns < 0.5 * plain["cpu_ns"], added_ns, plain)
     check("their work is said", 0.4 * added_ns < work_ns < 2 * added_ns, work_ns, added_ns)
     check("they share few stacks for signals", 1 <= recorded["result"] <= 16, recorded)
     text = " ".join(subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout.split())

@@ -89,8 +89,8 @@ static int timeline_make_tracks(struct dw_timeline *timeline)
 	timeline->track_count = (uint32_t)source->thread_count * TRACKS_OF_THREAD;
 	timeline->tracks = calloc(timeline->track_count + 1, sizeof *timeline->tracks);
 	timeline->begun = calloc(timeline->track_count + 1, sizeof *timeline->begun);
-	timeline->ranges_ns = calloc(source->thread_count + 1, sizeof *timeline->ranges_ns);
-	if (numbers && timeline->pids && timeline->tracks && timeline->begun && timeline->ranges_ns) {
+	timeline->has_ranges = calloc(source->thread_count + 1, sizeof *timeline->has_ranges);
+	if (numbers && timeline->pids && timeline->tracks && timeline->begun && timeline->has_ranges) {
 		timeline_number_processes(timeline, numbers);
 		timeline_number_threads(timeline, numbers);
 		free(numbers);
@@ -190,7 +190,7 @@ int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_err
 	dw_arrows_reset(&timeline->arrows);
 	dw_out_reset(&timeline->scratch);
 	dw_arena_reset(&timeline->arena);
-	DW_FREE(timeline->args, timeline->begun, timeline->tracks, timeline->pids, timeline->ranges_ns);
+	DW_FREE(timeline->args, timeline->begun, timeline->tracks, timeline->pids, timeline->has_ranges);
 	return result;
 }
 
@@ -229,8 +229,7 @@ static void timeline_add_range(struct dw_timeline *timeline, const struct dw_eve
 		timeline->failed = true;
 		return;
 	}
-	if (!event->depth && timeline->symbols[event->symbol].category != DWELL_CATEGORY_PROFILER)
-		timeline->ranges_ns[event->thread] += event->end_ns - event->start_ns;
+	timeline->has_ranges[event->thread] |= timeline->symbols[event->symbol].category != DWELL_CATEGORY_PROFILER;
 	if (nests && !event->nested)
 		dw_nest_steps_add_range(&timeline->steps, event->thread, event->start_ns, event->end_ns);
 	if (!timeline_wants(timeline, event))
@@ -317,7 +316,7 @@ void dw_timeline_samples(struct dw_timeline *timeline)
 			                      .thread = span->thread, .symbol = span->symbol, .depth = span->depth,
 			                      .sequence = UINT64_MAX };
 
-		if (timeline->ranges_ns[span->thread] || !timeline_wants(timeline, &event))
+		if (timeline->has_ranges[span->thread] || !timeline_wants(timeline, &event))
 			continue;
 		if (!timeline->begun[track])
 			timeline->format->put_samples(timeline->to, track);

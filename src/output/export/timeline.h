@@ -9,7 +9,7 @@
  *     dw_timeline_open()      always, and dw_timeline_close() at the end
  *     dw_timeline_events()    ranges, marks, counters, asynchronous ranges, in stream order
  *     dw_timeline_steps()     after the events, which decide whether a step nests
- *     dw_timeline_samples()   functions by samples, of threads whose ranges take less time than they
+ *     dw_timeline_samples()   functions by samples, of threads without ranges
  *     dw_timeline_memory()    allocations and frees in order of time
  *     dw_timeline_arrows()    arrows, one end after the other
  *
@@ -69,7 +69,7 @@ struct dw_timeline {
 	const struct dw_symbol *symbols; /* of a format with samples, also their functions */
 	size_t symbol_count, range_symbols; /* `range_symbols`: without functions of samples */
 	const struct dw_sample_chart *chart; /* NULL: the format has no samples */
-	uint64_t *ranges_ns;                 /* by thread: the time of its outermost ranges, but the profiler's own */
+	bool *has_ranges;                    /* by thread: whether it has ranges beside the profiler's own */
 	struct dw_export_filter filter;
 	struct dw_writer_out *out; /* writing stops after its first error */
 	struct dw_arena arena;

@@ -224,8 +224,9 @@ static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *
 	table->failed |= !good;
 	if (good && tasks.count)
 		dw_table_say(table, DW_LABEL_ALSO,
-		             "%s threads %s came and went, at most %zu at once: each lived for %s (half under %s, 95%% under %s), %.0f%% "
-		             "of it on the CPU, %.0f%% waiting for the interpreter's lock or other threads (--view requests).",
+		             "%s short threads %s, at most %zu at once: each lived for %s (p50 %s, p95 %s). They used the CPU for "
+		             "%.0f%% of that time, and waited for other threads or the interpreter's lock for %.0f%% (--view "
+		             "requests).",
 		             dw_text_count((int64_t)kind->count).at, kind->name, kind->at_once,
 		             dw_text_ns((double)kind->sum_ns / (double)kind->count, " ").at,
 		             dw_text_ns((double)dw_task_quantile(kind, 0.5), " ").at,

@@ -108,8 +108,7 @@ static struct dwell_table *requests_view(struct dw_model *model, const struct dw
 	for (uint32_t kind = 0; !table->failed && kind < tasks.count; kind++)
 		requests_add_kind(table, model, &tasks, kind);
 	if (!table->failed && !tasks.count)
-		dw_table_note(table,
-		              "No threads came and went: of no name did five or more not live all at once.");
+		dw_table_head(table, "There are no requests: no five threads of one name ran one after the other.");
 	else
 		dw_table_note(table,
 		              "A thread lives from its first record to its end; the CPU is the kernel's account, waits are from samples.");

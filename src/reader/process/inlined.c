@@ -75,7 +75,7 @@ static Dwarf_Die *inlined_unit(Dwfl_Module *module, uint64_t pc, Dwarf_Addr *bia
 	return NULL;
 }
 
-static const char *inlined_keep(struct dw_unwind *unwind, const char *text)
+const char *dw_unwind_keep(struct dw_unwind *unwind, const char *text)
 {
 	const char *kept = text ? dw_arena_text(&unwind->process->arena, text, strlen(text)) : NULL;
 
@@ -132,7 +132,7 @@ static const char *inlined_name(struct dw_unwind *unwind, Dwarf_Die *die)
 	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 	const char *plain = dwarf_diename(die);
 	char *clear = linkage ? dw_unwind_plain(linkage) : plain ? inlined_qualified(die, plain) : NULL;
-	const char *name = inlined_keep(unwind, clear ? clear : plain);
+	const char *name = dw_unwind_keep(unwind, clear ? clear : plain);
 
 	free(clear);
 	return name;
@@ -146,7 +146,7 @@ static void inlined_take_call(struct dw_unwind *unwind, Dwarf_Die *die, Dwarf_Fi
 
 	*to = (struct dw_process_frame){ 0 };
 	if (files && dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &value) == 0)
-		to->file = inlined_keep(unwind, dwarf_filesrc(files, (size_t)value, NULL, NULL));
+		to->file = dw_unwind_keep(unwind, dwarf_filesrc(files, (size_t)value, NULL, NULL));
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &value) == 0)
 		to->line = (int)value;
 }
@@ -172,7 +172,7 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 
 	if (!line)
 		return 0;
-	inlined[0] = (struct dw_process_frame){ .file = inlined_keep(unwind, dwarf_linesrc(line, NULL, NULL)) };
+	inlined[0] = (struct dw_process_frame){ .file = dw_unwind_keep(unwind, dwarf_linesrc(line, NULL, NULL)) };
 	dwarf_lineno(line, &inlined[0].line);
 	dwarf_getsrcfiles(unit, &files, NULL);
 	inlined_search(&scopes, unit, 0);

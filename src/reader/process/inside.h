@@ -124,6 +124,8 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 void dw_unwind_close(struct dw_unwind *unwind);
 /* After libraries were loaded or unloaded: reads the list of modules again, and forgets the places. */
 void dw_unwind_renew(struct dw_unwind *unwind);
+/* A copy of a text, in memory of the process that is looked at. NULL: there is no text, or no memory (unwind->no_memory). */
+const char *dw_unwind_keep(struct dw_unwind *unwind, const char *text);
 /* A name as in the source, without the compiler's suffix. NULL: out of memory. */
 char *dw_unwind_plain(const char *symbol);
 #define DW_UNWIND_INLINED 32u /* most functions at one address */

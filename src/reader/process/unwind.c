@@ -21,14 +21,6 @@ static const char *unwind_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
-{
-	const char *kept = text ? dw_arena_text(&unwind->process->arena, text, strlen(text)) : NULL;
-
-	unwind->no_memory |= text && !kept;
-	return kept;
-}
-
 /* ---- names ------------------------------------------------------------------------------------- */
 
 /* Whether the address is code of the module's file. V8 maps parts of its program again, and makes code between them, which
@@ -100,7 +92,7 @@ const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, ui
 
 	if (clear && entry.st_info == GELF_ST_INFO(STB_LOCAL, STT_NOTYPE))
 		clear[1 + strcspn(clear + 1, ".")] = 0; /* a mark of NASM within the function, "function.loop" */
-	name = clear ? unwind_keep(unwind, clear) : NULL;
+	name = clear ? dw_unwind_keep(unwind, clear) : NULL;
 	free(clear);
 	return name;
 }
@@ -119,8 +111,8 @@ static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_M
 	symbol = module || unwind->names_later ? NULL : dw_made_name(&unwind->made, pc, made);
 	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
 	if (!name.function)
-		name.function = unwind_keep(unwind, symbol ? symbol : address);
-	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : symbol ? "[jit]" : "?");
+		name.function = dw_unwind_keep(unwind, symbol ? symbol : address);
+	name.module = dw_unwind_keep(unwind, file ? unwind_base_name(file) : symbol ? "[jit]" : "?");
 	return name;
 }
 
@@ -357,6 +349,6 @@ uint64_t dw_unwind_symbol(struct dw_unwind *unwind, const char *in, const char *
 	struct unwind_wanted wanted = { .in = in, .symbol = symbol };
 
 	dwfl_getmodules(unwind->dwfl, unwind_look_in_module, &wanted, 0);
-	*module = unwind_keep(unwind, wanted.module);
+	*module = dw_unwind_keep(unwind, wanted.module);
 	return wanted.address;
 }

@@ -1,6 +1,5 @@
 $ trace samples && dwell report samples.dwell --view requests
-Nothing was recorded here.
-No threads came and went: of no name did five or more not live all at once.
+There are no requests: no five threads of one name ran one after the other.
 
 $ trace samples && dwell report samples.dwell --view requests --format json
 {"dwell":1,"views":[
@@ -19,6 +18,6 @@ $ trace samples && dwell report samples.dwell --view requests --format json
  "rows":[],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["Nothing was recorded here."],
- "notes":["No threads came and went: of no name did five or more not live all at once."]}
+ "heads":["There are no requests: no five threads of one name ran one after the other."],
+ "notes":[]}
 ]}
