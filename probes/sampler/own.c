@@ -1,12 +1,13 @@
 /*
- * The time that this library takes where threads, children and programs begin and end, so that a report can say what
- * recording cost a program that does little else.
+ * How long this library works when a thread, a child of fork or a program begins or ends. Reports need it: for a program
+ * that starts many of them it is most of what recording costs.
  *
- * It is summed here, and added to the run's file where a fault in the file is handled: apart, at ticks and ends.
+ * The sum is kept in memory, and written to the trace at ticks and ends, on stacks of this library (apart.c): there a
+ * fault in the trace's file is handled.
  */
 #include "sampler.h"
 
-#define MOST_NS 200000u /* of one piece; what is longer was a wait for a CPU */
+#define MOST_NS 200000u /* of one measurement: if it took longer, another thread had the CPU meanwhile */
 
 static uint64_t begins, work_ns; /* atomic */
 

@@ -8,7 +8,7 @@
  *   timers   a timer for each thread, and the signal
  *   signals  the program's stacks for signals, and handlers that run there
  *   threads  begin and end of the program's threads
- *   own      what this library's work at begins and ends takes
+ *   own      how long this library works at begins and ends of threads and processes
  *   exec     no tick may be left for the next program
  *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
@@ -98,8 +98,8 @@ bool dws_can_read(uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
 size_t dws_copy(void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
-/* Fills memory with zeros, and writes only where there are others: in a child of fork each written page is copied. `bytes` is a
- * multiple of 8. */
+/* Fills memory with zeros. Words that are zero already are not written: in a child of fork the kernel copies each page that is
+ * written. `bytes` is a multiple of 8. */
 void dws_clear(void *memory, size_t bytes);
 /* Says once in the trace how samples are taken. False: nothing can be recorded now, or nothing of this process is in the
  * trace yet, and it is not worth a place there: it has used no CPU, as shells and launchers that wait. The program that
@@ -195,11 +195,11 @@ void dws_signals_mend(ucontext_t *context);
 
 /* ---- own.c ------------------------------------------------------------------------------ */
 
-/* This library's work at a begin or end took from `began_ns` of dws_now_ns() until now. */
+/* This library has worked since `began_ns` (dws_now_ns()), because a thread or process began or ended. */
 void dws_own_add(uint64_t began_ns, bool begins_something);
-/* Writes the sum to the run's file. In work that runs apart. */
+/* Adds the sum to the trace, and begins a new one. Only on a stack of this library (dws_apart()). */
 void dws_own_write(void);
-/* In a child of fork: the sum is its parent's. */
+/* In a child of fork: forgets the sum, which its parent writes. */
 void dws_own_forked(void);
 
 /* ---- timers.c -------------------------------------------------------------------------- */

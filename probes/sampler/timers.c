@@ -490,7 +490,7 @@ static void timers_seed(uintptr_t function)
 	*timers_place(function) = (int64_t)((unsigned __int128)chance * (uint64_t)dws_process.period_ns >> 64);
 }
 
-/* A process that uses little CPU leaves nothing else in the trace. */
+/* At the begin of a process. One that uses little CPU writes nothing else to the trace. */
 static void timers_write_own(void *unused)
 {
 	(void)unused;

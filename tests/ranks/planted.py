@@ -254,7 +254,7 @@ def write_page(results, load):
     wrong = [f"- {one[0]}, {one[1]}: {why}" for one, right, why in results if not right]
     lines = ["# Hangs, dead ranks and clean ends that dwell watch sees", "",
              "For readers who ask how far to trust `dwell watch`. Jobs of one to three ranks hang, die or end in a random step.", "",
-             f"Named right, and not over before the job was ended: **{sum(hangs)} of {len(hangs)}**. Clean ends without an event: "
+             f"Hangs that it named right until the job was ended: **{sum(hangs)} of {len(hangs)}**. Clean ends of which it said nothing: "
              f"**{sum(clean)} of {len(clean)}**.", "", f"(`tests/ranks/planted.py build --page`; {machine(load)})", "",
              "| job | what happens | right |", "|---|---|---:|", *table(results), *(["", "Not right:", "", *wrong] if wrong else [])]
     with open(os.path.join(ROOT, "doc/measured/hangs.md"), "w", encoding="utf-8") as file:

@@ -43,7 +43,7 @@ const WORDS = {
   "std": "Standard deviation of single calls.",
   "+-": "Half of the 95% interval of the share.",
   "95% between": "The share lies between these in 95 of 100 such measurements.",
-  "samples": "Looks at a thread after it used the CPU, or waited, for a certain time.",
+  "samples": "A look at what a thread does, each time it has used the CPU, or waited, for a certain time.",
   "of the loop": "Share of the whole loop, from the first step to the last, without the time for which it had no CPU.",
   "of wall": "Share of the run on the wall clock.",
   "of median": "Length by the length of the median step.",

@@ -85,8 +85,8 @@ struct dw_account_slice {
 	double samples;      /* independent ones, of these */
 };
 
-/* A call at one place that takes much more time than any one thing that is done in it: who makes it less often saves all of
- * these. */
+/* A call at one place of the program that takes much more time than any one kind of work in it. A program that calls it less
+ * often saves all of them. */
 enum { DW_ACCOUNT_CALLS = 3 };
 struct dw_account_call {
 	const struct dw_source_function *function, *callee; /* of the program; what it calls */

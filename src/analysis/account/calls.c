@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define DOES(name) DW_ACTIVITY_SET(name)
-/* Of the time that is divided: less of a call, or beside the largest thing that is done in it, says no more than that thing does. */
+/* Of the account's time. A call counts if so much of it is beside its largest kind of work: else that kind tells it. */
 #define LEAST (DW_ACCOUNT_MOST * DW_SAMPLES_NAMED)
 
 /* What sentences tell apart in a call. */
@@ -50,7 +50,7 @@ static bool calls_is(const struct dw_account_call *call, const struct dw_look *l
 	       dw_text_same(call->function->file, look->functions->function->file);
 }
 
-/* What is done in a call. Where its name says what it does, the innermost function says more. */
+/* The kind of work of a sample in a call. If the callee's name says what it does (compress2), the innermost function decides. */
 static enum dw_activity calls_activity(const struct dw_look *look)
 {
 	return look->called != DW_ACTIVITY_UNKNOWN && look->inner != DW_ACTIVITY_UNKNOWN ? look->inner : look->activity;
@@ -99,7 +99,8 @@ static double calls_largest(const struct dw_called_entry *entry)
 	return largest;
 }
 
-/* A call whose name says what it does is told by that, unless most of it is memory that it gets and gives back. */
+/* The name of compress2() says what it does, and the sentence about compression names the call. So such a call counts only if it
+ * spends most of its time on memory. */
 static bool calls_is_more(const struct dw_called_entry *entry, double least_ns)
 {
 	const struct dw_account_sum sum = { .callee = entry->of.callee };

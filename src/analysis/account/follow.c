@@ -1,11 +1,11 @@
 /*
- * What the threads wait for that the loop's thread waits for.
+ * Locks behind a wait for other threads.
  *
- * While main() joins two threads of which always one has a lock and the other one waits for it, main() waits for that lock: without
- * it, the threads would need half of the time. So what is left of a wait for other threads, beside their work, is a wait for a lock
- * as long as each of them waits for one, by their mean.
+ * main() joins two threads. One of them holds a lock while the other one waits for it, in turn. Without the lock both would run at
+ * once, and main() would wait for half of the time: so half of its wait is a wait for that lock. In general it is the time for which
+ * each of the threads waits for locks, by their mean.
  *
- * Locks of an interpreter are not followed: most are part of something else, as of a queue.
+ * Locks in programs of Python are not followed: most are part of something else, such as a queue.
  */
 #include "account/follow.h"
 
@@ -37,7 +37,7 @@ static bool follow_wants(const struct dw_making *making, const struct dw_sample_
 	       threads[row->thread].process == threads[making->to->thread].process;
 }
 
-/* Whether there is something to follow. The walk that says when others wait is made only then. */
+/* Whether the loop's thread waits for others that wait for locks. Only then the trace is read for when they wait. */
 static bool follow_has_any(const struct dw_making *making)
 {
 	bool any = false, waits = false;
@@ -85,7 +85,7 @@ static double follow_threads(const struct follow *follow)
 	return threads;
 }
 
-/* Takes the waits for locks from those for threads. */
+/* Shortens the waits for threads by the time that becomes waits for locks. */
 static void follow_take(struct follow *follow, double threads)
 {
 	struct dw_making *making = follow->making;

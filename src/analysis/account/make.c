@@ -189,8 +189,8 @@ static void account_find_faults(struct dw_making *making)
 		making->faults = fmin(1, fmax(0, making->faults_ns * sampled_ns - faults_ns) / touches_ns);
 }
 
-/* Finds the calls that take more than any one thing that is done in them. An interpreter's have other names than functions of
- * libraries. */
+/* Finds the calls that take more than any one thing that is done in them. Not in programs of Python, whose callees have other
+ * names than the functions of libraries that they lead to. */
 static void account_find_calls(struct dw_making *making)
 {
 	const struct dw_samples *const all[] = { [DW_ACCOUNT_RUNS] = making->samples, [DW_ACCOUNT_OTHERS] = making->team };

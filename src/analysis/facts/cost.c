@@ -97,7 +97,7 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 		ns = (double)flat->ranges * range_ns + cost_torch_ns(source, inside, range_ns, error);
 	if (step_ns > 0)
 		ns += step_ns * count;
-	/* Measured, it has what the probe measured of itself in these steps, too. */
+	/* The measured difference already contains `ns` of the recorded steps. */
 	if (bursts && bursts->known)
 		ns += fmax(0, bursts->ns * (double)bursts->recorded_steps - ns);
 	return ns / (count + (double)steps->reduced_count);

@@ -21,7 +21,7 @@ static struct dw_sampled_function *sampled_get(struct dw_sampled *to, const stru
 	return &to->at[i];
 }
 
-/* A line with more than half of the weight leads at the end. */
+/* A vote for a line. At the end, `line` is the one that has more than half of the weight, if there is such a line. */
 static void sampled_vote(struct dw_sampled_function *to, uint32_t line, uint64_t weight)
 {
 	if (to->line == line) {
@@ -79,7 +79,7 @@ const struct dw_sampled_function *dw_sampled_caller(const struct dw_sampled *sam
 {
 	const struct dw_sampled_function *found = NULL;
 
-	/* Of equal ones the first is the innermost: it was met first. */
+	/* Stacks are read from the innermost function, so of equal ones the first is the innermost. */
 	for (size_t i = 0; i < sampled->count; i++)
 		if (sampled_is_most(sampled, &sampled->at[i]) && (!found || sampled->at[i].total < found->total))
 			found = &sampled->at[i];

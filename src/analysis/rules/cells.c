@@ -109,7 +109,8 @@ static double cells_number_of_call(const struct dw_rule_case *at)
 	return call && cells_manages(at) >= DW_ACCOUNT_MOST ? 0 : NAN;
 }
 
-/* What is not called again is saved. Of other calls only the memory is known to be the same each time. */
+/* An object that is made once saves all calls but one. Other calls may compute something new each time: only their work on memory
+ * can be saved. */
 static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
 {
 	double number = cells_number_of_call(at);

@@ -267,7 +267,7 @@ static double loop_own_ns(const struct dw_rule_case *at)
 	return dw_case_whole_ns(at, DW_RULE_OF_LOOP) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
 }
 
-/* What it does of that between the steps, without what records explain. */
+/* The part of that time that lies between steps and that no record explains, in ns per step. */
 static double loop_between_ns(const struct dw_rule_case *at)
 {
 	const struct dw_account *account = at->facts->account;

@@ -73,7 +73,7 @@ static double operators_clear_most(const struct dw_rule_case *at)
 	return 2 * dw_case_part(at, DW_FACT_OPERATORS_CLEARS) >= operators_share_layout(at).value;
 }
 
-/* What is cleared and written in whole, the optimizer reads in whole. */
+/* Sparse gradients also save time in the optimizer, which reads all of a gradient that was cleared and written as a whole. */
 static double operators_gain_moves(const struct dw_rule_case *at, double share_ns)
 {
 	double optimizer = dw_case_part(at, DW_FACT_STEP_OPTIMIZER) * dw_case_steps(at);

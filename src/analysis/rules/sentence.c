@@ -257,7 +257,8 @@ static void sentence_put_kinds(struct sentence *sentence)
 	}
 }
 
-/* What helps where most of a call is one thing helps there, too; but not of what any call does with memory. */
+/* If most of a call is one kind of work, the remedy of the rule about that kind helps here, too. Memory is left out: nearly every
+ * call uses some. */
 static void sentence_put_remedy(struct sentence *sentence)
 {
 	const struct dw_account *account = sentence->at->facts->account;

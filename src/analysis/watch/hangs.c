@@ -156,8 +156,8 @@ static bool hangs_has_missing(const struct dw_watch *watch, const struct dw_watc
 	return false;
 }
 
-/* The rank that waits longest; before all others, one for which a rank is missing: a rank that receives what nobody
- * sends has all members of its group of two with it, and is missing elsewhere. NULL: none is inside communication. */
+/* The rank that waits longest, of those whose group lacks a rank if there are such. A rank that receives what nobody sends is
+ * in a group of two that lacks nobody, but other groups lack this rank. NULL: none is inside communication. */
 static const struct dw_watched *hangs_waits(const struct dw_watch *watch)
 {
 	const struct dw_watched *longest = NULL, *first = NULL;

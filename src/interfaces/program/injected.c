@@ -46,7 +46,8 @@ static const char *injected_other(const char *variable, const char *own)
 	return value && *value && strcmp(slash ? slash + 1 : value, own) != 0 ? value : NULL;
 }
 
-/* NCCL loads one plugin: dwell's passes on to another one what that asks for. What NCCL has built in it cannot load. */
+/* NCCL loads one plugin: dwell's. If the user named another one, dwell's loads it and passes its events on. Plugins that are built
+ * into NCCL cannot be loaded so, and dwell's stays out. */
 static void injected_set_nccl(const char *library)
 {
 	const char *other = injected_other(NCCL, NCCL_LIBRARY);

@@ -1,6 +1,6 @@
 /*
  * What threads did in order of time, by samples: each function from the first to the last of neighbouring samples that
- * lie in it. Timelines draw it for threads that have no ranges.
+ * lie in it. Timelines draw it for threads that have no ranges, or few.
  *
  * A sample reaches back for the time that it stands for, of CPU time or of waiting, at most to the sample before. A
  * function that both samples are in is open between them; the innermost one only if there is no gap.

@@ -405,8 +405,9 @@ static enum dw_activity samples_activity(const struct dw_source *source, const s
 	return waits ? dw_sample_wait_activity(&stack) : frame->activity;
 }
 
-/* Who waits for something and then for a CPU seems to wait for it longer. The kernel says how long the main thread had no CPU: what it
- * waited less than its samples say is taken from each wait alike, so that all views have the same number. */
+/* A sample of a wait ends when the thread runs again, so it includes the time for which the thread was ready and had no CPU. The
+ * kernel counts that time for the main thread. All its waits are shortened by one factor, so that their sum is what the kernel
+ * leaves, and all views have the same number. */
 static void samples_fit_waits(struct dw_model *model, struct dw_samples *waits, uint32_t thread)
 {
 	const struct dw_source_thread *of = &model->source->threads[thread];

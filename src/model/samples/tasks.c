@@ -33,7 +33,7 @@ DW_ORDER(tasks_compare_kinds, struct dw_task_kind, DW_DOWN(sum_ns) DW_UP(process
 
 /* ---- which threads ---------------------------------------------------------------------------------- */
 
-/* The name with '#' in place of each number. */
+/* Writes the name with '#' in place of each number. */
 static void tasks_name_kind(const char *name, char *to, size_t size)
 {
 	size_t used = 0;
@@ -44,7 +44,7 @@ static void tasks_name_kind(const char *name, char *to, size_t size)
 	to[used] = '\0';
 }
 
-/* The number of the thread's kind; DW_MAP_NONE: out of memory. */
+/* Returns the index of the thread's kind in `all->kinds`, which it adds if it is new. DW_MAP_NONE: out of memory. */
 static uint32_t tasks_find_kind(struct collected *all, const struct dw_source_thread *thread)
 {
 	struct dw_task_kind made = { .process = thread->process }, *kind;

@@ -1,8 +1,8 @@
 /*
- * Tasks: threads that come and go, one for each piece of work, as a server's threads for each request.
+ * Tasks: short threads that do one piece of work each, such as the thread that a server starts for a request.
  *
  * Threads of a process are of one kind if their names are the same but for numbers. A kind counts if its threads follow one
- * another: there are more than twice as many of them as live at any moment. A pool's threads, which begin and end together, are none.
+ * another: there are more than twice as many of them as live at any moment. Threads of a pool begin and end together, so they are no tasks.
  *
  * A thread's time is that from its first record to its end. In Python the first record is at its begin. The CPU time is the
  * kernel's, waits are from samples.

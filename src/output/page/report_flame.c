@@ -4,10 +4,9 @@
  *   [{"of":"ranges","names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]},
  *    {"of":"samples",...},{"of":"waits",...}]
  *
- * Those of samples and waits are paths of functions, whose calls are samples. What the trace does not have is not in the
- * list. Nodes are depth first; those of depth
- * 0 are threads, whose category is -1. Narrow nodes are left out, with all below them: the least width is doubled until
- * few enough remain.
+ * In the graphs of samples and of waits a node is a function, and `calls` counts its samples. A graph that the trace has no
+ * data for is not in the list. Nodes are depth first; those of depth 0 are threads, whose category is -1. Narrow nodes are left
+ * out, with all below them: the least width is doubled until few enough remain.
  */
 #include <stdlib.h>
 

@@ -64,7 +64,7 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *windo
 /* Writes {"begin_ns","end_ns","read_ns","tracks":[{"id","kind","name","group"}],"names":[...],
  * "kinds":[...],"counts":[...],"kind_names":[...],"slowest":{"track","begin_ns","end_ns","name"},"spans":[...],
  * "counters":[...]}: `kinds` and `counts` have the kind of each name and how often it has been read so far, in the whole
- * trace. "slowest" is the slowest step of the thread with most of them.
+ * trace. "slowest" is the slowest step of all threads.
  * Tracks of kind "counter" have "unit", "low", "high" and "not_finite" as well.
  * "counter_values_left_out": of further counters, if there are too many. `most_bytes` is
  * about the size of `spans`: the whole run, then the same at a finer level, then all events of some

@@ -67,7 +67,7 @@ static bool memory_curve_make_panels(struct memory_curve *it)
 {
 	size_t count = 0;
 
-	/* Of all panels' one scale nothing would be seen of small ones. Pools are sorted by their peaks. */
+	/* Small pools are left out: all panels have one scale, so they would be flat lines. Pools are sorted by their peaks. */
 	while (count < MOST_PANELS && count < it->memory->pool_count && it->memory->pools[count].point_count &&
 	       it->memory->pools[count].all.at_peak_bytes >= it->memory->pools[0].all.at_peak_bytes / LEAST_PART)
 		count++;

@@ -105,7 +105,7 @@ TEST(sorting_takes_the_columns_of_numbers_in_turn)
 	type(">");
 	CHECK_STR(top.request.sort, "calls");
 	type(">");
-	CHECK_STR(top.request.sort, "total"); /* not the one that the screen does not show */
+	CHECK_STR(top.request.sort, "total"); /* a column that the screen leaves out is no choice */
 	type(">");
 	CHECK_STR(top.request.sort, "calls");
 	type("<");
