@@ -21,7 +21,7 @@
 
 /* ---- the kernel's account -------------------------------------------------------------------------------- */
 
-#define LEAST_KNOWN 0.5 /* of the loop's time, covered by the kernel's readings */
+#define LEAST_KNOWN DW_ACCOUNT_MOST /* of the loop's time, covered by the kernel's readings */
 
 /* Whether the kernel says that what the thread did not run, it waited: how long it had no CPU is known, and it gave up
  * its CPU, if the kernel counts how often. */

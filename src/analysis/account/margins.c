@@ -10,7 +10,7 @@
 #include "account/margins.h"
 #include "model/steps/usage.h"
 
-#define OWN 0.5 /* of a reading, in an iteration: then it is its own; of a class, in such readings: then these bound it */
+#define OWN DW_ACCOUNT_MOST /* of a reading, in an iteration: then it is its own; of a class, in such readings: then these bound it */
 
 struct margins_of {
 	const struct dw_model *model;

@@ -302,16 +302,14 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 static const char *sum_put_place(const struct dw_source_function *function, uint32_t number, char text[300])
 {
 	const struct dw_hot_row row = { .file = function ? function->file : NULL, .line = number };
-	char name[200], line[90], *inner;
+	char name[200], line[90];
 
 	text[0] = '\0';
 	if (!function)
 		return text;
 	snprintf(name, sizeof name, "%s", function->name);
 	dw_name_shorten(name);
-	inner = strstr(name, ".<locals>.<"); /* a comprehension of Python, or a lambda, is a part of its function */
-	if (inner)
-		*inner = '\0';
+	dw_name_take_outer(name);
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
 	else

@@ -9,7 +9,7 @@
 #include "base/order.h"
 #include "base/text.h"
 
-#define OF_WORK 0.5 /* of the others' work, in functions that the loop's thread runs, too: then it shares it */
+#define OF_WORK DW_ACCOUNT_MOST /* of the others' work, in functions that the loop's thread runs, too: then it shares it */
 
 DW_ORDER(team_compare_threads, struct dw_team_work, DW_UP(part) DW_UP(thread))
 DW_ORDER(team_compare_works, struct dw_team_work, DW_UP(part) DW_DOWN(ns))

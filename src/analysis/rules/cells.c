@@ -11,7 +11,6 @@
 #define RUNS(activities) [DW_ACCOUNT_RUNS] = (activities), [DW_ACCOUNT_OTHERS] = (activities)
 #define WAITS(activities) [DW_ACCOUNT_WAITS] = (activities)
 
-#define LEAST 0.07 /* of the loop; less is within what varies from run to run */
 #define REASON "Samples of call stacks and the kernel's account of the loop's thread, without the time for which it had no CPU. By " \
                "the low end of the interval it must be two fifths of that. A share that may be chance is only said with the function " \
                "or range that has most of it, or if it is half of the time."
@@ -153,7 +152,7 @@ static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
 	.whole = DW_RULE_OF_LOOP, \
 	.cells = &(const struct dw_account_select){ .activities = { RUNS(DW_ACCOUNT_ALL), WAITS(DW_ACCOUNT_ALL) }, \
 	                                            .call = (number_) }, \
-	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON, .number = cells_number_of_call, \
+	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = DW_RULE_NAMED, .reason = REASON, .number = cells_number_of_call, \
 	.gain_ns = cells_gain_of_call, .statement = "The call of {cells:callee} in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
 	.remedy = { [DW_WORDS_ANY] = "[?number: make it once and use it again, or take a reference to one that is there]" \
 		                         "[!number: keep what it gets from call to call: a state that is reset, or a buffer]" \
@@ -171,7 +170,7 @@ static double cells_number_python(const struct dw_rule_case *at)
 #define RULE_OF(id_, kind_, question_, recorded_, ...) \
 	.id = id_, .question = question_, .kind = DW_RULE_##kind_, .whole = DW_RULE_OF_LOOP, \
 	.cells = &(const struct dw_account_select){ .explained = (recorded_), .activities = { __VA_ARGS__ }, .call = DW_ACCOUNT_NO_CALL }, \
-	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = LEAST, .reason = REASON
+	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = DW_RULE_NAMED, .reason = REASON
 #define RULE(id_, kind_, question_, ...) RULE_OF(id_, kind_, question_, 0, __VA_ARGS__)
 
 const struct dw_rule dw_rules_cells[] = {

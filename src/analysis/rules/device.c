@@ -8,13 +8,9 @@
 
 #include "rules/case.h"
 
-#define DEVICE_PAGEABLE 0.5   /* of the copies' time */
-#define DEVICE_MOSTLY 0.5     /* of the run, or of the time in which the host is late */
-#define DEVICE_SYNC_GAIN 0.05 /* of a step */
-
 static bool device_copies_are_pageable(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_DEVICE_PAGEABLE) >= DEVICE_PAGEABLE;
+	return dw_case_value(at, DW_FACT_DEVICE_PAGEABLE) >= DW_ACCOUNT_MOST;
 }
 
 static bool device_copies_are_pinned(const struct dw_rule_case *at)
@@ -25,12 +21,12 @@ static bool device_copies_are_pinned(const struct dw_rule_case *at)
 static bool device_host_works(const struct dw_rule_case *at)
 {
 	return !(dw_case_part(at, DW_FACT_STEP_DATA) * dw_case_value(at, DW_FACT_STEP_WALL) >
-	         DEVICE_MOSTLY * dw_case_value(at, DW_FACT_DEVICE_HOST_LATE) * dw_case_value(at, DW_FACT_DEVICE_STEP));
+	         DW_ACCOUNT_MOST * dw_case_value(at, DW_FACT_DEVICE_HOST_LATE) * dw_case_value(at, DW_FACT_DEVICE_STEP));
 }
 
 static bool device_host_does_else(const struct dw_rule_case *at)
 {
-	return device_host_works(at) && dw_case_value(at, DW_FACT_DEVICE_LATE_LONG) >= DEVICE_MOSTLY;
+	return device_host_works(at) && dw_case_value(at, DW_FACT_DEVICE_LATE_LONG) >= DW_ACCOUNT_MOST;
 }
 
 static bool device_host_submits(const struct dw_rule_case *at)
@@ -46,7 +42,7 @@ static double device_gain_overlap(const struct dw_rule_case *at, double time_ns)
 
 static bool device_sync_matters(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_DEVICE_BUSY) < DEVICE_SYNC_GAIN);
+	return !(dw_case_value(at, DW_FACT_DEVICE_BUSY) < DW_RULE_DEADBAND);
 }
 
 /* What a thread repeats may be a small part of a run in which no steps are marked: then the rest has what stands out. */
@@ -54,7 +50,7 @@ static bool device_iterates(const struct dw_rule_case *at)
 {
 	double ns = dw_case_value(at, DW_FACT_STEP_COUNT) * dw_case_value(at, DW_FACT_DEVICE_STEP);
 
-	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(ns < DEVICE_MOSTLY * dw_case_value(at, DW_FACT_RUN_WALL));
+	return at->facts->iterations != DW_ITERATIONS_PERIOD || !(ns < DW_ACCOUNT_MOST * dw_case_value(at, DW_FACT_RUN_WALL));
 }
 
 const struct dw_rule dw_rules_device[] = {
@@ -65,7 +61,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE, DW_FACT_DEVICE_LATE_LONG),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.applies = device_host_does_else,
 		.gain_ns = device_gain_overlap,
 		.reason = "As device-host-late, and at least half of that time is in idle times of more than 1 ms, in which a "
@@ -87,7 +83,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.applies = device_host_submits,
 		.reason = "The device had finished all that was submitted, and the call that submitted its next work had not "
 			"begun, or took "
@@ -108,7 +104,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_SYNC),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.applies = device_sync_matters,
 		.gain_ns = device_gain_overlap,
 		.reason = "A call that waits for the device submits nothing meanwhile: the device is then idle until the host "
@@ -132,7 +128,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMMUNICATION),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "Only communication during which the device computed nothing counts.",
 		.statement = "Communication that no computation hides {takes} {share} {of} on the device[; its largest part is "
 		             "{device.communication:note}].",
@@ -150,7 +146,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COPY, DW_FACT_DEVICE_PAGEABLE),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Copies that nothing hides, at least half of whose time is between a device and "
 		          "pageable memory. The driver copies such memory twice, and the host waits.",
 		.applies = device_copies_are_pageable,
@@ -169,7 +165,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COPY),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "Only copies during which the device computed nothing count.",
 		.applies = device_copies_are_pinned,
 		.statement = "Copies that no computation hides {take} {share} {of} on the device[; their largest part is "
@@ -187,7 +183,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_WAIT),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "The device was idle although work was submitted, because its stream waited for "
 		          "an event of another one.",
 		.statement = "The device is idle for {device.idle} {of}, for {share} while a stream waits for an event of another one.",
@@ -201,7 +197,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_FIRST),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "The host was in the first call of a function of the device's runtime, or in the first one that "
 			"launches some kernel, "
 		          "and it took longer than a launch. It does not recur: a longer run has it once.",
@@ -218,7 +214,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_START),
-		.threshold = 0.5,
+		.threshold = DW_RULE_MOST,
 		.reason = "The device had no work yet. Each run begins so, and how much of this time a longer run would have is "
 			"not known: so it "
 		          "is reported only if it is most of the time.",
@@ -234,7 +230,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_NOTHING),
-		.threshold = 0.5,
+		.threshold = DW_RULE_MOST,
 		.reason = "No work was submitted any more. As device-start, it is reported only if it is most of the time.",
 		.no_gain = true,
 		.statement = "The device is idle for {device.idle} {of}, for {share} after its last work[; most of that time the host is "
@@ -248,7 +244,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_QUEUED),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "The call that submitted the work had ended, and the work began later than a launch allows.",
 		.no_gain = true,
 		.statement = "The device is idle for {device.idle} {of}, for {share} although work is in its queue, for longer than "
@@ -263,7 +259,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_UNKNOWN),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "The calls that submitted the work are not recorded: it is not known whether the host was late.",
 		.no_gain = true,
 		.statement = "The device is idle for {device.idle} {of}, for {share} it is not known why: the calls that submitted its "
@@ -277,7 +273,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_LATENCY),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "The work was submitted in time and began as soon as a launch allows, some microseconds after the "
 			"work before it ended.",
 		.statement = "The device is idle for {device.idle} {of}, for {share} between pieces of work that were submitted in time: "
@@ -295,7 +291,7 @@ const struct dw_rule dw_rules_device[] = {
 		.part = DW_RULE_PART_DEVICE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_COMPUTE),
-		.threshold = 0.5,
+		.threshold = DW_RULE_MOST,
 		.applies = device_iterates,
 		.reason = "The device computes for more than half of a step, and no other rule says anything. Iterations that nobody "
 		          "marked must be most of the run.",

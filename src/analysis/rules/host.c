@@ -102,7 +102,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SYNCHRONISING, DW_FACT_OPERATORS_SYNCHRONISING_COUNT),
 		.share = host_share_synchronising,
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Such calls keep the host from launching work ahead. Where the work of a device was "
 		          "recorded, device-sync states what the device loses.",
 		.applies = host_synchronises,
@@ -125,7 +125,7 @@ const struct dw_rule dw_rules_host[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_COMPILATION, DW_FACT_OPERATORS_COMPILATIONS),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Compilation after the warm-up; the first one is necessary.",
 		.statement = "Compiling again takes {share} {of}: {operators.compilations} "
 		             "time{operators.compilations:s} after the first steps.",
@@ -145,7 +145,7 @@ const struct dw_rule dw_rules_host[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FIRST_SHAPES, DW_FACT_OPERATORS_NEW_SHAPES),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.applies = host_shapes_are_new,
 		.reason = "What steps with a new shape take beyond nine tenths of the other steps, after the "
 		          "warm-up: large inputs alone do not make a step so long. Only shapes that come "
@@ -169,7 +169,7 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
 		.share = host_share_breaks,
 		.rows = host_rows_breaks,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,
 		.statement = "The compiled model breaks {operators.graph_breaks} time{operators.graph_breaks:s} "

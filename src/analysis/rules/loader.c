@@ -242,7 +242,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_START_SHARE, DW_FACT_LOADER_EPOCHS,
 		                       DW_FACT_LOADER_WORKERS_STARTED, DW_FACT_LOADER_WORKERS),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "The first start is necessary, and is not counted. To start and end workers takes "
 		          "as long whatever the samples cost, so that it is reported apart from them.",
 		.applies = loader_restarts,
@@ -265,7 +265,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_SLOWEST),
 		.share = loader_share,
 		.rows = loader_rows,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "A loader returns batches in order, so that all wait for the slowest worker. "
 		          "Usual differences of workers are below a half. The loop waits for batches that "
 		          "are being made, and not for their hand-over.",
@@ -286,7 +286,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_HAND_OVER),
 		.share = loader_share_hand_over,
 		.rows = loader_rows,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
 		          "more without waits for a CPU, with the collections in it, or a quarter of a step: to exchange any "
@@ -316,7 +316,7 @@ const struct dw_rule dw_rules_loader[] = {
 		                       DW_FACT_LOADER_PRODUCTION, DW_FACT_LOADER_VARIATION),
 		.share = loader_share,
 		.rows = loader_rows,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that they suffice on "
 		          "average, and the slowest hundredth of the batches takes twice the median or more, and longer than "
 		          "a step computes: a longer queue evens that out. Not if most of the wait is the hand-over.",
@@ -341,7 +341,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
 		.rows = loader_rows,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "Waits that are removed make every step faster by their share. Below, the order of the batches and "
 		          "other programs change as much. Workers make batches without a pause, or most of the wait is for a "
 		          "batch that is being made. Starts of workers in later epochs are not counted. Threads of the "
@@ -397,7 +397,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_PART, DW_FACT_STEP_DATA),
 		.share = loader_share_part,
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "The loop waits for data in at least 7% of its time, and one named part has 60% of what a batch "
 		          "costs: making that part cheaper helps more than anything else in the data set.",
 		.applies = loader_part_dominates,

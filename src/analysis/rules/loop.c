@@ -184,10 +184,10 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= share / 2);
 }
 
-#define LOOP_CHANGE \
-	0.22 /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
+/* Of a step: other programs that use memory and caches change the length of steps by up to a fifth. */
+#define LOOP_CHANGE 0.22
 #define LOOP_PACE_OWN 0.7 /* part of the change that is the program's */
-#define LOOP_GROWS 0.10   /* of the size of the input over the run */
+#define LOOP_GROWS DW_RULE_LARGE /* of the size of the input over the run */
 
 /* The input grows from step to step, and no machine's clock does that. */
 static bool loop_input_grows(const struct dw_rule_case *at)
@@ -329,7 +329,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.kind = DW_RULE_CAUSE,
 		.whole = DW_RULE_OF_RUN,
 		.needs = DW_RULE_NEEDS(DW_FACT_RUN_AFTER, DW_FACT_RUN_WALL, DW_FACT_STEP_COUNT),
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "Measured only if it is longer than the start-up and the loop is less than half of the run, without the time "
 		          "for which the thread had no CPU.",
 		.no_gain = true,
@@ -352,7 +352,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_CHECKPOINT_ALL),
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_CHECKPOINT },
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures.",
 		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)]"
 		             "[, most of it in {cells:most}].",
@@ -372,7 +372,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING_ALL),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Logging does not train. By recorded functions of loggers, or ranges named log or logging.",
 		.statement = "Logging takes {share} {of}[, most of it in {loop.logging_all:name}]{loop.logging_all:where}.",
 		.remedy = {
@@ -391,7 +391,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_EVALUATION_GRAPHS, DW_FACT_LOOP_EVALUATION),
 		.share = loop_share_graphs,
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "A graph costs memory for every activation, and part of each operator's call.",
 		.no_gain = true,
 		.statement = "Evaluation builds graphs that no backward uses, for {share} {of}[, most of it in {cells:most}].",
@@ -409,7 +409,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.cells = &(const struct dw_account_select){ .explained = 1u << DW_SHARE_EVALUATION },
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Where no more than one follows an "
 		          "epoch, it is what the program is for, unless it takes a quarter, as the forward of all that is learned from. "
 		          "Not if a model is called without gradients in each step, or after more than half of the steps and not in "
@@ -434,7 +434,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_OPERATORS),
 		.share = loop_share_between,
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "Evaluation, checkpoints, logging, data, Python, page faults and waits between the "
 		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
 		          "the input takes nearly a tenth of the loop of a small model. Not operators that a backward must have "
@@ -483,7 +483,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
 		.share = loop_share_change,
-		.threshold = 0.22,
+		.threshold = LOOP_CHANGE,
 		.reason = "At least 40 steady steps. One part of the step must change more than the others: the processor's "
 		          "clock and other programs change all of them alike. Or the time between the steps is longer by 75% or more "
 		          "from some step on.",
@@ -512,7 +512,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.share = loop_share_drift,
-		.threshold = 0.22,
+		.threshold = LOOP_CHANGE,
 		.reason = "A trend over at least 40 steady steps that chance does not explain. One part of the step must change "
 			"more than the others: the "
 		          "processor's clock and other programs change all of them alike. Or "
@@ -541,7 +541,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_EXCESS, DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "The size of the input, as the largest activation of a step shows it, explains at "
 		          "least 70% of the spread of the steps' durations. What a step computes beyond others makes more "
 		"activations and no larger "
@@ -568,7 +568,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL),
 		.cells_of = loop_find_warm_up,
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Information: a longer run makes it small. All other rules decide without these steps.",
 		.no_gain = true,
 		.statement = "Warm-up of {cells:number}: {cells:time}, {share} {of} beyond the usual time[, most of it in {cells:most}].",

@@ -138,7 +138,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_CPU_OPERATOR_THREADS,
 		                       DW_FACT_CPU_BUSY, DW_FACT_CPU_CPUS),
-		.threshold = 0.50,
+		.threshold = DW_RULE_MOST,
 		.reason = "Operators take at least half of a step, and may use four threads or more and keep "
 		          "less than 40% of them busy; or one operator takes 40% "
 		          "of a step, and the program has fewer threads than there are CPUs, or its operators may use fewer, "
@@ -160,7 +160,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_RUN_PROFILER),
-		.threshold = 0.05,
+		.threshold = DW_RULE_DEADBAND,
 		.reason = "Above a twentieth the other figures are those of a slower program.",
 		.no_gain = true,
 		.statement = "Recording takes about {share} {of}: without it, steps are that much shorter.",

@@ -72,7 +72,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.kind = DW_RULE_RISK,
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "Growth over the steady steps of a tenth of the peak, and of 1 MiB or more in all. The first steps "
 		          "allocate what stays. Not if steps get slower too: drift reports what grows then.",
 		.applies = memory_grows,
@@ -91,7 +91,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.kind = DW_RULE_INFORMATION,
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.reason = "As memory-growth. Without gradients and updates, what is kept is usually the result.",
 		.applies = memory_is_kept,
 		.no_gain = true,
@@ -143,7 +143,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_CAPACITY,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK, DW_FACT_MEMORY_CAPACITY),
 		.share = memory_room,
-		.threshold = 0.50,
+		.threshold = DW_RULE_MOST,
 		.reason = "Of a device, whose memory the program has for itself. Whether "
 		          "larger batches are faster is not known from one size.",
 		.applies = memory_has_room,

@@ -293,7 +293,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_BACKWARD, DW_FACT_GRADIENTS_UNUSED, DW_FACT_GRADIENTS_UNUSED_COUNT),
 		.rows = operators_rows_backward,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "Parameters that require gradients and are in no optimizer: counted, at steps whose numbers are powers of two. "
 		          "Half or more of all that get gradients. Not if no optimizer has any of the model's parameters: it may have "
 		          "copies.",
@@ -423,7 +423,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_FLOPS_SLOW),
 		.share = operators_share_roof,
-		.threshold = 0.40,
+		.threshold = OPERATORS_MOST,
 		.reason = "Products of matrices, convolutions and attention can come near the peak that was "
 		          "measured on this machine. Those under a name that reaches less than 30% of it count. "
 		          "Small models lose a third of a step to it and can change little.",
@@ -498,7 +498,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FLOAT32),
-		.threshold = 0.40,
+		.threshold = OPERATORS_MOST,
 		.reason = "Products that a 16-bit type could make, on a machine that has instructions for it.",
 		.no_gain = true,
 		.statement = "Products in 32-bit floating point {take} {share} {of}; this machine computes faster in 16 bits.",
@@ -545,7 +545,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
 		.rows = operators_rows_nameless,
-		.threshold = 0.10,
+		.threshold = DW_RULE_LARGE,
 		.applies = operators_need_names,
 		.is_form = operators_name_little,
 		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
@@ -567,7 +567,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPERATORS),
 		.share = operators_share_work,
-		.threshold = 0.5,
+		.threshold = DW_RULE_MOST,
 		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
 		.number = operators_named_percent,

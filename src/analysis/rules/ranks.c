@@ -64,7 +64,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.whole_of = ranks_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_COMM_WAIT, DW_FACT_RUN_RANKS),
 		.share = ranks_share_wait,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "At least half of the communication is waiting for a rank that comes later. A "
 		          "faster network cannot shorten it.",
 		.applies = ranks_wait_dominates,
@@ -86,7 +86,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION),
 		.share = ranks_exposed,
 		.rows = ranks_rows,
-		.threshold = 0.07,
+		.threshold = DW_RULE_NAMED,
 		.reason = "A collective of a few percent belongs to any run with several ranks.",
 		.statement = "Communication {takes} {share} {of}[, most of it in {comm.count:name}].",
 		.remedy = {

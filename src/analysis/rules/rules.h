@@ -24,6 +24,8 @@
 #define DW_RULE_DEADBAND 0.05   /* smaller causes are within the variation between runs */
 #define DW_RULE_NAMED 0.07      /* a cause of a twelfth of the time must be named; what is measured
                                  * of it varies by some tenths between runs */
+#define DW_RULE_LARGE 0.10      /* what is partly estimated, or of a part of the time, must be as large as this */
+#define DW_RULE_MOST 0.5         /* half of the whole, as in DW_ACCOUNT_MOST */
 #define DW_RULE_FIRM_STEPS 20u  /* over fewer steps the interval of a median means little */
 #define DW_RULE_TEXT 400u       /* bytes of a sentence */
 

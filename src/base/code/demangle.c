@@ -128,3 +128,11 @@ bool dw_name_is_of_object(const char *name)
 	class = class ? class + 1 : text;
 	return strcmp(last, "operator=") == 0 || strcmp(last + (*last == '~'), class) == 0;
 }
+
+void dw_name_take_outer(char *name)
+{
+	char *inner = strstr(name, ".<locals>.<");
+
+	if (inner)
+		*inner = '\0';
+}

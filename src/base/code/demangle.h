@@ -11,5 +11,7 @@ size_t dw_plain_length(const char *name);
 /* Cuts from a name of C++ what a table has no space for: arguments of templates, parameters, what a function returns, and
  * namespaces without a name or of a library's version. Other names, also those of Python, stay as they are. */
 void dw_name_shorten(char *name);
+/* Cuts from a name of Python what it has of a comprehension or lambda: these are parts of the function that they stand in. */
+void dw_name_take_outer(char *name);
 /* Whether the name is that of a constructor, a destructor or operator= of C++: "Image::Image(int)", "Image::~Image()". */
 bool dw_name_is_of_object(const char *name);

@@ -15,12 +15,13 @@
 #include "model/memory/memory.h"
 #include "model/samples/samples.h"
 #include "model/steps/usage.h"
+#include "rules/rules.h"
 #include "views/columns.h"
 #include "views/overview_parts.h"
 
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
-#define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
-#define NAMELESS_SHARE 0.5    /* of a run without steps; the sentence then says what to record */
+#define BEHIND_SHARE DW_RULE_DEADBAND /* of the loop on the device: least time after the last step that is named */
+#define NAMELESS_SHARE DW_RULE_MOST /* of a run without steps; the sentence then says what to record */
 #define ALONE_SHARE 0.98      /* the same; then samples alone say what ran */
 
 /* ---- the first sentence ------------------------------------------------------------------ */

@@ -13,13 +13,14 @@
 #include "model/samples/hot.h"
 #include "model/samples/tasks.h"
 #include "model/steps/usage.h"
+#include "rules/rules.h"
 #include "views/columns.h"
 #include "views/overview_parts.h"
 
-#define LARGE_SHARE 0.10   /* of the CPU time: a thread worth a sentence */
+#define LARGE_SHARE DW_RULE_LARGE   /* of the CPU time: a thread worth a sentence */
 #define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
 #define SPIN_SHARE 0.95    /* of a thread's CPU time, in one loop */
-#define LOCK_SHARE 0.05    /* of the run: waits of all threads for locks that are worth a sentence */
+#define LOCK_SHARE DW_RULE_DEADBAND /* of the run: waits of all threads for locks that are worth a sentence */
 #define LEAST_WAITS 5u
 #define CHAIN_SHARE 0.3    /* of the busiest thread's CPU time: functions that may be a step */
 #define MOST_CANDIDATES 3u
@@ -127,7 +128,7 @@ static bool hot_spins(const struct dw_samples *samples, struct hot_spin *spin)
 		}
 	share = spin->all ? (double)spin->near / (double)spin->all : 0;
 	return spin->most && spin->most->count && share >= SPIN_SHARE &&
-	       share - dw_samples_error(share, spin->all, spin->squares) >= SPIN_SHARE - 0.05;
+	       share - dw_samples_error(share, spin->all, spin->squares) >= SPIN_SHARE - DW_RULE_DEADBAND;
 }
 
 static void hot_head_threads(struct dwell_table *table, const struct dw_overview *overview,

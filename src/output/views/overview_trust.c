@@ -4,11 +4,12 @@
 
 #include "base/text.h"
 #include "model/steps/usage.h"
+#include "rules/rules.h"
 #include "views/overview_parts.h"
 
-#define DELAY_SHARE 0.10  /* of the run; from it on times are longer by what others did */
-#define FREE_SHARE 0.01   /* of it: below, CPUs were free */
-#define STOLEN_SHARE 0.05 /* of the CPUs' work; the same */
+#define DELAY_SHARE DW_RULE_LARGE     /* of the run; from it on times are longer by what others did */
+#define FREE_SHARE 0.01               /* of it: below, CPUs were free */
+#define STOLEN_SHARE DW_RULE_DEADBAND /* of the CPUs' work; the same */
 
 /* ---- what recording cost ----------------------------------------------------------------- */
 

@@ -251,6 +251,19 @@ TEST(long_names_of_cpp_are_shortened)
 	CHECK_STR(shortened("<a as ::"), "a");
 }
 
+TEST(a_comprehension_of_python_is_a_part_of_its_function)
+{
+	static const char *const names[][2] = { { "clean.<locals>.<listcomp>", "clean" }, { "outer.<locals>.<lambda>", "outer" },
+		                                    { "outer.<locals>.inner", "outer.<locals>.inner" }, { "<module>", "<module>" } };
+	char text[60];
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(text, sizeof text, "%s", names[i][0]);
+		dw_name_take_outer(text);
+		CHECK_STR(text, names[i][1]);
+	}
+}
+
 static const char *demangled(const char *name)
 {
 	static char text[3000];
