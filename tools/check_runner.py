@@ -174,6 +174,20 @@ def processes_below(pid):
     return "\n".join(lines)
 
 
+def end_left(group):
+    """Ends what a command that has ended left in its process group, and says what it was: it would have a core until the end."""
+    left = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            about = read_process(pid) if os.getpgid(int(pid)) == group else None
+            if about and about[1] not in "ZX":
+                left.append(f"left running: {about[3][:200]}\n")
+    if left:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    return "".join(left)
+
+
 def run_command(machine, command, environment, timeout):
     """Exit status, output, and seconds of processor time of a command."""
     left = []  # the processes of a command that took too long
@@ -201,6 +215,8 @@ def run_command(machine, command, environment, timeout):
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
+    if group:  # before the text, whose last line may be an answer
+        text = end_left(process.pid) + text
     status = process.returncode
     if time.monotonic() - started >= timeout:
         status, text = 124, text + f"\nstopped after {timeout} s with these processes:\n{''.join(left)}\n"

@@ -1,5 +1,5 @@
 /*
- * What call stacks must survive and show. usage: sampler_program shares | kernel | signals | calls SECONDS | threads | waits
+ * What call stacks must survive and show. usage: sampler_program shares [ROUNDS] | kernel | signals | calls SECONDS | threads | waits
  * Each mode prints what it knows of itself.
  */
 #define _GNU_SOURCE
@@ -42,9 +42,11 @@ BURN(burn_60, 60)
 BURN(burn_30, 30)
 BURN(burn_10, 10)
 
+static int rounds = 20; /* of 50 ms of CPU time */
+
 static void *shares(void *unused)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < rounds; i++) {
 		burn_60(0.03);
 		burn_30(0.015);
 		burn_10(0.005);
@@ -273,6 +275,7 @@ int main(int count_of, char **arguments)
 	pthread_t thread;
 
 	if (strcmp(mode, "shares") == 0) {
+		rounds = count_of > 2 ? atoi(arguments[2]) : rounds;
 		pthread_create(&thread, NULL, shares, NULL);
 		shares(NULL);
 		pthread_join(thread, NULL);

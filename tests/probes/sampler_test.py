@@ -321,10 +321,12 @@ STEPS_OF_PYTHON = """
 import hashlib, sys, threading
 from other import Learner
 
+LARGE = 1 << (22 if sys.argv[1:] else 12)
+
 class Trainer:
     def step(self, data):
-        if len(data) > 1 << 22:
-            return self.step(data[:1 << 22])
+        if len(data) > LARGE:
+            return self.step(data[:LARGE])
         return hashlib.sha256(data).digest()
 
 def learn(data):
@@ -333,7 +335,7 @@ def learn(data):
 trainer, learner = Trainer(), Learner()
 def main():
     for _ in range(200):
-        learn(bytes(1 << 23))
+        learn(bytes(2 * LARGE))
         learner.update()
 
 if sys.argv[1:] == ["thread"]:
@@ -391,8 +393,8 @@ def first_calls(folder, interpreter):
 
 def steps_of_python(folder, interpreter):
     """--step-on names a function of a Python program without PyTorch, as the report calls it. All calls of the main thread
-    count, also those at once after the definition; in another thread those within milliseconds may be missed. Next to other programs the kernel's timers of CPU time come seldom: the
-    program runs long enough for some samples."""
+    count, also those at once after the definition; in another thread those within milliseconds may be missed, and samples need some time:
+    with an argument, the program takes longer."""
     script, trace = os.path.join(folder, "learn.py"), os.path.join(folder, "learn.dwell")
     for name, text in (("learn.py", STEPS_OF_PYTHON), ("other.py", "class Learner:\n    def update(self):\n        return sum(range(1 << 14))\n")):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -403,7 +405,7 @@ def steps_of_python(folder, interpreter):
         found = re.search(r"^\S+: (\d+) steps in", text, re.M)
         check(f"--step-on {name} {arguments}", found and (100 if arguments else 200) <= int(found.group(1)) <= 200, text)
     first_calls(folder, interpreter)
-    ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script], capture_output=True, text=True, check=True)
+    ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script, "long"], capture_output=True, text=True, check=True)
     check("a name that is not there", "--step-on laern: nothing of this name was seen; these would do: learn, main" in ran.stderr, ran.stderr)
     text = first_screen(trace)
     os.makedirs(os.path.join(folder, "site-packages"), exist_ok=True)
@@ -455,11 +457,11 @@ def kinds_of_code(folder, compiler="gcc"):
         program = os.path.join(folder, name)
         subprocess.run([compiler, "-O2", *flags, SOURCE, "-o", program, "-lpthread"], check=True)
         trace = program + ".dwell"
-        result = run(trace, program, "shares")
+        result = run(trace, program, "shares", "6")
         hot = rows(trace, "hot")
         check(f"samples of a program: {name}", result.returncode == 0 and sum(row["samples"] for row in hot.values()) > 30, result)
     off = os.path.join(folder, "off.dwell")
-    run(off, os.path.join(folder, "small"), "shares", options=["--sample", "off"])
+    run(off, os.path.join(folder, "small"), "shares", "1", options=["--sample", "off"])
     check("--sample off: no samples", not rows(off, "hot"))
     bad = run(off, "true", options=["--sample", "often"])
     check("a wrong number of samples", bad.returncode == 2 and "from 1 to 1000, perf, perf:NUMBER or off" in bad.stderr, bad.stderr)
@@ -571,9 +573,10 @@ def interpreters():
     found = {os.path.realpath(sys.executable): sys.executable}
     for minor in range(9, 16):
         path = shutil.which(f"python3.{minor}")
-        asked = path and subprocess.run([path, "-c", "import os, sys; print(os.path.realpath(sys.executable))"], capture_output=True, text=True)
-        if asked and asked.returncode == 0:
-            found.setdefault(asked.stdout.strip(), path)
+        asked = path and subprocess.run([path, "-c", "import os, sys; print(os.path.realpath(sys.executable), sys.executable, sep='\\n')"],
+                                        capture_output=True, text=True)
+        if asked and asked.returncode == 0:  # the program itself: what a version manager has on PATH is a script that looks for it
+            found.setdefault(*asked.stdout.splitlines())
     return found.values()
 
 

@@ -10,8 +10,6 @@ static void facts_say_why(struct dw_facts_work *work)
 		const char *why;
 	} whys[] = {
 		{ DW_FACT_CPU_THREADS, "the number of threads that can run is not in the trace" },
-		{ DW_FACT_RUN_FUNCTIONS, "record with dwell run --functions" },
-		{ DW_FACT_OPERATORS_DISPATCH, "the cost of an empty operator was not measured" },
 		{ DW_FACT_COMM_COUNT, "collectives are not counted by step yet" },
 	};
 	const char *none = dw_facts_missing_default();

@@ -207,18 +207,14 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	               "record with dwell run");
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");
-	cpu_put_number(work, DW_FACT_CPU_BANDWIDTH, "host.bandwidth", "dwell run --flops");
-	cpu_put_number(work, DW_FACT_CPU_FAULT_NS, DW_KEY_FAULT_NS, "record with dwell run");
 	cpu_put_machine(work);
 	if (!work->steady_count)
 		return;
 	cpu_put_busy(work);
-	cpu_put_usage(work, DW_FACT_CPU_THREAD, USAGE(cpu_ns), true);
 	cpu_put_waiting(work);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_WAIT, USAGE(waits), false);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_FORCED, USAGE(preemptions), false);
 	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults));
-	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MAJOR, USAGE(major_faults));
 	cpu_put_counters(work);
 	if (work->delay_known)
 		cpu_put_usage(work, DW_FACT_CPU_DELAY, USAGE(delay_ns), true);

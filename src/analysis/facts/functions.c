@@ -85,17 +85,6 @@ static void functions_put_logging(struct dw_facts_work *work, const struct dw_fl
 		                                     (double)work->steps->thread_count, 1), largest);
 }
 
-/* How many calls of functions were recorded in a step. */
-static void functions_put_count(struct dw_facts_work *work, const struct dw_flat *flat)
-{
-	double calls = 0;
-
-	for (size_t i = 0; flat && i < flat->count; i++)
-		calls += (double)flat->rows[i].stat.count;
-	calls /= (double)work->steps->thread_count * (double)work->loop->count;
-	dw_fact_set(work, DW_FACT_RUN_FUNCTIONS, calls, work->loop->count);
-}
-
 #define MOST_OF_BATCH 0.6 /* of making a batch: a function with so much of it is named */
 
 /* Whether a function was called only while batches were made. */
@@ -159,8 +148,6 @@ void dw_facts_of_functions(struct dw_facts_work *work)
 		work->failed |= !flat;
 	}
 	functions_put_logging(work, flat);
-	if (flat) {
-		functions_put_count(work, flat);
+	if (flat)
 		functions_put_loader_part(work, flat);
-	}
 }

@@ -484,7 +484,7 @@ static void loader_put_collector(struct dw_facts_work *work, const struct loader
 static void loader_put_requests(struct dw_facts_work *work, const struct loader *loader, double *space)
 {
 	const struct dw_loading *of = &loader->all->threads[work->loop->thread];
-	double wait = 0, empty = 0, asked = 0, count = 0;
+	double empty = 0, asked = 0;
 	size_t hand_overs = 0;
 
 	for (size_t i = 0; i < loader->request_count; i++) {
@@ -492,8 +492,6 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 
 		if (loader->first[i])
 			continue;
-		count++;
-		wait += loader_length(request);
 		asked += request->kind == DW_REQUEST_EMPTY || request->kind == DW_REQUEST_READY;
 		empty += request->kind == DW_REQUEST_EMPTY;
 		if (loader->worker_count && loader->production_ns[i] <= 0)
@@ -501,8 +499,6 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 	}
 	dw_fact_set(work, DW_FACT_LOADER_EPOCHS, (double)loader->epoch_count, 1);
 	dw_fact_set(work, DW_FACT_LOADER_BATCHES, (double)loader->request_count, 1);
-	if (count > 0)
-		dw_fact_set(work, DW_FACT_LOADER_WAIT, wait / count, (size_t)count);
 	if (asked > 0)
 		dw_fact_set_share(work, DW_FACT_LOADER_EMPTY, empty, asked, (size_t)asked);
 	else

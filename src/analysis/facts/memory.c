@@ -88,19 +88,18 @@ static bool memory_keeps(const double least[4], double growth)
 	return fmin(least[2], least[3]) - fmin(least[0], least[1]) >= growth / 6; /* half, if it is steady */
 }
 
-/* The name that owns most bytes at the peak, or most of the bytes that are left at the end. */
-static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, double *bytes)
+/* The name that owns most of the bytes that are left at the end. */
+static uint32_t memory_find_owner(const struct dw_memory_pool *pool)
 {
 	uint32_t symbol = DW_NO_INDEX;
+	double most = 0;
 
-	*bytes = 0;
 	for (size_t i = 0; i < pool->owner_count; i++) {
-		const struct dw_memory_use *use = &pool->owners[i].use;
-		double has = (double)(live ? use->live_bytes : use->at_peak_bytes);
+		double has = (double)pool->owners[i].use.live_bytes;
 
-		if (pool->owners[i].symbol == DW_NO_INDEX || has <= *bytes)
+		if (pool->owners[i].symbol == DW_NO_INDEX || has <= most)
 			continue;
-		*bytes = has;
+		most = has;
 		symbol = pool->owners[i].symbol;
 	}
 	return symbol;
@@ -153,7 +152,7 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	size_t count = work->loop->count, first = count / 10 + 2;
 	struct quarters quarters;
-	double growth, bytes, peak = (double)pool->all.at_peak_bytes;
+	double growth, peak = (double)pool->all.at_peak_bytes;
 	double *space = calloc(pool->point_count + 1, sizeof *space);
 	bool known = space && count >= GROWTH_STEPS &&
 	             memory_quarters(pool, (double)work->all[first].start_ns,
@@ -177,7 +176,7 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 		growth = 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first), count - first);
 	if (growth > 0)
-		dw_fact_name(work, fact, memory_find_owner(pool, true, &bytes));
+		dw_fact_name(work, fact, memory_find_owner(pool));
 	if (growth > 0)
 		memory_put_place(work, fact, place);
 	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, peak, count - first);
@@ -219,26 +218,11 @@ static void memory_put_kept(struct dw_facts_work *work, const struct dw_memory_p
 
 static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
-	static const struct {
-		enum dw_fact_id id;
-		enum dw_memory_kind kind;
-	} kinds[] = {
-		{ DW_FACT_MEMORY_GRADIENTS, DW_MEMORY_GRADIENT },
-		{ DW_FACT_MEMORY_ACTIVATIONS, DW_MEMORY_ACTIVATION },
-		{ DW_FACT_MEMORY_PARAMETERS, DW_MEMORY_PARAMETER },
-		{ DW_FACT_MEMORY_OPTIMIZER_STATE, DW_MEMORY_OPTIMIZER_STATE },
-		{ DW_FACT_MEMORY_INPUTS, DW_MEMORY_INPUT },
-	};
-	double peak = (double)pool->all.at_peak_bytes, bytes;
-	struct dw_fact *fact;
-	uint32_t owner = memory_find_owner(pool, false, &bytes);
+	double peak = (double)pool->all.at_peak_bytes;
 
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		dw_fact_set_share(work, kinds[i].id, (double)pool->kinds[kinds[i].kind].at_peak_bytes, peak, 1);
+	dw_fact_set_share(work, DW_FACT_MEMORY_INPUTS, (double)pool->kinds[DW_MEMORY_INPUT].at_peak_bytes, peak, 1);
 	dw_fact_set_share(work, DW_FACT_MEMORY_TEMPORARIES_SHARE,
 	                  (double)pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes + memory_remade(work, pool), peak, 1);
-	fact = dw_fact_set_share(work, DW_FACT_MEMORY_OWNER, bytes, peak, 1);
-	dw_fact_name(work, fact, owner);
 }
 
 static void memory_put_peak(struct dw_facts_work *work, const struct dw_memory_pool *pool)
@@ -428,7 +412,6 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 {
 	const struct dw_memory *memory = NULL;
 	const struct dw_memory_pool *pool = NULL;
-	double steps = (double)work->loop->count;
 
 	if (work->facts->at[DW_FACT_TRACE_MEMORY].value > 0) {
 		memory = dw_model_memory(work->model, NULL);
@@ -448,7 +431,4 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 	memory_put_kinds(work, pool);
 	memory_put_kept(work, pool);
 	memory_put_variation(work, memory);
-	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES, (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
-	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATIONS, (double)pool->all.allocations / steps, 1);
-	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATED, (double)pool->all.allocated_bytes / steps, 1);
 }

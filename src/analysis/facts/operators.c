@@ -246,23 +246,15 @@ static void operators_put_uncommon(struct dw_facts_work *work, double whole_ns, 
 	dw_fact_set(work, DW_FACT_OPERATORS_UNCOMMON_COUNT, (double)largest->count / steps, work->loop->usual_count);
 }
 
-/* Finds the two operators with the most self time. */
+/* The operator with the most self time. */
 static void operators_put_largest(struct dw_facts_work *work, double whole_ns, double steps)
 {
-	const struct dw_loop_row *rows = work->loop->operators;
-	static const enum dw_fact_id ids[] = { DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND };
-	struct dw_fact *fact;
+	const struct dw_loop_row *row = work->loop->operators;
+	struct dw_fact *fact = dw_fact_set_share(work, DW_FACT_OPERATORS_LARGEST, (double)row->ns, whole_ns, work->loop->usual_count);
 
-	for (size_t i = 0; i < 2; i++) {
-		if (i >= work->loop->operator_count) {
-			dw_fact_miss(work, ids[i], "there are not so many operators");
-			continue;
-		}
-		fact = dw_fact_set_share(work, ids[i], (double)rows[i].ns, whole_ns, work->loop->usual_count);
-		dw_fact_name(work, fact, rows[i].symbol);
-	}
-	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)rows[0].count / steps, work->loop->usual_count);
-	dw_fact_name(work, fact, rows[0].symbol);
+	dw_fact_name(work, fact, row->symbol);
+	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)row->count / steps, work->loop->usual_count);
+	dw_fact_name(work, fact, row->symbol);
 	operators_put_uncommon(work, whole_ns, steps);
 }
 
@@ -270,36 +262,16 @@ static void operators_put_largest(struct dw_facts_work *work, double whole_ns, d
 static void operators_put_steady(struct dw_facts_work *work)
 {
 	size_t count = work->steady_count;
-	double ns = 0, calls = 0, python = 0, parts[DW_PART_COUNT];
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		work->values[i] = (double)work->steady[i]->operator_ns;
-		ns += work->values[i];
-		calls += work->steady[i]->operator_count;
-		dw_facts_divide(work, work->steady[i], parts);
-		python += parts[DW_PART_PYTHON];
-	}
 	dw_fact_set_steps(work, DW_FACT_OPERATORS_SHARE);
-	for (size_t i = 0; i < count; i++)
-		work->values[i] = (double)work->steady[i]->helped_ns;
-	dw_fact_set_steps(work, DW_FACT_OPERATORS_OTHER_THREADS);
-	for (size_t i = 0; i < count; i++)
-		work->values[i] = (double)work->steady[i]->data_operator_ns;
-	dw_fact_set_steps(work, DW_FACT_LOADER_OPERATORS_SHARE);
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->operator_count;
 	dw_fact_set_median(work, DW_FACT_OPERATORS_COUNT, count);
 	for (size_t i = 0; i < count; i++)
-		work->values[i] = work->steady[i]->data_operator_count;
-	dw_fact_set_median(work, DW_FACT_LOADER_OPERATORS, count);
-	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->optimizer_count;
 	dw_fact_set_median(work, DW_FACT_OPTIMIZER_COUNT, count);
-	if (calls > 0) {
-		dw_fact_set(work, DW_FACT_OPERATORS_MEAN_SELF, ns / calls, count);
-		if (work->python)
-			dw_fact_set(work, DW_FACT_OPERATORS_GAP, python / calls, count);
-	}
 }
 
 #define COMPILING_RATIO 1.4 /* a step that compiles takes at least so many times the median step */

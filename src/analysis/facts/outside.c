@@ -120,17 +120,6 @@ static void outside_put_times(struct dw_facts_work *work, uint64_t calls)
 		dw_fact_set(work, DW_FACT_EVALUATION_TIMES, (double)phases->phases[DW_PHASE_EVALUATION].all.times, 1);
 }
 
-static void outside_put_gap(struct dw_facts_work *work)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i + 1 < work->loop->count; i++)
-		if (work->roles[i] & DW_ROLE_STEADY)
-			work->values[count++] = (double)(work->all[i + 1].start_ns - work->all[i].end_ns);
-	if (count)
-		dw_fact_set_median(work, DW_FACT_LOOP_GAP, count);
-}
-
 /* The time between steps in which the thread waited for a CPU, of the loop's `delay_ns`. */
 static double outside_delay(const struct dw_facts_work *work, double delay_ns)
 {
@@ -186,20 +175,6 @@ static double outside_with_cpu(const struct dw_facts_work *work, const struct dw
 	return sampled_ns < 0 ? rest_ns : fmin(rest_ns, sampled_ns * longer);
 }
 
-/* The page faults between the steps: those of the loop, `faults`, less those of its steps. */
-static void outside_put_faults(struct dw_facts_work *work, double faults)
-{
-	const struct dw_loop *loop = work->loop;
-
-	for (size_t i = 0; i < loop->count; i++) {
-		const struct dw_usage_of *usage = &work->usages[i];
-
-		if (usage->known > 0)
-			faults -= usage->minor_faults / usage->known;
-	}
-	dw_fact_set(work, DW_FACT_LOOP_FAULTS, fmax(0, faults) / (double)loop->count, loop->count);
-}
-
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
  * The CPU time and the delay outside steps are those of the whole loop less those of its steps. A
  * delay after a wait is neither. The kernel's readings may be further apart than steps are long; then samples of waits may
@@ -223,9 +198,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);
-		outside_put_faults(work, usage.minor_faults * work->loop_ns / usage.wall_ns);
 	} else {
-		dw_fact_miss(work, DW_FACT_LOOP_FAULTS, "the trace has no readings of the kernel's account between steps");
 		dw_fact_miss(work, DW_FACT_LOOP_WAITING, "the trace has no readings of the kernel's account between steps");
 	}
 	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED, rest_ns, work->loop_ns, 1);
@@ -269,7 +242,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	double named_ns, rest_ns, steps_ns = 0;
 
 	if (!(work->loop_ns > 0)) {
-		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_GAP; id++)
+		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_CALLS; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "only part of the run is in scope");
 		return;
 	}
@@ -295,6 +268,5 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	outside_put_names(work, named_ns);
 	outside_put_rest(work, rest_ns);
 	outside_put_fast(work);
-	outside_put_gap(work);
 	outside_put_calls(work);
 }

@@ -252,7 +252,7 @@ static void places_put_operator(struct dw_facts_work *work, enum dw_fact_id id, 
 static void places_put_operators(struct dw_facts_work *work, double steps_ns)
 {
 	static const enum dw_fact_id ids[] = {
-		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_SYNCHRONISING,
+		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_SYNCHRONISING,
 		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_CLEARS,  DW_FACT_OPERATORS_ELEMENTWISE,
 		DW_FACT_OPERATORS_FLOAT64,
 	};
@@ -288,7 +288,6 @@ static void places_put_largest(struct dw_facts_work *work)
 	fact = dw_fact_set_share(work, DW_FACT_PLACES_LARGEST, largest_ns, work->loop_ns * work->sampled,
 	                         (size_t)place->count);
 	fact->where = places_text(work, place);
-	dw_fact_set(work, DW_FACT_PLACES_LARGEST_COUNT, (double)place->count, 1);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_LONGEST, (double)place->longest_ns, 1);
 }
 

@@ -1,4 +1,5 @@
 /* Facts of the run: its length, and how it was recorded. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +99,6 @@ static void run_put_trace(struct dw_facts_work *work)
 	uint32_t categories = dw_model_categories(work->model);
 	bool torch = dw_facts_meta(work, DW_KEY_TORCH_VERSION) != NULL;
 	bool foreign = work->source->file_count && work->source->files[0].foreign;
-	struct dw_fact *fact;
 
 	for (size_t i = 0; !work->loop && i < work->source->process_count; i++)
 		work->python |= (work->source->processes[i].flags & DW_PROCESS_PYTHON) != 0;
@@ -106,12 +106,9 @@ static void run_put_trace(struct dw_facts_work *work)
 	work->facts->framework = run_find_framework(work, categories, torch);
 	dw_fact_set(work, DW_FACT_TRACE_PYTHON, work->python, 1);
 	dw_fact_set(work, DW_FACT_TRACE_TORCH, torch, 1);
-	fact = dw_fact_set(work, DW_FACT_TRACE_FRAMEWORK, work->facts->framework, 1);
-	fact->note = dw_facts_framework_name(work->facts->framework);
-	dw_fact_set(work, DW_FACT_TRACE_FOREIGN, foreign, 1);
+	dw_fact_set(work, DW_FACT_TRACE_FRAMEWORK, work->facts->framework, 1)->note = dw_facts_framework_name(work->facts->framework);
 	dw_fact_set(work, DW_FACT_TRACE_FUNCTIONS, (categories & DW_FACTS_CATEGORY(FUNCTION)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_SHAPES, run_has_shapes(work), 1);
-	dw_fact_set(work, DW_FACT_TRACE_LAYERS, (categories & DW_FACTS_CATEGORY(LAYER)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_MEMORY, (categories & DW_FACTS_CATEGORY(ALLOCATION)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_DEVICE_UNSEEN, run_device_unseen(work, categories), 1);
 }
@@ -130,28 +127,18 @@ static void run_put_delay(struct dw_facts_work *work)
 
 void dw_facts_of_run(struct dw_facts_work *work)
 {
-	const struct dw_source_process *process = NULL;
 	size_t ranks = work->steps->process_count;
-	double start_ns = 0, end_ns = (double)work->source->end_ns, wall_ns;
+	double start_ns = 0, end_ns = (double)work->source->end_ns;
 
 	if (work->loop) {
-		process = &work->source->processes[work->source->threads[work->loop->thread].process];
+		const struct dw_source_process *process = &work->source->processes[work->source->threads[work->loop->thread].process];
+
 		start_ns = (double)process->start_ns;
-		end_ns = (double)process->end_ns;
-		if (end_ns < (double)work->loop->end_ns)
-			end_ns = (double)work->loop->end_ns;
+		end_ns = fmax((double)process->end_ns, (double)work->loop->end_ns);
 	}
-	wall_ns = end_ns - start_ns;
-	dw_fact_set(work, DW_FACT_RUN_WALL, wall_ns, 1);
-	dw_fact_set_share(work, DW_FACT_RUN_RECORDED, dw_model_coverage(work->model), 1, 1);
+	dw_fact_set(work, DW_FACT_RUN_WALL, end_ns - start_ns, 1);
 	dw_fact_set(work, DW_FACT_RUN_LOOPS, (double)work->steps->thread_count, 1);
 	dw_fact_set(work, DW_FACT_RUN_RANKS, (double)ranks, 1);
 	run_put_delay(work);
 	run_put_trace(work);
-	if (!process || !(work->loop_ns > 0))
-		return;
-	dw_fact_set(work, DW_FACT_RUN_START_UP_NS, (double)work->loop->start_ns - start_ns, 1);
-	dw_fact_set_share(work, DW_FACT_RUN_START_UP, (double)work->loop->start_ns - start_ns, wall_ns, 1);
-	dw_fact_set_share(work, DW_FACT_RUN_LOOP, work->loop_ns, wall_ns, 1);
-	dw_fact_set_share(work, DW_FACT_RUN_END, end_ns - (double)work->loop->end_ns, wall_ns, 1);
 }

@@ -97,9 +97,9 @@ static double samples_in_native(const struct dw_facts_work *work, struct samples
 	return weight;
 }
 
-/* The function of Python with most time, and with `engine` the part of the time in which no code of Python runs: the engine
- * of autograd, products of NumPy, or memory that is returned. */
-static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
+/* The function of Python with most time, and the part of the time in which no code of Python runs: the engine of autograd,
+ * products of NumPy, or memory that is returned. */
+static void samples_put_python(struct dw_facts_work *work, struct samples_part part)
 {
 	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = dw_facts_sample_wanted, .context = &part };
 	const struct dw_hot_row *top = NULL;
@@ -111,15 +111,14 @@ static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, s
 	for (size_t i = 0; i < hot.count; i++) {
 		const struct dw_hot_row *row = &hot.rows[i];
 
-		if (engine && samples_is_engine(row))
+		if (samples_is_engine(row))
 			in_engine += (double)row->self;
 		else if (!top && row->file)
 			top = row;
 	}
-	if (engine)
-		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_native(work, part)));
+	samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_native(work, part)));
 	hot.weight -= (uint64_t)in_engine;
-	samples_put(work, id, &hot, top, top ? (double)top->self : 0);
+	samples_put(work, DW_FACT_SAMPLES_PYTHON, &hot, top, top ? (double)top->self : 0);
 	dw_hot_reset(&hot);
 }
 
@@ -173,11 +172,10 @@ static void samples_put_loop(struct dw_facts_work *work)
 
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
-	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
-		DW_FACT_SAMPLES_ENGINE,
-		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_LOADER_THREADS, DW_FACT_SAMPLES_LOOP };
+	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_PYTHON, DW_FACT_SAMPLES_ENGINE,
+		DW_FACT_SAMPLES_UNNAMED, DW_FACT_LOADER_THREADS, DW_FACT_SAMPLES_LOOP };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
-	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part, between = part;
+	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part;
 	uint64_t count = 0;
 
 	work->failed |= !samples;
@@ -189,18 +187,11 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	for (size_t i = 0; i < samples->count; i++)
 		count += dw_facts_sample_wanted(&part, &samples->rows[i]) ? samples->rows[i].count : 0;
 	dw_fact_set(work, DW_FACT_SAMPLES_STEP, (double)count / (double)(work->loop->count ? work->loop->count : 1), count);
-	samples_put_top(work, DW_FACT_SAMPLES_FUNCTION, part);
 	python.between = true;
 	python.shares = 1u << DW_SHARE_PYTHON;
-	samples_put_python(work, DW_FACT_SAMPLES_PYTHON, python, true);
+	samples_put_python(work, python);
 	unnamed.shares = 1u << DW_SHARE_OTHER;
 	samples_put_top(work, DW_FACT_SAMPLES_UNNAMED, unnamed);
-	between.in_step = false;
-	between.between = true;
-	if (work->python)
-		samples_put_python(work, DW_FACT_SAMPLES_BETWEEN, between, false);
-	else
-		samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between);
 	samples_put_loader(work);
 	samples_put_loop(work);
 }

@@ -78,7 +78,7 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 
 /* What steps take beyond usual ones, without waits for a CPU. */
 struct excess {
-	double ns, length_ns, parts[DW_PART_COUNT];
+	double ns, parts[DW_PART_COUNT];
 	double delay_ns;          /* besides: waiting for a CPU */
 	double cpu_ns, others_ns; /* CPU time of the thread, and of the process's other threads */
 	double slow_ns;           /* largest slow_extra_ns */
@@ -99,7 +99,6 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 		if (!(work->roles[i] & role))
 			continue;
 		excess.count++;
-		excess.length_ns += steady_length(step);
 		excess.ns += dw_facts_divide_running(work, step, parts) - length;
 		excess.delay_ns += dw_facts_delay(work, step) - delay;
 		excess.cpu_ns += work->usages[i].cpu_ns;
@@ -172,7 +171,6 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 	struct excess outliers = steady_excess(work, DW_ROLE_OUTLIER);
 
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
-	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
 	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, steady_loop_ns(work));
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);

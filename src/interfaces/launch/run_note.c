@@ -13,7 +13,6 @@
 #include "base/system/proc.h"
 #include "format/keys.h"
 #include "format/perf_event.h"
-#include "machine/bandwidth.h"
 #include "machine/machine.h"
 #include "machine/peak.h"
 #include "record/cost.h"
@@ -77,8 +76,6 @@ void dw_run_note_peaks(void)
 	         "%.1f GFLOP/s", peak.vectors, peak.threads, peak.threads == 1 ? "" : "s",
 	         peak.one_thread / 1e9);
 	dwell_meta("peak_flops_measured_as", text);
-	snprintf(text, sizeof text, "%.0f", dw_bandwidth_measure());
-	dwell_meta_json("host.bandwidth", text);
 }
 
 void dw_run_allow_counters(void)

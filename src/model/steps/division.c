@@ -248,10 +248,8 @@ void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
 			division_row(division, row)->outside_count++;
 		return;
 	}
-	if (division->set & BIT(DATA)) {
-		division->sums.data_operator_count++;
+	if (division->set & BIT(DATA))
 		return;
-	}
 	set = division_keep_inner_phase(division, division->set);
 	division->sums.operator_count++;
 	division->sums.called_count += division->classes_open[DW_CLASS_OPERATOR] == 1 && !(set & BIT(BACKWARD));
@@ -273,8 +271,7 @@ static __attribute__((noinline)) void division_make_plan(struct dw_shares_pass *
 	plan.wholes = ((division->set & ~BIT(OPTIMIZER)) | (set & BIT(OPTIMIZER))) >> DW_SHARE_OPTIMIZER &
 	              ((1u << DW_WHOLE_COUNT) - 1);
 	plan.closure = division->set & BIT(OPTIMIZER) && !(set & BIT(OPTIMIZER));
-	plan.data = !idle && division->set & BIT(DATA);
-	plan.operators = !idle && !plan.data;
+	plan.operators = !idle && !(division->set & BIT(DATA));
 	plan.usual = plan.operators && step->usual;
 	plan.lazy = !plan.usual && !plan.sampled;
 	plan.backward = idle && set & BIT(BACKWARD) && !(set & ~PHASES);
@@ -294,8 +291,6 @@ static void division_give_step(struct dw_shares_pass *division, uint64_t from, u
 	for (uint32_t left = plan->wholes; left; left &= left - 1)
 		division->sums.whole_ticks[__builtin_ctz(left)] += ticks;
 	division->sums.closure |= plan->closure;
-	if (plan->data)
-		division->sums.data_operator_ticks += ticks;
 	if (plan->operators)
 		division->sums.operator_ticks += ticks;
 	if (plan->usual)
@@ -416,9 +411,7 @@ static void division_add_sums(struct dw_step_sums *to, const struct dw_step_sums
 	for (unsigned whole = 0; whole < DW_WHOLE_COUNT; whole++)
 		to->whole_ticks[whole] += from->whole_ticks[whole];
 	to->operator_ticks += from->operator_ticks;
-	to->data_operator_ticks += from->data_operator_ticks;
 	to->operator_count += from->operator_count;
-	to->data_operator_count += from->data_operator_count;
 	to->called_count += from->called_count;
 	to->optimizer_count += from->optimizer_count;
 	to->closure |= from->closure;

@@ -36,7 +36,7 @@ struct dw_shares_worker {
 /* Where time in a step is added while the same kinds of ranges are open. */
 struct dw_division_plan {
 	bool stale;              /* ranges or the step have changed: it is to be made again */
-	bool operators, data;    /* to the operators' time; to that of operators for data */
+	bool operators;          /* to the operators' time, without those for data */
 	bool usual, sampled;     /* to the innermost operator's row; to the innermost range's self time */
 	bool closure;            /* an optimizer's step runs forward or backward */
 	bool lazy;               /* neither of these: it is enough to add the time when the plan ends */

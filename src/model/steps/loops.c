@@ -104,9 +104,7 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
 		step->whole_ns[i] = dw_source_span_ns(clock, ticks->whole_ticks[i]);
 	step->operator_ns = dw_source_span_ns(clock, ticks->operator_ticks);
-	step->data_operator_ns = dw_source_span_ns(clock, ticks->data_operator_ticks);
 	step->operator_count = (uint32_t)ticks->operator_count;
-	step->data_operator_count = (uint32_t)ticks->data_operator_count;
 	step->called_count = (uint32_t)ticks->called_count;
 	step->optimizer_count = (uint32_t)ticks->optimizer_count;
 	step->closure = ticks->closure;

@@ -33,8 +33,8 @@ struct dw_step_sums {
 	uint64_t share_ticks[DW_SHARE_COUNT];
 	/* Whatever share the time has. By enum dw_whole: while such a range is open. */
 	uint64_t whole_ticks[DW_WHOLE_COUNT];
-	uint64_t operator_ticks, data_operator_ticks; /* in an operator; outside and in data loading */
-	uint64_t operator_count, data_operator_count; /* operators that began in the step; the same */
+	uint64_t operator_ticks; /* in an operator, outside data loading */
+	uint64_t operator_count; /* of these, those that began in the step */
 	uint64_t called_count;                        /* of operator_count, not in another one and not in backward */
 	uint64_t optimizer_count;                     /* of operator_count, in the optimizer */
 	bool closure;                                 /* the optimizer ran forward or backward */

@@ -33,9 +33,8 @@ struct dw_step {
 	uint32_t part_count;
 	uint64_t whole_ns[DW_WHOLE_COUNT];      /* while such a phase is open, with all that is in it; of the optimizer,
 	                                         * without forward and backward in its closure */
-	uint64_t operator_ns, data_operator_ns; /* in operators of the thread: outside data loading,
-	                                         * and in it */
-	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
+	uint64_t operator_ns;    /* in operators of the thread, outside data loading */
+	uint32_t operator_count; /* of these, those that began in the step */
 	uint32_t called_count;                        /* of operator_count, not in another operator and not in backward */
 	uint32_t optimizer_count;                     /* of operator_count, in the optimizer */
 	bool closure;                                 /* the optimizer ran forward or backward */

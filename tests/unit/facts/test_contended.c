@@ -138,7 +138,6 @@ TEST(operators_have_the_times_of_a_fast_step)
 	facts = facts_of();
 	REQUIRE(facts != NULL);
 	CHECK_NEAR(VALUE(facts, OPERATORS_LARGEST), 0.5, 1e-3);
-	CHECK_NEAR(VALUE(facts, OPERATORS_SECOND), 0.5, 1e-3);
 	CHECK_NEAR(VALUE(facts, LOOP_OPERATORS), 1 / 3.0, 1e-3);
 	made_close(&made);
 }

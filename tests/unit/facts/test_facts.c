@@ -86,7 +86,6 @@ TEST(slow_first_steps_are_the_warm_up)
 	const struct dw_facts *facts = facts_of();
 	REQUIRE(facts != NULL);
 	CHECK_EQ(VALUE(facts, STEP_WARM_UP), 3);
-	CLOSE(VALUE(facts, STEP_WARM_UP_NS), 400e6);
 	CLOSE(VALUE(facts, STEP_WARM_UP_EXCESS), 370.0 / (330 + 60 + 480));
 	CHECK_STR(facts->at[DW_FACT_STEP_WARM_UP_EXCESS].note, "python");
 	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 0);
@@ -205,7 +204,6 @@ TEST(time_outside_steps_is_divided)
 	CLOSE(VALUE(facts, LOOP_LOGGING), 20 * 4 / 2020.0);
 	CLOSE(VALUE(facts, LOOP_PYTHON), 20 * 10 / 2020.0);
 	CHECK_EQ(VALUE(facts, LOOP_EVALUATIONS), 20);
-	CLOSE(VALUE(facts, LOOP_GAP), 80e6);
 	made_close(&made);
 }
 
@@ -521,7 +519,6 @@ TEST(waits_for_a_cpu_between_steps_are_no_work)
 	CLOSE(VALUE(facts, LOOP_STEPS), 800 / 990.0);
 	CLOSE(VALUE(facts, LOOP_WAITING), 0);
 	CHECK_NEAR(VALUE(facts, LOOP_UNNAMED), 19 * 4 / 990.0, 1e-3);
-	CHECK_NEAR(VALUE(facts, LOOP_FAULTS), 19 * 300 / 20.0, 1);
 	made_close(&made);
 }
 
@@ -569,7 +566,6 @@ TEST(functions_that_log_count_with_what_they_call)
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, LOOP_LOGGING_ALL), 0.4);
 	CHECK_STR(facts->at[DW_FACT_LOOP_LOGGING_ALL].name, "Logger.info");
-	CHECK_EQ(VALUE(facts, RUN_FUNCTIONS), 2);
 	made_close(&made);
 }
 
@@ -644,7 +640,6 @@ TEST(memory_that_grows)
 	CLOSE(VALUE(facts, MEMORY_PEAK), 40.0 * (1 << 20));
 	CHECK(VALUE(facts, MEMORY_GROWTH) > 0.9 * (1 << 20) && VALUE(facts, MEMORY_GROWTH) < 1.1 * (1 << 20));
 	CHECK_STR(facts->at[DW_FACT_MEMORY_GROWTH].name, "aten::normal_");
-	CLOSE(VALUE(facts, MEMORY_ALLOCATIONS), 1);
 	made_close(&made);
 }
 

@@ -178,8 +178,6 @@ TEST(a_loop_has_its_operators_and_the_time_between_its_steps)
 	CHECK_EQ(steps->steps[1].whole_ns[DW_WHOLE_BACKWARD], 0);
 	CHECK_EQ(steps->steps[1].operator_ns, 8 * ms);
 	CHECK_EQ(steps->steps[1].operator_count, 2);
-	CHECK_EQ(steps->steps[1].data_operator_ns, 2 * ms);
-	CHECK_EQ(steps->steps[1].data_operator_count, 1);
 	check_sums(steps);
 	made_close(&made);
 }

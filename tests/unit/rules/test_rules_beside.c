@@ -80,7 +80,7 @@ TEST(allocation_comes_before_time_in_no_range)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.25 }, { DW_FACT_STEP_NAMED, 0.75 }, { DW_FACT_TRACE_PYTHON, 0 },
-	                     { DW_FACT_TRACE_TORCH, 0 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
+	                     { DW_FACT_TRACE_TORCH, 0 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }));
 	at.facts.framework = DW_FACTS_C;
 	made_cells(&at, MADE_CELLS(CELL(RUNS, ALLOCATES, 0.07, .function = "simulate"),
 	                           CELL(RUNS, FREES, 0.05, .function = "simulate"), CELL(RUNS, OWN, 0.13)));

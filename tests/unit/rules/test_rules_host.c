@@ -79,7 +79,7 @@ TEST(the_time_between_steps_may_be_what_changes)
 	struct made at;
 
 	made_begin(&at,
-	           MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }, { DW_FACT_SAMPLES_BETWEEN, 0.5 }));
+	           MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.2));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
