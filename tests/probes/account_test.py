@@ -125,7 +125,7 @@ def refused(folder, program):
 def first_samples(folder):
     """The first sample comes while another part registers the process, or shortly before or after."""
     silent = []
-    for hertz in range(60, 125, 3):  # the first sample comes after 16 to 8 ms, in steps of some 0.3 ms
+    for hertz in range(60, 125):
         trace = os.path.join(folder, "first.dwell")
         run(trace, sys.executable, "-c", COLLECTS, options=["--sample", str(hertz)])
         if not report(trace, "--view", "hot"):
