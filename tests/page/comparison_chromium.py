@@ -53,7 +53,7 @@ PAGES = {
     "accepted": (["--accept", "machine,versions", "before0", "before1", "--", "other0"], 0),
     "two runs": (["before0", "after0"], 0),
     "hostile": (["hostile0", "hostile1"], 0),
-    "failing": (["--fail-on", "5%", "before0", "before1", "before2", "--", "after0", "after1", "after2"], 3),
+    "failing": (["--fail-on", "5", "before0", "before1", "before2", "--", "after0", "after1", "after2"], 3),
 }
 
 

@@ -22,14 +22,14 @@ struct diff_request {
 	struct dwell_print_options print;
 };
 
-/* Parses "5%" or "2.5%". */
+/* Parses "5%", "2.5%" or "5". */
 static bool diff_parse_percent(const char *text, double *ratio)
 {
 	char *end;
 	double value = strtod(text, &end);
 
 	*ratio = value / 100;
-	if (end != text && strcmp(end, "%") == 0 && value >= 0 && value <= 1000)
+	if (end != text && (!*end || strcmp(end, "%") == 0) && value >= 0 && value <= 1000)
 		return true;
 	dw_say("--fail-on takes a percentage of 0%% or more, as 5%%; not '%s'", text);
 	return false;
