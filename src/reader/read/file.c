@@ -87,8 +87,8 @@ static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 			                    "creation was interrupted looks like this)", file->path);
 		file_guess(file, what);
 		if (file_is_script(file->path))
-			return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is a script, and no dwell trace: 'dwell %s' records it", file->path,
-			                    file->path);
+			return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is a script, and no dwell trace: 'dwell %s' records it",
+			                    file->path, file->path);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path, *what ? ": " : "", what);
 	}
 	if (file->size_bytes >= least && head->byte_order != DW_BYTE_ORDER)
