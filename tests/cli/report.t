@@ -24,6 +24,21 @@ $ echo hello > text.dwell && dwell report text.dwell
 2> dwell: text.dwell is not a dwell trace: it looks like text
 [1]
 
+$ echo 'import torch' > train.py && dwell report train.py
+2> dwell: train.py is a script, and no dwell trace: 'dwell train.py' records it
+[1]
+
+$ dwell report train.dwell --view threads -o threads.pdf && dwell report train.dwell --view threads -o threads.txt && cmp threads.pdf threads.txt
+2> dwell: threads.pdf: no format has the ending .pdf, so it is text (--format has the others)
+
+$ dwell diff train.dwell
+2> dwell: one trace is given, and a comparison needs two: dwell diff BEFORE... -- AFTER...
+[2]
+
+$ dwell diff train.dwell nosteps.dwell text.dwell
+2> dwell: 3 traces are given and no '--' between those before and those after a change: dwell diff BEFORE... -- AFTER...
+[2]
+
 $ : > nil.dwell && dwell report nil.dwell
 2> dwell: nil.dwell is empty: nothing was recorded into it
 [1]

@@ -123,7 +123,7 @@ $ dwell report train.dwell --view sequence --sort nothing
 [2]
 
 $ trace ranks && dwell report ranks.dwell --view sequence --limit 3
-10 iterations of 7.00 ms on average.
+10 iterations of 7.00 ms on average from begin to end.
 
 operator       OP_ID  iterations    mean     min     max     p99    std  of a step  drift
 all_reduce         0          10  1.50ms  1.00ms  2.00ms  2.00ms  527us      21.4%

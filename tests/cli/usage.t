@@ -248,7 +248,7 @@ Options of views and layouts:
   csv   comma-separated values, raw
   json  one document, raw values
   md    Markdown tables
-  html  tables for a notebook or a page
+  html  a page for a browser, or tables for a notebook
 
 Examples:
   dwell report

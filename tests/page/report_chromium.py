@@ -64,6 +64,9 @@ def many_threads(count=250):
             "".join(f"stream {i} thread={i}\nat {i}us begin zone work\n+5ms end\n" for i in range(1, count + 1)))
 
 
+TWINS = ("process 1 pid=4100 name=twins\nthread 1 process=1 tid=4101 name=work\nthread 2 process=1 tid=4100 name=work\nstream 1 thread=1\nat 1ms begin zone inner\n+9ms end\n"
+         "stream 2 thread=2\nat 0 begin zone outer\n+20ms end\n")
+
 MADE = {
     "empty": HEAD,
     "one": HEAD + step(0, "conv"),
@@ -71,6 +74,7 @@ MADE = {
     "hostile": hostile(),
     "threads": many_threads(),
     "ranks": ranks(),
+    "twins": TWINS,
 }
 PLANTED = {"loader": "loader workers cannot keep up", "checkpoint": "Checkpoints take", "lock": "The program waits"}
 passes = failures = 0
@@ -118,6 +122,7 @@ def see(browser, name, page, verdict):
         cut = browser.js("[...document.querySelectorAll('.parts .label')].filter((e) => { const [word, number] = e.children, box = e.getBoundingClientRect(), at = number.getBoundingClientRect();"
                          " return e.clientWidth && at.width && at.top < box.bottom - 2 && (at.right > box.right || word.scrollWidth > word.clientWidth) }).map((e) => e.textContent)")
         check(f"{name}: no label is cut within a number, {width} pixels", not cut, cut)
+        see_tables(browser, name, width)
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     check(f"{name}: there within a second", ready < 1000, ready)
     check(f"{name}: no errors", not browser.errors(), str(browser.errors())[:500])
@@ -127,6 +132,57 @@ def see(browser, name, page, verdict):
     check(f"{name}: each panel shows something", not empty, empty)
     title = browser.js("document.querySelector('h1').textContent")
     check(f"{name}: a first sentence", len(title) > 10 and (not verdict or title == verdict) and PLANTED.get(name, "") in title, title, verdict)
+
+
+def see_tables(browser, name, width):
+    """No column of a table is cut, and no bar is under its number; ids are no numbers of things."""
+    cut = browser.js("[...document.querySelectorAll('.scroll')].filter((e) => e.clientWidth && e.scrollWidth > e.clientWidth + 1).map((e) => `${e.ariaLabel}: ${e.scrollWidth} of ${e.clientWidth}`)")
+    check(f"{name}: no table is cut, {width} pixels", not cut, cut)
+    under = browser.js("""[...document.querySelectorAll('td.bar')].filter((e) => { const text = document.createRange(), box = e.getBoundingClientRect(), style = getComputedStyle(e);
+      text.selectNodeContents(e);
+      return box.width && box.left + parseFloat(style.backgroundPositionX) + parseFloat(e.style.getPropertyValue('--bar')) * (box.width - 6 * parseFloat(style.fontSize)) > text.getBoundingClientRect().left - 2 }).map((e) => e.textContent)""")
+    check(f"{name}: no bar is under its number, {width} pixels", not under, under[:5])
+    ids = browser.js("""[...document.querySelectorAll('table')].flatMap((table) => [...table.tHead.rows[0].cells].flatMap((head, i) =>
+      /^(pid|tid|step)$/.test(head.textContent) ? [...table.tBodies[0].rows].map((row) => row.cells[i].textContent).filter((text) => text.includes(',')) : []))""")
+    check(f"{name}: numbers of processes, threads and steps have no comma", not ids, ids[:5])
+
+
+def see_columns(browser, page):
+    """Where columns are left out the key columns stay, and a button shows all."""
+    browser.open(page, 360, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    browser.settle()
+    heads = "[...document.querySelectorAll('#operators thead th')].map((e) => e.textContent.replace('▼', ''))"
+    few = browser.js(heads)
+    browser.js("[...document.querySelectorAll('#operators .under button')].at(-1).click()")
+    every = browser.js(heads)
+    check("360 pixels: the key columns stay", few[:3] == ["operator", "self/step", "of the loop"], few)
+    check("a button shows all columns", len(every) > len(few) and "p99" in every, every)
+    browser.open(page, 800, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'));document.querySelector('#timeline').scrollIntoView()")
+    browser.wait("document.querySelector('.tl-details')")
+    browser.settle()
+    height = browser.js("document.querySelector('.tl-details').clientHeight")
+    check("800 pixels: what is selected in the timeline is below it", height > 100, height)
+
+
+def see_first(browser, pages):
+    """The first screen: each number once, and no two that contradict each other."""
+    for name in ("loader", "samples", "ranks"):
+        browser.open(pages[name], 1400, 900)
+        browser.js("dispatchEvent(new Event('beforeprint'))")
+        twice = browser.js("[...document.querySelectorAll('.try li')].map((e) => e.textContent).filter((text) => text.split('at most').length > 2)")
+        check(f"{name}: what can be saved is said once", not twice, twice)
+        said = browser.js("/Slowest: step (\\d+)/.exec(document.querySelector('#all-steps')?.parentNode.textContent)?.[1]")
+        first = browser.js("document.querySelector('.slowest button')?.textContent.split(' ')[0]")
+        check(f"{name}: the slowest step is one", name == "ranks" or said is None or said == first, said, first)
+    check("ranks: a mean is called so", browser.js("document.querySelector('#parts').textContent").endswith(", mean of 3 processes, by part"), browser.js("document.querySelector('#parts').textContent"))
+    check("ranks: the evidence is the panel of ranks", browser.js("document.querySelector('.try a').hash") == "#ranks")
+    browser.open(pages["twins"], 1400, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    tracks = browser.js("JSON.parse(document.getElementById('data').textContent).timeline.tracks.map((track) => track.name)")
+    check("threads of one name have their numbers, the main thread first", tracks == ["work [4100]", "work [4101]"], tracks)
+    check("a page without steps has no word of them at its timeline", "step" not in browser.js("document.querySelector('#timeline .look').textContent"))
 
 
 def see_panels(browser, page):
@@ -303,6 +359,8 @@ def main():
                 see_colours(browser, pages["loader"])
                 see_samples(browser, pages["samples"])
                 see_ranks(browser, pages["ranks"])
+                see_columns(browser, pages["loader"])
+                see_first(browser, pages)
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)
             finally:
                 browser.close()

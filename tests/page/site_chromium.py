@@ -79,6 +79,16 @@ def check_page(browser, address, folder, name):
     check(f"{name}: it is as wide as the window", seen["wide"] <= 0, seen["wide"])
 
 
+def check_files(browser, folder):
+    """The site as files: search finds, and half of a narrow window is text."""
+    browser.open(os.path.join(folder, "search.html") + "?q=stragglers", 800, 800)
+    found = browser.wait("document.querySelector('#mkdocs-search-results article a')")
+    check("search finds in a site of files, and nothing is wrong", found and not browser.wrong, browser.wrong)
+    browser.open(os.path.join(folder, "doc/start/pytorch.html"), 800, 800)
+    wide = browser.js("document.querySelector('.wy-nav-content pre').getBoundingClientRect().width")
+    check("800 pixels: code has most of the width", wide > 500, wide)
+
+
 def main():
     if lack():
         print(f"skip site_chromium: {lack()}")
@@ -94,6 +104,7 @@ def main():
                  for name in sorted(os.listdir(os.path.join(ROOT, "doc", at))) if name.endswith(".md")]
         for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", *pages]:
             check_page(browser, address, folder, name)
+        check_files(browser, folder)
         browser.close()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

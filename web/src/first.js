@@ -5,13 +5,16 @@ import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
 import { meaning } from "./words.js";
 
+const PANEL_OF = { stragglers: "ranks" };
+
 /** A sentence of dwell's. "(dwell report --view operators ...)" becomes a link to the panel. */
 export function sentence(text, report) {
   const parts = [];
   let rest = text, match;
   while ((match = /\s*\((?:[^()]*, )?dwell report --view ([a-z]+)[^)]*\)/.exec(rest))) {
     parts.push(name(rest.slice(0, match.index)));
-    if (report.has(match[1])) parts.push(" (see ", h("a", { href: `#${match[1]}` }, match[1]), ")");
+    const panel = PANEL_OF[match[1]] ?? match[1];
+    if (report.has(panel)) parts.push(" (see ", h("a", { href: `#${panel}` }, panel), ")");
     rest = rest.slice(match.index + match[0].length);
   }
   return [...parts, rest ? name(rest) : ""];
@@ -53,16 +56,25 @@ function opening(report, fired) {
   return { ran: first && first.text !== title ? first.text : "", title: title || "This trace holds no ranges.", more: more.map((line) => line.text) };
 }
 
-/** The first one repeats no statement: it is the title of the page. */
-function recommendation(row, isFirst, stepNs, report) {
-  const gain = typeof row.gain_ns === "number" && stepNs ? Math.min(1, row.gain_ns / stepNs) : null;
+/** A hint without what it can save, which has a line and a bar of its own. */
+const withoutGain = (hint) => hint.replace(/: at most [\d.]+ (s|ms|us|ns) (a step|an iteration|in the run)(?= \(|$)/, "");
+
+/** "22.4 of 39.0 ms a step, 57.6%"; what a device can save may be more than a step of the host. */
+function gainOf(ns, whole) {
+  const [, value, unit] = /^(\S+) ?(.*)$/.exec(time(whole.ns)), [, gain, gainUnit] = /^(\S+) ?(.*)$/.exec(time(ns));
+  return ns > whole.ns ? `${gain} ${gainUnit} ${whole.each}` : `${gain}${gainUnit === unit ? "" : ` ${gainUnit}`} of ${value} ${unit} ${whole.each}, ${percent(ns / whole.ns)}`;
+}
+
+/** The first one repeats no statement: it is the title of the page. @param {?{ns: number, each: string}} whole what gains are of */
+function recommendation(row, isFirst, whole, report) {
+  const saves = whole?.ns && typeof row.gain_ns === "number", part = saves && row.gain_ns <= whole.ns ? row.gain_ns / whole.ns : null;
   const range = typeof row.low === "number" && row.high - row.low >= 0.0005 ? ` (95% between ${percent(row.low)} and ${percent(row.high)})` : "";
   return h("li", {},
     isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
-    row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(row.hint), report)) : null,
+    row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(saves ? withoutGain(row.hint) : row.hint), report)) : null,
     h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
-      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)}${row.gain_ns <= stepNs ? ` of ${time(stepNs)}` : ""} a step${row.gain_ns <= stepNs ? `, ${percent(gain)}` : ""}. ` : "", h("span", { class: "rule" }, row.rule)),
-    gain !== null && row.gain_ns <= stepNs ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(gain * 100).toFixed(1)}%` })) : null);
+      saves ? `Saves at most ${gainOf(row.gain_ns, whole)}. ` : "", h("span", { class: "rule" }, row.rule)),
+    part !== null ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(part * 100).toFixed(1)}%` })) : null);
 }
 
 function figures(report, run) {
@@ -77,9 +89,9 @@ function figures(report, run) {
     add("99% are below", time(run.p99_ns));
     if (run.mean_ns) add(ranks > 1 ? "steps a second of each" : "steps a second", count(1e9 / run.mean_ns));
     if (data) add("waits for data", percent(data.share));
-  } else if (run) add("ran for", time(run.wall_ns));
+  }
   if (memory) add("peak memory", bytes(memory));
-  return h("dl", { class: "figures" }, list);
+  return list.length ? h("dl", { class: "figures" }, list) : null;
 }
 
 function trust(report, run) {
@@ -117,11 +129,13 @@ function partsSection(table, id, titleOf, look, hueOf, report) {
 
 function parts(report, hueOf) {
   const steps = report.table("overview", "breakdown"), device = report.table("overview", "device");
-  const host = partsSection(steps || report.table("overview", "wall"), "parts", (all) => `${steps ? device ? "A step of the host, " : "A step of " : ""}${all}, by part`,
+  const mean = /, mean of .*/.exec(steps?.columns[0].label ?? "")?.[0] ?? "";
+  const host = partsSection(steps || report.table("overview", "wall"), "parts", (all) => `${steps ? device ? "A step of the host, " : "A step of " : ""}${all}${mean}, by part`,
     "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute.", hueOf, report);
   const work = partsSection(device, "device-parts", (all) => `A step on the device, ${all}, by part`,
     "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", hueOf, report);
-  const run = partsSection(report.table("overview", "ends"), "run-parts", (all) => `The run, ${all}, by part`,
+  const ends = report.table("overview", "ends");
+  const run = partsSection(ends, "run-parts", (all) => `${upper(ends.columns[0].label)}, ${all}, by part`,
     "The steps are less than half of the run. Look at the widest part before or after them.", hueOf, report);
   const account = report.table("overview", "account"), thread = account && !steps ? partsSection(account, "thread-parts", (all) => `${upper(account.columns[0].label)}, ${all}, by part`,
     "What the thread did, by the kernel's account and by samples. Each moment belongs to one part.", hueOf, report) : null;
@@ -132,13 +146,13 @@ export function firstScreen(report, steps, hueOf) {
   const fired = verdicts(report), { ran, title, more: said } = opening(report, fired);
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const all = linesOf(report.table("verdict"), "head").find((line) => line.label === "ALL"), together = all && `All of this ${all.text}`;
-  const stepNs = report.table("overview", "breakdown") && run ? run.mean_ns : 0;
+  const whole = run?.steps ? report.table("overview", "breakdown") && { ns: run.mean_ns, each: "a step" } : { ns: report.fact("run.wall"), each: "in the run" };
   const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row)).map((row) => row.statement);
   const charted = steps && steps.steps.length > 1, slowest = said.find((text) => text.startsWith("Slowest:")), more = said.filter((text) => text !== slowest || !charted);
   return [
     h("section", { class: "verdict", id: "summary" }, ran ? h("p", { class: "ran" }, sentence(ran, report)) : null, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
-      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
+      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, whole, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),
     charted ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report, run?.p50_ns)) : null,

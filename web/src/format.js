@@ -34,6 +34,7 @@ export function cell(value, unit) {
     case "ratio": return percent(value);
     case "times": return `${three(value)}×`;
     case "1/s": return `${count(value)}/s`;
+    case "": return Number.isInteger(value) ? String(value) : count(value); /* ids and numbers of steps */
     default: return count(value);
   }
 }

@@ -36,6 +36,9 @@ class Report {
 const SUMS = ["phases", "operators", "layers", "tree", "functions", "hot", "actions", "events", "gc", "flops", "kernels"];
 const withSums = (report, [id, title, look, make]) => [id, title, report.ranks > 1 && SUMS.includes(id) ? `${look} Times are sums of ${report.ranks} ranks.` : look, make];
 
+/** What is said of steps alone, where there are none. */
+const withoutSteps = (report, [id, title, look, make]) => [id, title, report.data.steps || id !== "timeline" ? look : "Look for gaps, and for threads that wait for one another. Short events are merged.", make];
+
 /** Whether a panel has anything to show, without making it. */
 function isThere(id, report, steps) {
   if (id === "tree") return report.data.flames.some((flame) => flame.nodes.length > 0);
@@ -60,7 +63,7 @@ function header(data) {
 
 function showReport(data) {
   const report = new Report(data), steps = readSteps(data.steps), hueOf = partHues(report.partNames());
-  const panels = PANELS.filter(([id]) => isThere(id, report, steps)).map((panel) => withSums(report, panel));
+  const panels = PANELS.filter(([id]) => isThere(id, report, steps)).map((panel) => withoutSteps(report, withSums(report, panel)));
   report.ids = new Set(panels.map(([id]) => id));
   const sectionOf = showPage({ title: `${data.trace.program || data.trace.paths[0] || "trace"} - dwell report`, header: header(data), panels, made: [report, steps],
     first: firstScreen(report, steps, hueOf) });

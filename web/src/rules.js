@@ -4,7 +4,7 @@ import { percent } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 
 const text = (name, label = name) => ({ name, label, unit: "", text: 1 });
-const TESTED = [text("question"), { name: "share", label: "share", unit: "ratio", bar: 1 }, text("interval", "95% between"), text("of"), { name: "gain", label: "at most a step", unit: "ns" },
+const TESTED = [text("question"), { name: "share", label: "share", unit: "ratio", bar: 1 }, text("interval", "95% between"), text("of"), { name: "gain", label: "saves at most", unit: "ns" },
   text("found"), text("rule")];
 const UNTESTED = [text("question"), text("missing", "what is missing"), text("rule")];
 

@@ -60,7 +60,7 @@ function laneOrder(steps) {
   return isRanked(steps) ? stragglers(steps).map((item) => item.lane) : steps.lanes.map((_, lane) => lane);
 }
 
-const BETWEEN = "between steps";
+const BETWEEN = "until the next step";
 const USUAL = 1.1; /* times the median: a step that is no longer needs no explanation */
 const HEIGHT = 180, LEFT = 58, BOTTOM = 18, TOP = 8;
 
@@ -100,7 +100,7 @@ function details(steps, step, hueOf, report) {
   if (step.state === 1) words.push("Part of it was not recorded.");
   else if (step.state === 2) words.push("It did not end.");
   else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
-  else if (ratio > USUAL) words.push("No single name explains the difference.");
+  else if (ratio > USUAL && step.own > USUAL * steps.p50_ns) words.push("No single name explains the difference.");
   const inTimeline = report.has("timeline") && step.length > 0
     ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;
   return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);
@@ -151,8 +151,10 @@ export function stepsChart(steps, hueOf, report, median) {
     list = steps.steps.filter((step) => step.lane === index).sort((a, b) => a.begin - b.begin);
     plot.setAttribute("aria-valuemax", Math.max(0, list.length - 1));
     draw();
-    const order = list.map((_, i) => i).sort((a, b) => list[b].length - list[a].length).slice(0, Math.min(5, list.length));
-    slowest.replaceChildren("Slowest: ", ...order.map((i) => h("button", { type: "button", onclick: () => select(i) }, `${list[i].number}`, h("span", {}, ` ${time(list[i].length)}`))));
+    const order = list.map((_, i) => i).sort((a, b) => list[b].own - list[a].own).slice(0, 5), far = list.reduce((most, step, i) => (step.length > list[most].length ? i : most), 0);
+    const choose = (i, ns) => h("button", { type: "button", onclick: () => select(i) }, `${list[i].number}`, h("span", {}, ` ${time(ns)}`));
+    const isApart = list.length > 0 && !order.includes(far) && list[far].length > USUAL * list[order[0]].own;
+    slowest.replaceChildren("Slowest: ", ...order.map((i) => choose(i, list[i].own)), ...(isApart ? ["longest until the next step: ", choose(far, list[far].length)] : []));
     if (order.length) select(order[0]);
   }
   Object.entries({ tabindex: "0", role: "slider", "aria-label": "Steps. Arrow keys go from step to step.", "aria-valuemin": "0", "aria-valuenow": "0" })

@@ -7,7 +7,7 @@ import { meaning } from "./words.js";
 const PARTS_IN = ["overview", "phases", "account", "device"];
 
 const MOST_WIDE = 8; /* columns of a table whose bars take what is left of the page's width */
-const FIRST = 15, FILTER_FROM = 12;
+const FIRST = 15, FEW_MORE = 5, FILTER_FROM = 12;
 
 /** Rows of the data as objects with their column's names. */
 export function rowsOf(table) {
@@ -15,14 +15,19 @@ export function rowsOf(table) {
 }
 
 /** What a view's table is looked at for, besides its bars. */
-const KEYS = { operators: ["self_per_step_ns"], steps: ["why"], dataloader: ["ready"], layers: ["total_ns"], verdict: ["rule"] };
+const KEYS = { operators: ["self_per_step_ns"], steps: ["why", "duration_ns"], dataloader: ["ready"], layers: ["total_ns"], waits: ["thread"], diff: ["difference_ns"], names: ["self_difference_ns"] };
+const SORTED = { operators: "self_per_step_ns" }; /* whose rows come in another order */
 
 /** The column with bars and the view's key column stand next to the names, so that they are seen first. */
 function columnsOf(table) {
   const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
-  const keys = KEYS[table.view] || [], isKey = ({ column }, i) => i > 0 && ((column.bar && column.unit === "ratio") || keys.includes(column.name));
-  return [...columns.slice(0, 1), ...columns.filter(isKey), ...columns.filter((item, i) => i > 0 && !isKey(item, i))];
+  const keys = KEYS[table.title === "names" ? "names" : table.view] || [];
+  columns.forEach((item, i) => { item.isKey = !i || (item.column.bar && item.column.unit === "ratio") || keys.includes(item.column.name); });
+  return [...columns.filter((item) => item.isKey), ...columns.filter((item) => !item.isKey)];
 }
+
+/** The order in which columns are left out where all are too wide: those that a narrow terminal leaves out, then the others, from the right. */
+const leftOutFirst = (columns) => columns.filter((item) => !item.isKey).reverse().sort((a, b) => (b.column.wide ?? 0) - (a.column.wide ?? 0));
 
 const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
 
@@ -69,48 +74,74 @@ function bodyRow(table, columns, row, most) {
   });
 }
 
-/** Column `at` gets bars: the one that the table says, otherwise the first share. */
+/** The column that the table says gets bars. */
 function barScale(table, columns) {
   const most = [];
   if (columns.some(({ column }) => column.signed)) return most;
-  const bar = columns.find(({ column }) => column.bar) || columns.find(({ column, at }) => column.unit === "ratio" && table.rows.every((row) => !(row[at] > 1.0001)));
+  const bar = columns.find(({ column }) => column.bar);
   if (bar) most[bar.at] = Math.max(...table.rows.map((row) => row[bar.at] || 0), bar.column.unit === "ratio" ? 0.001 : 0);
   return most;
+}
+
+/** Leaves out columns until the others fit into the box. @param {{everything: boolean, leftOut: Set, width: number}} state */
+function fit(box, head, columns, state, draw) {
+  const width = box.clientWidth, order = leftOutFirst(columns);
+  if (!width || state.everything || width === state.width) return;
+  state.width = width;
+  state.leftOut.clear();
+  draw();
+  for (let over; (over = box.scrollWidth - width) > 0 && order.length > state.leftOut.size; draw()) {
+    const shown = columns.filter((item) => !state.leftOut.has(item)), widths = new Map([...head.rows[0].cells].map((cell, i) => [shown[i], cell.offsetWidth]));
+    for (const item of order)
+      if (over > 0 && !state.leftOut.has(item)) {
+        state.leftOut.add(item);
+        over -= widths.get(item);
+      }
+  }
 }
 
 /** @param {string} label names the table for screen readers */
 export function tableOf(table, label) {
   const columns = columnsOf(table), totals = table.totals?.some((value, i) => i > 0 && value !== null && !table.columns[i].hidden);
   const most = barScale(table, columns), all = table.rows.map((_, i) => i);
-  const state = { sorted: null, isTree: Boolean(table.depths?.some((depth) => depth > 0)), text: "", shown: FIRST, order: all };
+  const state = { sorted: null, isTree: Boolean(table.depths?.some((depth) => depth > 0)), text: "", shown: FIRST, order: all, leftOut: new Set(), everything: false, width: 0 };
   const head = h("thead"), body = h("tbody"), foot = h("tfoot"), under = h("p", { class: "under" });
-  const status = h("span", { role: "status", class: "status" });
+  const status = h("span", { role: "status", class: "status" }), shownColumns = () => columns.filter((item) => !state.leftOut.has(item));
 
-  function sort(column) {
+  function order(column, ascending) {
     const at = table.columns.indexOf(column);
-    const ascending = state.sorted?.column === column ? !state.sorted.ascending : Boolean(column.text);
     state.sorted = { column, ascending };
     state.order = all.slice().sort((a, b) => compare(table.rows[a][at], table.rows[b][at], ascending));
+  }
+  function sort(column) {
+    order(column, state.sorted?.column === column ? !state.sorted.ascending : Boolean(column.text));
     draw();
-    head.querySelectorAll("button")[columns.findIndex((item) => item.column === column)]?.focus();
+    head.querySelectorAll("button")[shownColumns().findIndex((item) => item.column === column)]?.focus();
   }
   function draw() {
-    const rows = filtered(table, state.order, state.text), cut = table.rows_cut;
+    const rows = filtered(table, state.order, state.text), cut = table.rows_cut, columns = shownColumns();
+    if (rows.length <= state.shown + FEW_MORE) state.shown = Infinity;
     head.replaceChildren(h("tr", {}, columns.map(({ column, at }) => headCell(column, state, sort, Boolean(most[at])))));
     body.replaceChildren(...rows.slice(0, state.shown).map((row) => h("tr", {}, bodyRow(table, columns, row, most))));
     foot.replaceChildren(...(totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
+    head.parentNode?.classList.toggle("barred", most.some(Boolean) && columns.length <= MOST_WIDE);
     status.textContent = state.text ? `${rows.length} of ${table.rows.length} rows` : "";
     under.replaceChildren();
     if (rows.length > state.shown)
       under.append(h("button", { type: "button", onclick: () => { state.shown = Infinity; draw(); } }, `Show all ${rows.length} rows`));
+    if (state.leftOut.size)
+      under.append(h("button", { type: "button", onclick: () => { state.everything = true; state.leftOut.clear(); draw(); } }, `Show all ${columns.length + state.leftOut.size} columns`));
     if (cut && rows.length <= state.shown) under.append(`${cut.toLocaleString("en-US")} smaller rows are not in this file.`);
   }
-  draw();
+  const byKey = !state.isTree && columns.find(({ column }) => column.name === SORTED[table.view]);
+  if (byKey) order(byKey.column, false);
   const filter = table.rows.length >= FILTER_FROM
     ? h("p", { class: "filter" }, h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label}`, spellcheck: "false",
         oninput: (event) => { state.text = event.target.value; state.shown = FIRST; draw(); } }), status)
     : null;
-  return h("div", { class: "table" }, filter,
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${label}, table` },
-      h("table", { "aria-label": label, class: most.some(Boolean) && columns.length <= MOST_WIDE ? "barred" : null }, head, body, foot)), under);
+  const scroll = h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${label}, table` },
+    h("table", { "aria-label": label }, head, body, foot));
+  draw();
+  new ResizeObserver(() => fit(scroll, head, columns, state, draw)).observe(scroll);
+  return h("div", { class: "table" }, filter, scroll, under);
 }

@@ -74,7 +74,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.remedy = {
 			[DW_WORDS_ANY] = "find what this rank does longer than the others: its data, its CPUs, its device",
 		},
-		.look = "dwell report --view steps",
+		.look = "dwell report --view stragglers",
 	},
 	{
 		.id = "communication",

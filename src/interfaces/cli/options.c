@@ -167,6 +167,9 @@ static int option_take_suffix(const struct dw_verb *verb, const char *file,
 	     i < sizeof suffixes / sizeof *suffixes; i++)
 		if (strcasecmp(suffix, suffixes[i][0]) == 0)
 			return take(context, format, suffixes[i][1]);
+	if (format && format->choices && strcmp(format->choices, "@renderers") == 0 && suffix && suffix != file &&
+	    !strchr(suffix, '/') && strcasecmp(suffix, ".txt") != 0)
+		dw_say("%s: no format has the ending %s, so it is text (--format has the others)", file, suffix);
 	return 0;
 }
 

@@ -22,14 +22,14 @@ struct diff_request {
 	struct dwell_print_options print;
 };
 
-/* Parses "5%" or "2.5%". */
+/* Parses "5%", "2.5%" or "5". */
 static bool diff_parse_percent(const char *text, double *ratio)
 {
 	char *end;
 	double value = strtod(text, &end);
 
 	*ratio = value / 100;
-	if (end != text && strcmp(end, "%") == 0 && value >= 0 && value <= 1000)
+	if (end != text && (!*end || strcmp(end, "%") == 0) && value >= 0 && value <= 1000)
 		return true;
 	dw_say("--fail-on takes a percentage of 0%% or more, as 5%%; not '%s'", text);
 	return false;
@@ -106,7 +106,12 @@ static bool diff_parse(const struct dw_verb *verb, int argc, char **argv,
 	operands->counts[0] = (int)dw_options_take(verb, middle, argv, diff_take_option, request);
 	if (middle == argc) {
 		if (operands->counts[0] != 2) {
-			dw_say("%d traces are given and no '--': dwell diff BEFORE... -- AFTER...", operands->counts[0]);
+			if (operands->counts[0] < 2)
+				dw_say("%s trace is given, and a comparison needs two: dwell diff BEFORE... -- AFTER...",
+				       operands->counts[0] ? "one" : "no");
+			else
+				dw_say("%d traces are given and no '--' between those before and those after a change: "
+				       "dwell diff BEFORE... -- AFTER...", operands->counts[0]);
 			return false;
 		}
 		operands->paths[1] = argv + 1;

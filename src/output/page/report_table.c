@@ -59,6 +59,7 @@ static void report_put_columns(struct dw_writer_out *out, const struct dwell_tab
 		DW_PAGE_PUT(out, "#,'label':#,'unit':#", column->name, column->label, units[column->unit]);
 		dw_out_text(out, column->type == DW_CELL_TEXT ? ",\"text\":1" : "");
 		dw_out_text(out, column->bar ? ",\"bar\":1" : "");
+		dw_out_text(out, column->wide_only ? ",\"wide\":2" : column->not_narrow ? ",\"wide\":1" : "");
 		dw_out_text(out, column->data_only ? ",\"hidden\":1}" : "}");
 	}
 	dw_out_text(out, "]");

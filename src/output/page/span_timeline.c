@@ -211,27 +211,56 @@ static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track
 	dw_out_text(out, "}");
 }
 
-static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
-                                 bool *any)
+static bool timeline_has_tracks(const struct dw_page_spans *spans, uint32_t thread)
+{
+	bool has = false;
+
+	for (unsigned k = 0; k < DW_TRACKS_OF_THREAD; k++)
+		has |= spans->tracks[dw_span_track_of(thread, k)].items != 0;
+	return has;
+}
+
+/* A thread's name, with its number if another thread of the process that is shown has the same name. */
+static void timeline_write_thread(char *to, size_t size, const struct dw_page_spans *spans, uint32_t thread)
+{
+	const struct dw_source_thread *threads = spans->source->threads, *of = &threads[thread];
+	bool twice = false;
+
+	for (uint32_t i = 0; i < spans->source->thread_count && !twice; i++)
+		twice = i != thread && threads[i].process == of->process && strcmp(threads[i].name, of->name) == 0 &&
+		        timeline_has_tracks(spans, i);
+	snprintf(to, size, twice ? "%.180s [%u]" : "%.180s", of->name, of->tid);
+}
+
+static void timeline_put_thread(const struct dw_page_spans *spans, uint32_t thread, uint32_t process, struct dw_writer_out *out,
+                                bool *any)
 {
 	static const char *const kinds[] = { "steps", "thread", "handlers", "thread" };
 	static const char *const more[] = { "", "", " (signal handlers)", " (samples)" };
-	char name[256];
+	char whole[200], name[256];
 
-	/* Threads with steps come first. */
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < spans->source->thread_count; i++) {
-			const struct dw_source_thread *thread = &spans->source->threads[i];
+	timeline_write_thread(whole, sizeof whole, spans, thread);
+	for (unsigned k = 0; k < DW_TRACKS_OF_THREAD; k++) {
+		if (!spans->tracks[dw_span_track_of(thread, k)].items)
+			continue;
+		snprintf(name, sizeof name, "%s%s", k == DW_TRACK_STEPS ? "steps" : whole, more[k]);
+		timeline_put_track(spans, dw_span_track_of(thread, k), kinds[k], name, process, out, any);
+	}
+}
+
+/* Threads with steps come first, then the main thread. */
+static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process, struct dw_writer_out *out,
+                                 bool *any)
+{
+	const struct dw_source *source = spans->source;
+
+	for (unsigned pass = 0; pass < 3; pass++)
+		for (uint32_t i = 0; i < source->thread_count; i++) {
 			bool steps = spans->tracks[dw_span_track_of(i, DW_TRACK_STEPS)].items != 0;
+			bool main = source->threads[i].tid == source->processes[process].pid;
 
-			if (thread->process != process || steps == (pass == 1))
-				continue;
-			for (unsigned k = 0; k < DW_TRACKS_OF_THREAD; k++) {
-				if (!spans->tracks[dw_span_track_of(i, k)].items)
-					continue;
-				snprintf(name, sizeof name, "%.200s%s", k == DW_TRACK_STEPS ? "steps" : thread->name, more[k]);
-				timeline_put_track(spans, dw_span_track_of(i, k), kinds[k], name, process, out, any);
-			}
+			if (source->threads[i].process == process && pass == (steps ? 0 : main ? 1 : 2))
+				timeline_put_thread(spans, i, process, out, any);
 		}
 }
 

@@ -12,7 +12,7 @@ static const struct dw_renderer renderers[] = {
 	{ "csv", "comma-separated values, raw", false, dw_render_csv },
 	{ "json", "one document, raw values", false, dw_render_json },
 	{ "md", "Markdown tables", true, dw_render_markdown },
-	{ "html", "tables for a notebook or a page", true, dw_render_html },
+	{ "html", "a page for a browser, or tables for a notebook", true, dw_render_html },
 };
 #define RENDERERS (sizeof renderers / sizeof *renderers)
 

@@ -68,6 +68,11 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 #define DW_VIEW_SHORT_NAME 400u
 void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_SHORT_NAME], char line[200]);
 
+/* Writes whose the steps are: " of 4 processes"; "" if one thread has all of them. */
+void dw_view_write_where(const struct dw_steps *steps, char *to, size_t size);
+/* Writes what the shares of a run's parts are of: "the run", or "the run of rank 0 python" if several threads have steps. (ends.c) */
+void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run *run, char *to, size_t size);
+
 /* Puts "train.py: 40 steps in 853 ms, 21.3 ms a step (p50 ...)" above the table; `program` is "train.py: " or "". The mean is displayed
  * like this time; 0: like itself. If the
  * figures per step are not of all steps, a further sentence says of which. */

@@ -57,12 +57,21 @@ void dw_view_until_end(struct dw_model *model, char *to, size_t size)
 		ends_write_parts(to, size, account);
 }
 
+void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run *run, char *to, size_t size)
+{
+	const struct dw_steps *steps = dw_model_steps(model, NULL);
+	char name[256];
+
+	snprintf(to, size, "the run");
+	if (steps && steps->thread_count > 1)
+		snprintf(to, size, "the run of %s", dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
+}
+
 void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_account_run *run = dw_view_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
-	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	enum dw_account_phase phase;
-	char parts[1200], name[256], whose[300] = "the run";
+	char parts[1200], whose[300];
 	double ns;
 
 	if (!run)
@@ -72,9 +81,7 @@ void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
 		return; /* a rule has it */
 	ns = dw_account_phase_ns(run, phase);
 	ends_write_parts(parts, sizeof parts, run->phases[phase]);
-	if (steps && steps->thread_count > 1)
-		snprintf(whose, sizeof whose, "the run of %s",
-		         dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
+	dw_view_write_whose_run(model, run, whose, sizeof whose);
 	dw_table_say(table, DW_LABEL_SLOW, "Start-up takes %.0f%% of %s (%s)%s%s.",
 	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }

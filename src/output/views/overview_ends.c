@@ -93,6 +93,7 @@ struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct 
 	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
 	size_t count = run ? dw_account_run_parts(run, parts) : 0;
 	struct dwell_table *table;
+	char whose[300];
 
 	if (!run ||
 	    !(dw_account_is_divided(run->phases[DW_ACCOUNT_START]) || dw_account_is_divided(run->phases[DW_ACCOUNT_END])))
@@ -101,6 +102,9 @@ struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct 
 	if (!table)
 		return NULL;
 	table->part = "ends";
+	dw_view_write_whose_run(overview->model, run, whose, sizeof whose);
+	table->columns[0].label = dw_arena_printf(&table->arena, "%s", whose);
+	table->failed |= !table->columns[0].label;
 	for (size_t i = 0; i < count;) {
 		struct dw_account_run_part rest = { .phase = parts[i].phase, .words = "smaller parts" };
 

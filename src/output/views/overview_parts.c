@@ -56,6 +56,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	struct dwell_table *table;
 	size_t named_end;
 	double least, whole_ns;
+	char where[96];
 
 	if (overview->steps->share_ns[DW_SHARE_OTHER] == overview->steps->recorded_ns)
 		return NULL; /* there are no parts, as often in the traces of other profilers */
@@ -66,6 +67,10 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	if (!table)
 		return NULL;
 	table->part = "breakdown";
+	dw_view_write_where(overview->steps, where, sizeof where);
+	if (*where)
+		table->columns[0].label = dw_arena_printf(&table->arena, "a step, mean%s", where);
+	table->failed |= !table->columns[0].label;
 	whole_ns = parts->ns - parts->no_cpu_ns;
 	named_end = parts->part_count - parts->unnamed;
 	least = named_end > MOST_PARTS ? SMALL_OF_MANY : DW_OVERVIEW_NOTHING;

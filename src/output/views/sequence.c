@@ -153,7 +153,7 @@ static void sequence_say_iterations(struct dwell_table *table, const struct dw_s
 		snprintf(skipped, sizeof skipped, "; the first one is left out");
 	else if (sequence->skipped)
 		snprintf(skipped, sizeof skipped, "; the first %s are left out", dw_text_count((int64_t)sequence->skipped).at);
-	dw_table_head(table, "%s iteration%s of %s on average%s.", dw_text_count((int64_t)sequence->iterations).at,
+	dw_table_head(table, "%s iteration%s of %s on average from begin to end%s.", dw_text_count((int64_t)sequence->iterations).at,
 	              dw_text_plural(sequence->iterations), dw_text_ns(sequence->iteration_ns, " ").at, skipped);
 }
 

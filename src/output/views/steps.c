@@ -22,7 +22,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct steps_row, step, "step", NONE, INT),
 	DW_FIELD(struct steps_row, thread, "thread", NONE, TEXT, .text_only = SEVERAL_THREADS),
 	DW_FIELD(struct steps_row, start_ns, "start", NS, INT, .wide_only = true),
-	DW_FIELD(struct steps_row, duration_ns, "duration", NS, INT),
+	DW_FIELD(struct steps_row, duration_ns, "duration", NS, INT, .bar = true),
 	/* from its begin to the next step's */
 	DW_FIELD(struct steps_row, until_next_ns, "until next", NS, INT, .wide_only = true),
 	DW_FIELD(struct steps_row, of_median, "of median", TIMES, REAL, .wide_only = true),

@@ -22,7 +22,7 @@ static const struct dw_column verdict_columns[] = {
 	DW_FIELD(struct verdict_cells, low, "from", RATIO, REAL),
 	DW_FIELD(struct verdict_cells, high, "to", RATIO, REAL),
 	DW_FIELD(struct verdict_cells, of, "of", NONE, TEXT),
-	DW_FIELD(struct verdict_cells, gain_ns, "at most a step", NS, REAL),
+	DW_FIELD(struct verdict_cells, gain_ns, "saves at most", NS, REAL),
 	DW_FIELD(struct verdict_cells, state, "state", NONE, TEXT, .text_only = ALL_RULES),
 	DW_FIELD(struct verdict_cells, question, "question", NONE, TEXT, .text_only = ALL_RULES, .wide_only = true),
 	DW_FIELD(struct verdict_cells, firm, "firm", NONE, INT, .data_only = true),

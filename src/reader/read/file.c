@@ -63,6 +63,14 @@ static int map_file(struct dw_read_file *file, struct dwell_error *error)
 	return 0;
 }
 
+/* Whether a file is a Python script by its name: `dwell report train.py`. */
+static bool file_is_script(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 3 && strcmp(path + length - 3, ".py") == 0;
+}
+
 static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 {
 	const struct dw_head *head = file->head;
@@ -78,6 +86,9 @@ static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 			                    "%s is not a dwell trace: it starts with zeros (a trace whose "
 			                    "creation was interrupted looks like this)", file->path);
 		file_guess(file, what);
+		if (file_is_script(file->path))
+			return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is a script, and no dwell trace: 'dwell %s' records it",
+			                    file->path, file->path);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path, *what ? ": " : "", what);
 	}
 	if (file->size_bytes >= least && head->byte_order != DW_BYTE_ORDER)

@@ -19,6 +19,7 @@ overview: run
   verdict                    verdict                text
   verdict_share              its share              real, ratio
 overview: breakdown
+  name                       a step, mean of 2 processes text
   is: only sentences
   name                       a step                 text
   per_step_ns                                       real, ns, one unit
@@ -39,7 +40,7 @@ verdict
   low                        from                   real, ratio
   high                       to                     real, ratio
   of                         of                     text
-  gain_ns                    at most a step         real, ns
+  gain_ns                    saves at most          real, ns
   state                      state                  text, data only
   question                   question               text, wide only, data only
   firm                       firm                   int, data only
@@ -51,7 +52,7 @@ steps
   thread                     thread                 text
   thread                     thread                 text, data only
   start_ns                   start                  int, ns, wide only
-  duration_ns                duration               int, ns
+  duration_ns                duration               int, ns, bar
   until_next_ns              until next             int, ns, wide only
   of_median                  of median              real, times, wide only
   cpu_share                  cpu                    real, ratio, wide only

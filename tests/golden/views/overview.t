@@ -480,12 +480,12 @@ $ trace loader && dwell report loader.dwell --view overview --format json
 ]}
 
 $ trace ranks && dwell report ranks.dwell --view overview
-train: 10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00).
+train: 10 steps of 2 processes in 39.0 ms each, 7.80 ms a step (p50 8.00, p95 8.00).
 SLOW   Waiting for the last rank may take 13% of the loop: rank 1 is last in
        100% of the steps, longest in forward.
 TRY    find what this rank does longer than the others: its data, its CPUs, its
        device: at most 1.00 of 7.80 ms a step, 13%
-LOOK   dwell report --view steps
+LOOK   dwell report --view stragglers
 SLOW   10% of the loop lies between the steps, 10% in no range.
 TRY    do what is no training once, every n-th step, or in another thread: at
        most 800 us of 7.80 ms a step, 10% (dwell report --view tree)
@@ -493,12 +493,12 @@ WORK   13% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
 ALL    together: at most 1.80 of 7.80 ms a step, 23%.
 
-  a step           ms  of the loop
-  forward        4.50        57.7%
-  communication  1.50        19.2%
-  between steps  0.80        10.3%
-  other          1.00        12.8%
-  all            7.80       100.0%
+  a step, mean of 2 processes    ms  of the loop
+  forward                      4.50        57.7%
+  communication                1.50        19.2%
+  between steps                0.80        10.3%
+  other                        1.00        12.8%
+  all                          7.80       100.0%
 
   named ranges by self time  calls/step  self/step  of the loop     p99
   forward                             1     4.50ms        57.7%  5.00ms
@@ -948,7 +948,7 @@ Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
        all: dwell report --help
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
-omp: 12 steps of 3 threads in 120 ms, their sum, 10.00 ms a step (p50 10.00, p95 10.00).
+omp: 12 steps of 3 threads in 40.0 ms each, 10.00 ms a step (p50 10.00, p95 10.00).
 SLOW   What follows the last step takes 71% of the run.
 TRY    dwell run --step-on NAME, with a function that is called again and again
        there, shows what an iteration takes
@@ -958,10 +958,10 @@ TRY    call it less often, once, or on less data (dwell report --view operators)
 WORK   40% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
 
-  a step        ms  of the loop
-  operators   6.00        60.0%
-  other       4.00        40.0%
-  all        10.00       100.0%
+  a step, mean of 3 threads     ms  of the loop
+  operators                   6.00        60.0%
+  other                       4.00        40.0%
+  all                        10.00       100.0%
 
   operators by self time     calls/step  self/step  of the loop     p99
   gemm_part (other threads)       0.667     6.67ms

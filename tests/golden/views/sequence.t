@@ -23,7 +23,7 @@ $ trace device_train && dwell report device_train.dwell --view sequence --format
   ["aten::norm",3,null,1,3,11000,11000,11000,11000,0,0.0709677419,null,60000,1]],
  "totals":{"iterations":3,"mean_ns":50000,"share":0.322580645,"device_ns":500000,"device_events":4},
  "coverage":1,"losses":[],
- "heads":["3 iterations of 155 us on average."],
+ "heads":["3 iterations of 155 us on average from begin to end."],
  "notes":[]},
 {"view":"sequence","part":"positions","traces":["device_train.dwell"],"scope":{},
  "columns":[
@@ -52,7 +52,7 @@ $ trace device_train && dwell report device_train.dwell --view sequence --format
 ]}
 
 $ trace singa && dwell report singa.dwell --view sequence
-15 iterations of 3.00 ms on average.
+15 iterations of 3.00 ms on average from begin to end.
 
 operator                              OP_ID  iterations    mean     min    max    p99    std  of a step  drift
 SetValue                                  0          15   130us  20.1us  350us  350us  161us       4.3%
@@ -105,7 +105,7 @@ $ trace sequence && dwell report sequence.dwell --view sequence --format json
   ["sgd",30,"other",1,40,100500,80000,900000,900000,129653.384,0.0287296766,null]],
  "totals":{"iterations":40,"mean_ns":3429350,"share":0.980339468},
  "coverage":1,"losses":[],
- "heads":["40 iterations of 3.50 ms on average."],
+ "heads":["40 iterations of 3.50 ms on average from begin to end."],
  "notes":["The graph changes: 3 of 31 operators are not in every iteration; a mean is over those that have it.","drift: how much a time changes from the first iteration to the last, where it goes one way. 1 operator does; most: OP_ID 15, head.","1 iteration is not whole (open, lost or overwritten in part): not counted."]},
 {"view":"sequence","part":"positions","traces":["sequence.dwell"],"scope":{},
  "columns":[
@@ -159,7 +159,7 @@ $ trace sequence && dwell report sequence.dwell --view sequence --format json
 ]}
 
 $ dwell report sequence.dwell --view sequence --sort drift --limit 3
-40 iterations of 3.50 ms on average.
+40 iterations of 3.50 ms on average from begin to end.
 
 operator        OP_ID  iterations    mean     min     max     p99     std  of a step  drift
 head               15          40   145us   100us   190us   190us  29.1us       4.1%  67.2%
@@ -173,7 +173,7 @@ drift: how much a time changes from the first iteration to the last, where it go
 28 more rows: --limit all shows them.
 
 $ dwell report sequence.dwell --view sequence --skip-iteration 1
-39 iterations of 3.49 ms on average; the first one is left out.
+39 iterations of 3.49 ms on average from begin to end; the first one is left out.
 
 operator           OP_ID  iterations    mean     min     max     p99     std  of a step  drift
 copy                   1          39  20.0us  20.0us  20.0us  20.0us       0       0.6%
@@ -199,7 +199,7 @@ drift: how much a time changes from the first iteration to the last, where it go
 
 $ dwell report sequence.dwell --view sequence --steps 20..30 --limit 6
 Only steps 20..30.
-11 iterations of 3.47 ms on average.
+11 iterations of 3.47 ms on average from begin to end.
 
 operator         OP_ID  iterations    mean     min     max     p99    std  of a step  drift
 copy                 0          11  20.0us  20.0us  20.0us  20.0us      0       0.6%
@@ -215,7 +215,7 @@ The graph changes: 1 of 29 operators is not in every iteration; a mean is over t
 
 $ dwell report sequence.dwell --view sequence --thread main --limit 3
 Only thread main.
-40 iterations of 3.50 ms on average.
+40 iterations of 3.50 ms on average from begin to end.
 
 operator         OP_ID  iterations    mean     min     max     p99  std  of a step  drift
 init_workspace       0           1   500us   500us   500us   500us    0       0.4%
@@ -229,7 +229,7 @@ drift: how much a time changes from the first iteration to the last, where it go
 7 more rows: --limit all shows them.
 
 $ trace figures_threads && dwell report figures_threads.dwell --view sequence
-4 iterations of 10.0 ms on average.
+4 iterations of 10.0 ms on average from begin to end.
 
 operator       OP_ID  iterations    mean     min     max     p99  std  of a step  drift
 gemm               0           4  6.00ms  6.00ms  6.00ms  6.00ms    0      60.0%

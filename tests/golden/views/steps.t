@@ -149,7 +149,7 @@ step  start  duration  until next  of median    cpu  most of it              wha
 Recorded: 74.2% of this time.
 
 $ trace ranks && dwell report ranks.dwell --view steps
-10 steps of 2 processes in 78.0 ms, their sum, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00).
+10 steps of 2 processes in 39.0 ms each, 7.80 ms a step (p50 8.00, p95 8.00, p99 8.00).
 
 step  thread         start  duration  until next  of median     cpu  most of it                      what took longer
    0  rank 0 train  2.00ms    7.00ms      8.00ms      1.00x  100.0%  forward 57%, communication 29%

@@ -7,7 +7,7 @@ TRY    dwell report --view memory shows what is left at the end
 WORK   45% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
 
-rule           share   from     to  of           at most a step
-between-steps  10.5%  10.5%  10.5%  of the loop           938us
+rule           share   from     to  of           saves at most
+between-steps  10.5%  10.5%  10.5%  of the loop          938us
 memory-growth  13.3%  13.3%  13.3%  of the peak
 nameless       44.8%  44.8%  44.8%  of the loop
