@@ -14,24 +14,30 @@
 /* Declares the probes' C functions. */
 #define KNOWN_C(name, attach) void attach(PyObject *module);
 #define KNOWN_PYTHON(name, object, package, function)
+#define KNOWN_CALL(name, owner, function, kind, by)
 #include "known.def"
 #undef KNOWN_C
 #undef KNOWN_PYTHON
+#undef KNOWN_CALL
 
-/* A module, and the function that is called when it has been imported: a C function, or a function
- * of the package dwell, whose argument is an object of the module. See known.def. */
+/* A module, and what is done when it has been imported: a C function is called, or a function of the package dwell, whose
+ * argument is an object of the module, or calls of a function are recorded. See known.def. */
 struct known_module {
 	const char *name;
 	void (*attach)(PyObject *module);
 	const char *object, *package, *function;
+	struct dwp_repeated *repeated;
 };
 
 static const struct known_module known[] = {
-#define KNOWN_C(name, attach) { name, attach, NULL, NULL, NULL },
-#define KNOWN_PYTHON(name, object, package, function) { name, NULL, object, package, function },
+#define KNOWN_C(name, attach) { name, attach, NULL, NULL, NULL, NULL },
+#define KNOWN_PYTHON(name, object, package, function) { name, NULL, object, package, function, NULL },
+#define KNOWN_CALL(name, class, calls, of, from) \
+	{ name, NULL, NULL, NULL, NULL, &(struct dwp_repeated){ .owner = class, .function = calls, .kind = of, .by = from } },
 #include "known.def"
 #undef KNOWN_C
 #undef KNOWN_PYTHON
+#undef KNOWN_CALL
 };
 
 /* Calls the function of a module. If the package dwell lacks it, the module is not recorded. */
@@ -41,6 +47,10 @@ static void python_take_known(const struct known_module *known_module, PyObject 
 
 	if (known_module->attach) {
 		known_module->attach(module);
+		return;
+	}
+	if (known_module->repeated) {
+		dwp_repeated_attach(known_module->repeated, module);
 		return;
 	}
 	object = PyObject_GetAttrString(module, known_module->object);

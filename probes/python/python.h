@@ -6,6 +6,8 @@
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   threads    the names of threads
+ *   repeated   functions of libraries that a loop or a server calls again and again
+ *   jax        functions that JAX has compiled
  *   functions  Python and C functions (--functions)
  *   profile_slot  the profile function of each thread, which other profilers take too
  *   frames     Python functions alone, at a lower cost (--functions=python)
@@ -56,6 +58,7 @@ struct dwp_call {
 	unsigned began;    /* these three are for the hook; 0 in before() */
 	unsigned flags;
 	void *place;
+	const struct dwp_hook *hook; /* the hook itself */
 };
 
 struct dwp_hook {
@@ -154,6 +157,26 @@ struct dwp_code_field {
 /* Reserves a field. Python calls `release`, if it is not NULL, with the pointer of a code object
  * that ends. False: this Python has no such fields. */
 bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer));
+
+/* ---- repeated ---------------------------------------------------------------------------- */
+
+enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK };
+
+/* A row KNOWN_CALL() of known.def. */
+struct dwp_repeated {
+	struct dwp_hook hook; /* the first member: a call knows its row by it */
+	const char *owner, *function, *by;
+	enum dwp_repeated_kind kind;
+	struct dwell_site site;
+	char name[64];
+};
+/* Records the calls from now on. */
+void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module);
+/* scikit-learn: records fit() and partial_fit() of each class of estimators that is defined from now on. */
+void dwp_repeated_attach_estimators(PyObject *module);
+
+/* Calls of functions that JAX has compiled (jax.c). As above. */
+void dwp_jax_attach(PyObject *module);
 
 /* Names of Python's threads (threads.c). Called when the program has imported threading, as known.def says. */
 void dwp_threads_attach(PyObject *module);

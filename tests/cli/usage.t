@@ -213,8 +213,8 @@ Options of views and layouts:
   gc          when did the garbage collector stop the program, and for how long?
   tree        who calls whom, and what does it take?
   threads     what did each thread record, and how busy was it?
-  requests    how long do threads live that come and go, as one for each
-              request, and what do they do?
+  requests    how long do requests take, threads that come and go and tasks of
+              pools, and what do they do?
   stragglers  which ranks make the others wait, and in which part of the step?
   counters    how do values change that the program reports, as a loss?
   marks       when and how often did the program report that something happened?

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The view requests: threads that come and go, against the times that a server takes itself; and waits for the interpreter's lock.
+"""The view requests: threads that come and go, against the times that a server takes itself; tasks of pools, and waits for the interpreter's lock.
 
 usage: requests_test.py BUILD_FOLDER      last line: N passed, N failed
 """
@@ -112,7 +112,11 @@ class Requests(unittest.TestCase):
     def test_pool(self):
         with tempfile.TemporaryDirectory() as folder:
             trace, _ = self.record(folder, POOL)
-            self.assertEqual(self.rows(trace), [])
+            rows = [row for row in self.rows(trace) if row["count"]]
+            first = self.report(trace)
+            self.assertEqual([(row["name"], row["count"]) for row in rows], [("work", 100)])
+            self.assertLessEqual(rows[0]["at_once"], 8)
+            self.assertIn("100 tasks work", first)
             self.assertIn("interpreter's lock", self.report(trace, "--view", "account", "--limit", "all") +
                           self.report(trace))
 

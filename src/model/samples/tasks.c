@@ -1,7 +1,8 @@
-/* Threads that come and go; see tasks.h. */
+/* Threads that come and go, and ranges that are tasks; see tasks.h. */
 #include "model/samples/tasks.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,20 +10,23 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
+#include "format/keys.h"
+#include "model/core/events.h"
 #include "model/core/model_data.h"
 #include "model/time/threads.h"
 
 #define LEAST 5u /* of fewer nobody can tell a usual one from a slow one */
 
-/* A thread that may be a task. */
+/* A thread that may be a task, or a range that is one. */
 struct lived {
 	uint32_t thread, kind;
 	uint64_t start_ns, end_ns;
 };
 
 struct collected {
-	struct lived *threads;
-	size_t count;
+	const struct dw_model *model;
+	struct lived *items;
+	size_t count, capacity;
 	struct dw_task_kind *kinds; /* of any number of threads */
 	size_t kind_count, kind_capacity;
 	struct dw_map by_name;
@@ -44,23 +48,29 @@ static void tasks_name_kind(const char *name, char *to, size_t size)
 	to[used] = '\0';
 }
 
-/* Returns the index of the thread's kind in `all->kinds`, which it adds if it is new. DW_MAP_NONE: out of memory. */
-static uint32_t tasks_find_kind(struct collected *all, const struct dw_source_thread *thread)
+/* Returns the index of the kind in `all->kinds`, which it adds if it is new. DW_MAP_NONE: out of memory. */
+static uint32_t tasks_find_kind(struct collected *all, const struct dw_task_kind *made)
 {
-	struct dw_task_kind made = { .process = thread->process }, *kind;
-	uint32_t hash, found;
+	uint32_t hash = dw_map_hash_bytes(made->process ^ made->symbol, made->name, strlen(made->name)), found;
+	struct dw_task_kind *kind;
 
-	tasks_name_kind(thread->name, made.name, sizeof made.name);
-	hash = dw_map_hash_bytes(thread->process, made.name, strlen(made.name));
-	found = DW_MAP_FIND(&all->by_name, hash, i, all->kinds[i].process == made.process &&
-	                                                strcmp(all->kinds[i].name, made.name) == 0);
+	found = DW_MAP_FIND(&all->by_name, hash, i, all->kinds[i].process == made->process && all->kinds[i].symbol == made->symbol &&
+	                                                strcmp(all->kinds[i].name, made->name) == 0);
 	if (found != DW_MAP_NONE)
 		return found;
 	kind = DW_GROW(&all->kinds, &all->kind_capacity, all->kind_count);
 	if (!kind || !dw_map_add(&all->by_name, hash, (uint32_t)all->kind_count))
 		return DW_MAP_NONE;
-	*kind = made;
+	*kind = *made;
 	return (uint32_t)all->kind_count++;
+}
+
+static bool tasks_add(struct collected *all, const struct dw_task_kind *made, uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t kind = tasks_find_kind(all, made);
+
+	return kind != DW_MAP_NONE &&
+	       DW_APPEND(&all->items, &all->capacity, &all->count, (struct lived){ thread, kind, start_ns, end_ns });
 }
 
 /* By thread: when it ended, by its last record if the end is not in the trace. NULL: out of memory. */
@@ -94,21 +104,47 @@ static bool tasks_collect(struct collected *all, struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	uint64_t *ends = tasks_find_ends(model);
-	bool good = ends && (all->threads = calloc(source->thread_count + 1, sizeof *all->threads)) != NULL;
+	bool good = ends != NULL;
 
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
-		uint32_t kind;
+		struct dw_task_kind kind = { .process = thread->process, .symbol = DW_NO_INDEX };
 
 		if ((model->wanted_threads && !model->wanted_threads[i]) || !tasks_may_be(model, thread) || ends[i] <= thread->start_ns)
 			continue;
-		kind = tasks_find_kind(all, thread);
-		good = kind != DW_MAP_NONE;
-		all->threads[all->count++] = (struct lived){ i, kind, thread->start_ns, ends[i] };
+		tasks_name_kind(thread->name, kind.name, sizeof kind.name);
+		good = tasks_add(all, &kind, i, thread->start_ns, ends[i]);
 	}
 	free(ends);
-	DW_SORT(all->threads, good ? all->count : 0, tasks_compare_lived);
 	return good;
+}
+
+/* ---- which ranges ------------------------------------------------------------------------------------ */
+
+static bool tasks_is_symbol(const struct dw_symbol *symbol)
+{
+	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, DW_DETAIL_TASK) == 0;
+}
+
+static int tasks_see(void *context, const struct dw_event *event)
+{
+	struct collected *all = context;
+	const struct dw_symbol *symbol = &all->model->symbols[event->symbol];
+	struct dw_task_kind kind = { .process = all->model->source->threads[event->thread].process, .symbol = event->symbol };
+
+	if (event->type != DW_EVENT_RANGE || event->open || event->nested || !tasks_is_symbol(symbol))
+		return 0;
+	snprintf(kind.name, sizeof kind.name, "%s", symbol->name);
+	return tasks_add(all, &kind, event->thread, event->start_ns, event->end_ns) ? 0 : DWELL_E_NOMEM;
+}
+
+static bool tasks_collect_ranges(struct collected *all, struct dw_model *model)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < model->symbol_count && !any; i++)
+		any = tasks_is_symbol(&model->symbols[i]);
+	return !any || dw_model_events_of(model, DW_EVENTS_OF_THREADS, tasks_see, all, NULL) == 0;
 }
 
 /* ---- kinds --------------------------------------------------------------------------------------------- */
@@ -125,7 +161,7 @@ static bool tasks_fill(struct dw_task_kind *kind, const struct dw_source *source
 		ends[i] = threads[i].end_ns;
 		kind->ns[i] = threads[i].end_ns - threads[i].start_ns;
 		kind->sum_ns += kind->ns[i];
-		kind->cpu_ns += source->threads[threads[i].thread].cpu_ns;
+		kind->cpu_ns += kind->symbol == DW_NO_INDEX ? source->threads[threads[i].thread].cpu_ns : 0;
 	}
 	qsort(ends, kind->count, sizeof *ends, dw_compare_u64);
 	qsort(kind->ns, kind->count, sizeof *kind->ns, dw_compare_u64);
@@ -138,7 +174,7 @@ static bool tasks_fill(struct dw_task_kind *kind, const struct dw_source *source
 	return true;
 }
 
-/* Keeps the kinds whose threads follow one another. False: out of memory. */
+/* Keeps the kinds whose tasks follow one another. False: out of memory. */
 static bool tasks_keep(struct dw_tasks *tasks, const struct collected *all, const struct dw_source *source)
 {
 	bool good = (tasks->kinds = calloc(all->kind_count + 1, sizeof *tasks->kinds)) != NULL &&
@@ -147,17 +183,17 @@ static bool tasks_keep(struct dw_tasks *tasks, const struct collected *all, cons
 	for (size_t i = 0, next; good && i < all->count; i = next) {
 		struct dw_task_kind *kind = &tasks->kinds[tasks->count];
 
-		*kind = all->kinds[all->threads[i].kind];
-		for (next = i; next < all->count && all->threads[next].kind == all->threads[i].kind; next++)
+		*kind = all->kinds[all->items[i].kind];
+		for (next = i; next < all->count && all->items[next].kind == all->items[i].kind; next++)
 			;
 		kind->ns = tasks->ns + i;
 		kind->count = next - i;
-		good = tasks_fill(kind, source, all->threads + i);
+		good = tasks_fill(kind, source, all->items + i);
 		if (kind->count < LEAST || kind->count <= 2 * kind->at_once)
 			continue;
-		for (size_t at = i; at < next; at++)
-			tasks->of[all->threads[at].thread] = all->threads[i].kind;
-		kind->first = all->threads[i].kind;
+		for (size_t at = i; at < next && kind->symbol == DW_NO_INDEX; at++)
+			tasks->of[all->items[at].thread] = all->items[i].kind;
+		kind->first = all->items[i].kind;
 		tasks->count++;
 	}
 	return good;
@@ -174,10 +210,20 @@ enum dw_task_wait dw_task_wait_of(const struct dw_sample_row *row)
 	return row->activity == DW_ACTIVITY_SLEEP ? DW_TASK_SLEEPS : DW_TASK_OTHERS;
 }
 
-/* Puts the kinds in order, and adds what each waited for. False: out of memory. */
+bool dw_task_has(const struct dw_tasks *tasks, const struct dw_model *model, uint32_t kind, const struct dw_sample_row *row)
+{
+	const struct dw_task_kind *of = &tasks->kinds[kind];
+
+	if (of->symbol == DW_NO_INDEX)
+		return tasks->of[row->thread] == kind;
+	return model->source->threads[row->thread].process == of->process && (row->range == of->symbol || row->named == of->symbol);
+}
+
+/* Puts the kinds in order, and adds what each used and waited for. False: out of memory. */
 static bool tasks_finish(struct dw_tasks *tasks, struct dw_model *model, size_t kind_count)
 {
 	const struct dw_samples *waits = tasks->count ? dw_model_wait_samples(model, NULL) : NULL;
+	const struct dw_samples *runs = waits ? dw_model_samples(model, NULL) : NULL;
 	uint32_t *places = malloc((kind_count + 1) * sizeof *places);
 
 	DW_SORT(tasks->kinds, tasks->count, tasks_compare_kinds);
@@ -186,26 +232,33 @@ static bool tasks_finish(struct dw_tasks *tasks, struct dw_model *model, size_t 
 	for (size_t i = 0; places && i < model->source->thread_count; i++)
 		if (tasks->of[i] != DW_NO_INDEX)
 			tasks->of[i] = places[tasks->of[i]];
-	for (size_t i = 0; places && waits && i < waits->count; i++)
-		if (tasks->of[waits->rows[i].thread] != DW_NO_INDEX)
-			tasks->kinds[tasks->of[waits->rows[i].thread]].wait_ns[dw_task_wait_of(&waits->rows[i])] += waits->rows[i].cpu_ns;
+	for (uint32_t kind = 0; places && runs && kind < tasks->count; kind++) {
+		for (size_t i = 0; i < waits->count; i++)
+			if (dw_task_has(tasks, model, kind, &waits->rows[i]))
+				tasks->kinds[kind].wait_ns[dw_task_wait_of(&waits->rows[i])] += waits->rows[i].cpu_ns;
+		for (size_t i = 0; i < runs->count && tasks->kinds[kind].symbol != DW_NO_INDEX; i++)
+			if (dw_task_has(tasks, model, kind, &runs->rows[i]))
+				tasks->kinds[kind].cpu_ns += runs->rows[i].cpu_ns;
+	}
 	free(places);
-	return places && (waits || !tasks->count);
+	return places && (runs || !tasks->count);
 }
 
 bool dw_tasks_make(struct dw_tasks *tasks, struct dw_model *model)
 {
-	struct collected all = { .threads = NULL };
+	struct collected all = { .model = model };
 	size_t bytes = (model->source->thread_count + 1) * sizeof *tasks->of;
 	bool good;
 
 	*tasks = (struct dw_tasks){ .of = malloc(bytes) };
 	if (tasks->of)
 		memset(tasks->of, 0xff, bytes);
-	good = tasks->of && tasks_collect(&all, model) && tasks_keep(tasks, &all, model->source) &&
+	good = tasks->of && tasks_collect(&all, model) && tasks_collect_ranges(&all, model);
+	DW_SORT(all.items, good ? all.count : 0, tasks_compare_lived);
+	good = good && tasks_keep(tasks, &all, model->source) &&
 	       tasks_finish(tasks, model, all.kind_count);
 	dw_map_reset(&all.by_name);
-	DW_FREE(all.threads, all.kinds);
+	DW_FREE(all.items, all.kinds);
 	return good;
 }
 

@@ -257,15 +257,15 @@ static bool iterations_put_period(struct dw_model *model, struct iterations *ite
 
 #define LEAST_SPAN 0.5 /* of the run: what is repeated in less of it is no account of the run */
 
-/* Whether a period is what the run mainly does. Its first iteration does not count: what loads code, compiles and sets up a
- * device happens once. */
+/* Whether a period is what the run mainly does, or known to be iterations. Its first one does not count: what loads code,
+ * compiles and sets up a device happens once. */
 static bool iterations_covers(const struct dw_source *source, const struct dw_period *period)
 {
 	const struct dw_source_process *process;
 	double span_ns;
 
-	if (period->count < 2)
-		return false;
+	if (period->count < 2 || period->meant)
+		return period->count >= 2;
 	process = &source->processes[source->threads[period->thread].process];
 	span_ns = (double)(period->steps[period->count - 1].end_ns - period->steps[1].start_ns);
 	return span_ns >= LEAST_SPAN * (double)(process->end_ns - process->start_ns);

@@ -79,6 +79,7 @@ static bool period_fill(struct dw_period *period, struct dw_model *model, const 
 	if (!found->count)
 		return true;
 	period->thread = thread;
+	period->meant = found->parts || names->kinds[events->items[found->begins[0]].key] == DW_PERIOD_TASK;
 	period->name = dw_period_name(names, model, events->items[found->begins[0]].key);
 	period->steps = dw_arena_alloc(&model->arena, found->count * sizeof *period->steps);
 	for (size_t i = 0; period->steps && i < found->count; i++) {

@@ -27,6 +27,7 @@ struct dw_period {
 	const char *name; /* what begins each: a range, an operator, a kernel, a function; for people */
 	struct dw_source_step *steps; /* in order; each lasts to the next begin, the last one as long as its own work */
 	size_t count;
+	bool meant; /* it is known what the names mean: phases, calls of compiled functions, requests */
 };
 
 /* count 0: nothing repeats. NULL with `error`: out of memory. Computed once for a run. */

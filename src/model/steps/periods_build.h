@@ -19,10 +19,12 @@ enum dw_period_kind {
 	DW_PERIOD_HIDDEN,   /* the profiler's own time, a garbage collection, a call of a driver: happens anywhere */
 	DW_PERIOD_OPERATOR, /* an operator, a kernel: many make an iteration */
 	DW_PERIOD_FUNCTION, /* a function, a layer, a graph of kernels: one can be an iteration */
+	DW_PERIOD_TASK,     /* a request, or what a thread of a pool gets to do: an iteration of this thread */
 	DW_PERIOD_RANGE,    /* what the program named itself: the same, and surrounds functions */
 	DW_PERIOD_DATA,     /* loading data: a part of each iteration, unless ranges have more time */
 	DW_PERIOD_COMPILED, /* a compiled function, which only starts the work of a device: its own time says little */
 	DW_PERIOD_PHASE,    /* forward, backward, the optimizer: a part of each iteration by what it means */
+	DW_PERIOD_ITERATION, /* what a library calls once an iteration: each has one */
 };
 
 /* By symbol. */

@@ -67,7 +67,8 @@ static uint64_t event_own(const struct dw_period_event *event, uint64_t *until)
 }
 
 /* The event with most time of its own. Times are without it: what happens once, as the start of a device, can take
- * longer than all that repeats, and one long call beside many short ones is no repetition. */
+ * longer than all that repeats, and one long call beside many short ones is no repetition. Neither is the first call of a
+ * function that is compiled then. */
 static size_t find_longest(const struct dw_period_event *events, size_t count)
 {
 	uint64_t until = 0, most = 0;
@@ -112,12 +113,14 @@ static bool search_count(struct search *search)
 
 		if (!name->count)
 			*name = (struct name){ .key = event->key, .from = search->ticks, .first = i };
+		if (kind == DW_PERIOD_COMPILED && !name->count)
+			own = 0;
 		name->count += search_is_new(search, i);
 		most = name->count > most ? name->count : most;
 		name->to = search->ticks;
 		name->ticks += own;
 		search->ticks += own;
-		if (kind == DW_PERIOD_FUNCTION || kind == DW_PERIOD_RANGE)
+		if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
 			search->named_ticks += own;
 	}
 	return DW_NEW(&search->begins, most + 1) && DW_NEW(&search->ends, most + 1);
@@ -149,7 +152,9 @@ static enum dw_period_kind search_find_parts(const struct search *search)
 /* Whether names count by the time that they have. */
 static bool search_is_by_time(const struct search *search)
 {
-	return search->parts ? search->parts == DW_PERIOD_COMPILED : search->named_ticks > search->ticks / 2;
+	if (search->parts)
+		return search->parts == DW_PERIOD_COMPILED || search->parts == DW_PERIOD_ITERATION;
+	return search->named_ticks > search->ticks / 2;
 }
 
 /* The names that may begin an iteration, in order. */

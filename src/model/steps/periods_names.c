@@ -5,6 +5,7 @@
 #include "base/free.h"
 #include "base/map.h"
 #include "dwell/probe.h"
+#include "format/keys.h"
 #include "model/steps/periods_build.h"
 
 static enum dw_period_kind names_kind(const struct dw_symbol *symbol)
@@ -13,6 +14,10 @@ static enum dw_period_kind names_kind(const struct dw_symbol *symbol)
 
 	if (strncmp(symbol->name, compiled, sizeof compiled - 1) == 0)
 		return DW_PERIOD_COMPILED;
+	if (symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, DW_DETAIL_ITERATION) == 0)
+		return DW_PERIOD_ITERATION;
+	if (symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, DW_DETAIL_TASK) == 0)
+		return DW_PERIOD_TASK;
 	switch (symbol->category) {
 	case DWELL_CATEGORY_RUNTIME:
 	case DWELL_CATEGORY_COLLECTOR:

@@ -244,7 +244,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 		snprintf(ranges, sizeof ranges, ", %s range%s", dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "%s%s%s%s. No steps are marked.", program, wall.at, cpus, ranges);
 	dw_overview_head_failed(table, overview);
-	if (!alone && overview->nameless_share >= NAMELESS_SHARE)
+	if (!alone && overview->nameless_share >= NAMELESS_SHARE && overview->facts->iterations != DW_ITERATIONS_PERIOD)
 		overview_head_nameless(table, overview);
 	overview_head_iterations(table, overview);
 	overview_head_verdicts(table, overview);

@@ -215,7 +215,7 @@ static void hot_head_gil(struct dwell_table *table, const struct dw_overview *ov
 	dw_hot_reset(&hot);
 }
 
-/* Threads that come and go, as a server's for each request: the kind that lived longest in all. */
+/* Threads that come and go, as a server's for each request, or the tasks of a pool: the kind that took longest in all. */
 static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *overview)
 {
 	struct dw_tasks tasks;
@@ -225,10 +225,11 @@ static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *
 	table->failed |= !good;
 	if (good && tasks.count)
 		dw_table_say(table, DW_LABEL_ALSO,
-		             "%s short threads %s, at most %zu at once: each lived for %s (p50 %s, p95 %s). They used the CPU for "
+		             "%s %s %s, at most %zu at once: each %s %s (p50 %s, p95 %s). They used the CPU for "
 		             "%.0f%% of that time, and waited for other threads or the interpreter's lock for %.0f%% (--view "
 		             "requests).",
-		             dw_text_count((int64_t)kind->count).at, kind->name, kind->at_once,
+		             dw_text_count((int64_t)kind->count).at, kind->symbol == DW_NO_INDEX ? "short threads" : "tasks", kind->name,
+		             kind->at_once, kind->symbol == DW_NO_INDEX ? "lived for" : "took",
 		             dw_text_ns((double)kind->sum_ns / (double)kind->count, " ").at,
 		             dw_text_ns((double)dw_task_quantile(kind, 0.5), " ").at,
 		             dw_text_ns((double)dw_task_quantile(kind, 0.95), " ").at, 100 * (double)kind->cpu_ns / (double)kind->sum_ns,

@@ -1,8 +1,9 @@
 /*
- * requests: how long do threads live that come and go, as a server's for each request, and what do they do?
+ * requests: how long do requests and other tasks take, and what do their threads do?
  *
- * A row for each kind of such threads (model/samples/tasks.h), with the quantiles of how long one lives, and below it what one does
- * in the mean: the CPU, by the kernel's account, and waits, by samples. What is left is time for which it was ready and had no CPU,
+ * A row for each kind of tasks (model/samples/tasks.h): threads that come and go, as a server's for each request, and what the
+ * threads of pools get to do. With the quantiles of how long one takes, and below it what one does in the mean: the CPU, by the
+ * kernel's account of threads, and waits, by samples. What is left is time for which it was ready and had no CPU,
  * and waits that are not seen.
  */
 #include <math.h>
@@ -18,7 +19,7 @@ struct requests_cells {
 };
 
 static const struct dw_column columns[] = {
-	DW_FIELD(struct requests_cells, name, "threads", NONE, TEXT),
+	DW_FIELD(struct requests_cells, name, "threads, tasks", NONE, TEXT),
 	DW_FIELD(struct requests_cells, count, "count", COUNT, INT),
 	DW_FIELD(struct requests_cells, at_once, "at once", COUNT, INT),
 	DW_FIELD(struct requests_cells, mean_ns, "mean", NS, INT),
@@ -33,6 +34,7 @@ static const struct dw_column columns[] = {
 /* Which samples of which kind count. */
 struct requests_part {
 	const struct dw_tasks *tasks;
+	const struct dw_model *model;
 	uint32_t kind;
 	bool waits;
 	enum dw_task_wait wait;
@@ -42,7 +44,7 @@ static bool requests_wants(void *context, const struct dw_sample_row *row)
 {
 	const struct requests_part *part = context;
 
-	return part->tasks->of[row->thread] == part->kind && (!part->waits || dw_task_wait_of(row) == part->wait);
+	return dw_task_has(part->tasks, part->model, part->kind, row) && (!part->waits || dw_task_wait_of(row) == part->wait);
 }
 
 /* Adds a row for a part of the kind's time, with the function that has most of it. */
@@ -79,7 +81,7 @@ static void requests_add_kind(struct dwell_table *table, struct dw_model *model,
 		[DW_TASK_OTHERS] = "waits: something else",
 	};
 	const struct dw_task_kind *kind = &tasks->kinds[number];
-	struct requests_part part = { .tasks = tasks, .kind = number };
+	struct requests_part part = { .tasks = tasks, .model = model, .kind = number };
 	double rest = (double)kind->sum_ns - (double)kind->cpu_ns;
 
 	DW_TABLE_PUT(table, 0, struct requests_cells, .name = DW_STRING(kind->name), .count = DW_INT(kind->count),
@@ -108,16 +110,17 @@ static struct dwell_table *requests_view(struct dw_model *model, const struct dw
 	for (uint32_t kind = 0; !table->failed && kind < tasks.count; kind++)
 		requests_add_kind(table, model, &tasks, kind);
 	if (!table->failed && !tasks.count)
-		dw_table_head(table, "There are no requests: no five threads of one name ran one after the other.");
+		dw_table_head(table, "There are no requests: no five threads or tasks of one name ran one after the other.");
 	else
 		dw_table_note(table,
-		              "A thread lives from its first record to its end; the CPU is the kernel's account, waits are from samples.");
+		              "A thread lives from its first record to its end. Its CPU is the kernel's account; waits and what tasks do "
+		              "are from samples.");
 	dw_tasks_reset(&tasks);
 	return table;
 }
 
 const struct dw_view dw_view_requests = {
-	.name = "requests", .question = "how long do threads live that come and go, as one for each request, and what do they do?",
+	.name = "requests", .question = "how long do requests take, threads that come and go and tasks of pools, and what do they do?",
 	.run = requests_view, .row_name = "name", .row_ns = "mean_ns", .limit = SIZE_MAX,
 	.needs_samples = true, .needs = "samples", .remedy = "record with dwell run --sample 100",
 };

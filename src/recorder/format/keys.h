@@ -106,6 +106,10 @@
 #define DW_NAME_EVALUATION_GRADIENTS "evaluation with gradients"
 #define DW_NAME_INFERENCE "inference"
 
+/* Details of ranges that Python's probe knows by their function (probes/python/known.def). */
+#define DW_DETAIL_ITERATION "iteration" /* a library calls it once an iteration of a fit */
+#define DW_DETAIL_TASK "task"           /* a request, or what a thread of a pool gets to do */
+
 /* Details of PyTorch's phases and evaluations. */
 #define DW_DETAIL_BARE "no parameters" /* of a call: the module has none, as a loss */
 #define DW_DETAIL_CLEARS "zero_grad"   /* of an optimizer: it clears gradients. Otherwise the optimizer's number among

@@ -457,7 +457,7 @@ hot
   module                     library                text, data only
   totals: all
 requests
-  name                       threads                text
+  name                       threads, tasks         text
   count                      count                  int, count
   at_once                    at once                int, count
   mean_ns                    mean                   int, ns

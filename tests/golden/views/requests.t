@@ -1,11 +1,11 @@
 $ trace samples && dwell report samples.dwell --view requests
-There are no requests: no five threads of one name ran one after the other.
+There are no requests: no five threads or tasks of one name ran one after the other.
 
 $ trace samples && dwell report samples.dwell --view requests --format json
 {"dwell":1,"views":[
 {"view":"requests","traces":["samples.dwell"],"scope":{},
  "columns":[
-  {"name":"name","label":"threads","unit":"","type":"text"},
+  {"name":"name","label":"threads, tasks","unit":"","type":"text"},
   {"name":"count","label":"count","unit":"count","type":"int"},
   {"name":"at_once","label":"at once","unit":"count","type":"int"},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
@@ -18,6 +18,6 @@ $ trace samples && dwell report samples.dwell --view requests --format json
  "rows":[],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["There are no requests: no five threads of one name ran one after the other."],
+ "heads":["There are no requests: no five threads or tasks of one name ran one after the other."],
  "notes":[]}
 ]}

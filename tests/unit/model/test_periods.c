@@ -1,4 +1,5 @@
 /* Periods: iterations of made runs in which no step is marked. */
+#include "format/keys.h"
 #include "periods_run.h"
 
 /* ---- ranges that the program named --------------------------------------------------------------- */
@@ -245,6 +246,62 @@ TEST(a_compiled_function_is_an_iteration)
 
 	REQUIRE(period && period->count == 40);
 	CHECK_STR(period->name, "PjitFunction(train_step)");
+	made_close(&made);
+}
+
+/* The first call of each takes long, because it compiles. */
+TEST(what_compiles_a_function_is_no_part_of_the_time)
+{
+	run_begin();
+	for (int i = 0; i < 40; i++) {
+		call(operator("PjitFunction(update)"), i ? 10 : 3000);
+		if (i % 10 == 9)
+			call(operator("PjitFunction(accuracy)"), i == 9 ? 2000 : 20);
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 40);
+	CHECK_STR(period->name, "PjitFunction(update)");
+	CHECK(period->meant);
+	made_close(&made);
+}
+
+/* A range that Python's probe knows by its function; see format/keys.h. */
+static uint32_t known(const char *name, const char *detail)
+{
+	return dw_encode_op(&made.process, DWELL_CATEGORY_ZONE, name, detail, 0, NULL, 0);
+}
+
+/* Each iteration of a fit is one, also in each of several fits that recur themselves. */
+TEST(what_a_library_calls_once_an_iteration_is_an_iteration)
+{
+	run_begin();
+	call(zone("read the data"), 90000);
+	for (int fit = 0; fit < 3; fit++) {
+		enter(known("Classifier.fit", DW_DETAIL_ITERATION));
+		for (int i = 0; i < 20; i++) {
+			call(known("Booster.update", DW_DETAIL_ITERATION), 100);
+			call(zone("evaluate"), 300);
+		}
+		leave();
+	}
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count == 60);
+	CHECK_STR(period->name, "Booster.update");
+	CHECK(period->meant);
+	made_close(&made);
+}
+
+TEST(tasks_of_a_pool_are_iterations_of_their_thread)
+{
+	run_begin();
+	for (int i = 0; i < 30; i++)
+		call(known(i % 3 ? "work" : "other work", DW_DETAIL_TASK), 100);
+	const struct dw_period *period = run_end();
+
+	REQUIRE(period && period->count >= 10);
+	CHECK(period->meant);
 	made_close(&made);
 }
 

@@ -1,0 +1,106 @@
+/*
+ * Functions of libraries that a loop or a server calls again and again: the rows KNOWN_CALL() of known.def.
+ *
+ * A call is a range, and no step: the reader decides with hindsight whether these calls are the iterations of the run
+ * (src/model/steps/periods.h), because a program that trains with PyTorch may have a pool of threads, too.
+ */
+#include "format/keys.h"
+#include "python.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The name of the function that a pool's thread is to call, also where that is called in a context of contextvars. "": it has
+ * none. */
+static void repeated_name(const struct dwp_repeated *repeated, PyObject *object, char *name, size_t size)
+{
+	PyObject *called = PyObject_GetAttrString(object, repeated->by), *arguments = NULL, *inner = NULL;
+
+	*name = '\0';
+	if (called)
+		dwp_python_text(called, "__qualname__", name, size);
+	if (strcmp(name, "Context.run") == 0 && (arguments = PyObject_GetAttrString(object, "args")) &&
+	    (inner = PySequence_GetItem(arguments, 0)))
+		dwp_python_text(inner, "__qualname__", name, size);
+	Py_XDECREF(inner);
+	Py_XDECREF(arguments);
+	Py_XDECREF(called);
+	PyErr_Clear();
+}
+
+static void repeated_before(struct dwp_call *call)
+{
+	struct dwp_repeated *repeated = (struct dwp_repeated *)(void *)call->hook;
+	char name[200] = "";
+
+	if (!dwell_wants(1u << DWELL_CATEGORY_ZONE))
+		return;
+	if (repeated->by && call->self)
+		repeated_name(repeated, call->self, name, sizeof name);
+	call->began = *name ? dwell_begin_id(dwell_intern(DWELL_CATEGORY_ZONE, name, repeated->site.detail), DWELL_CATEGORY_ZONE)
+	                    : dwell_begin(&repeated->site);
+}
+
+static void repeated_after(struct dwp_call *call, PyObject *result)
+{
+	(void)result;
+	dwell_end_id(call->began);
+}
+
+static void repeated_prepare(struct dwp_repeated *repeated, const char *owner)
+{
+	snprintf(repeated->name, sizeof repeated->name, "%s%s%s", owner, *owner ? "." : "", repeated->function);
+	repeated->site = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE,
+		                                  .detail = repeated->kind == DWP_TASK ? DW_DETAIL_TASK : DW_DETAIL_ITERATION };
+	repeated->hook = (struct dwp_hook){ repeated_before, repeated_after, NULL };
+}
+
+void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module)
+{
+	repeated_prepare(repeated, repeated->owner);
+	dwp_hook_path(module, repeated->owner, repeated->function, &repeated->hook);
+}
+
+/* ---- scikit-learn's estimators ------------------------------------------------------------ */
+
+/* Hooks a method that the class itself defines, if it is a plain function: scikit-learn has others that decide whether the object
+ * has the method. */
+static void repeated_hook_method(PyObject *class, const char *function)
+{
+	PyObject *names = PyObject_GetAttrString(class, "__dict__");
+	PyObject *method = names ? PyMapping_GetItemString(names, function) : NULL;
+	struct dwp_repeated *repeated = method && PyObject_HasAttrString(method, "__code__") ? calloc(1, sizeof *repeated) : NULL;
+	char name[48];
+
+	PyErr_Clear();
+	if (repeated) {
+		dwp_python_text(class, "__name__", name, sizeof name);
+		*repeated = (struct dwp_repeated){ .function = function, .kind = DWP_ITERATION };
+		repeated_prepare(repeated, name);
+		dwp_hook_attribute(class, function, &repeated->hook); /* forever, as the class */
+	}
+	Py_XDECREF(method);
+	Py_XDECREF(names);
+}
+
+static void repeated_before_class(struct dwp_call *call)
+{
+	(void)call;
+}
+
+/* A class of estimators has been defined. */
+static void repeated_after_class(struct dwp_call *call, PyObject *result)
+{
+	if (!result || !call->self)
+		return;
+	repeated_hook_method(call->self, "fit");
+	repeated_hook_method(call->self, "partial_fit");
+}
+
+void dwp_repeated_attach_estimators(PyObject *module)
+{
+	static const struct dwp_hook hook = { repeated_before_class, repeated_after_class, NULL };
+
+	dwp_hook_path(module, "_MetadataRequester", "__init_subclass__", &hook);
+}
