@@ -183,6 +183,7 @@ memory.optimizer_state         not measured                   the peak          
 memory.inputs                  not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
 comm.exposed                   0.0%                           a step and the time before it                        25
 comm.count                     not measured                   a steady step                                            collectives are not counted by step yet
+comm.messages                  not measured                   the communication of the run                             the trace has nothing of it
 comm.wait                      not measured                   a step and the time before it                            the trace has steps of only one process
 comm.last_rank                 not measured                                                                            the trace has steps of only one process
 comm.last_rank_share           not measured                   the steps                                                the trace has steps of only one process
@@ -235,7 +236,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-135 of 234 facts are not measured; each says why.
+136 of 235 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -437,6 +438,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["memory.inputs","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","inputs at the peak"],
   ["comm.exposed","0.0%",null,"a step and the time before it",0,0,0,"ratio",16,null,null,"communication that the loop waits for, the largest over the ranks"],
   ["comm.count","not measured",null,"a steady step",null,null,null,"count",null,"collectives are not counted by step yet","collectives are not counted by step yet","collectives; symbol: the one that takes most"],
+  ["comm.messages","not measured",null,"the communication of the run",null,null,null,"ratio",null,"the trace has nothing of it","the trace has nothing of it","messages between two ranks"],
   ["comm.wait","not measured",null,"a step and the time before it",null,null,null,"ratio",null,"the trace has steps of only one process","the trace has steps of only one process","the part of it in which ranks wait for the last one"],
   ["comm.last_rank","not measured",null,"",null,null,null,"count",null,"the trace has steps of only one process","the trace has steps of only one process","number of the rank that most often takes longest without communication; note: the part with the excess"],
   ["comm.last_rank_share","not measured",null,"the steps",null,null,null,"ratio",null,"the trace has steps of only one process","the trace has steps of only one process","steps in which this rank takes longest"],
@@ -490,7 +492,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["124 of 234 facts are not measured; each says why."]}
+ "notes":["125 of 235 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
