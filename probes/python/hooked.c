@@ -60,6 +60,7 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 	size_t given = ARGUMENTS(count);
 	struct dwp_call call = { .self = given > 0 ? arguments[0] : NULL,
 		                       .second = given > 1 ? arguments[1] : NULL,
+		                       .third = given > 2 ? arguments[2] : NULL,
 		                       .named = names && PyTuple_Size(names) > 0 ? arguments[given] : NULL,
 		                       .hook = hooked->hook };
 	PyObject *result;

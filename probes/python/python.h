@@ -54,6 +54,7 @@ PyAPI_FUNC(void) PyEval_SetProfile(dwp_tracer *tracer, PyObject *self);
 struct dwp_call {
 	PyObject *self;    /* the first argument, borrowed; NULL: none */
 	PyObject *second;  /* the second, borrowed; NULL: none, or given by name */
+	PyObject *third;   /* the same */
 	PyObject *named;   /* the first that is given by name, borrowed; NULL: none */
 	unsigned began;    /* these three are for the hook; 0 in before() */
 	unsigned flags;

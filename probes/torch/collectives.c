@@ -6,7 +6,8 @@
  * in another thread. So a collective is recorded where it is called: the methods of ProcessGroup,
  * which torch.distributed's functions call, are hooked in Python, and the reducer of
  * DistributedDataParallel, which calls them in C++, where libtorch_cpu calls it. Each range gets its
- * group, the number of the collective in the group, and its bytes (dwell_collective()).
+ * group, the number of the collective in the group, and its bytes (dwell_collective()). A message gets the
+ * pair of ranks as its group.
  *
  * Functions that exchange Python objects are communication as a whole, with their pickling.
  *
@@ -26,6 +27,25 @@
 #include <string.h>
 
 static struct torch_group *reducer_group; /* of the DistributedDataParallel that was made last */
+
+/* A number of a Python object, which may be NULL; -1: it is none. */
+static int collectives_int(PyObject *object)
+{
+	long number = object && PyLong_Check(object) ? PyLong_AsLong(object) : -1;
+
+	PyErr_Clear();
+	return number >= 0 && number <= INT32_MAX ? (int)number : -1;
+}
+
+/* What a function of a module or a method returns. */
+static int collectives_number(PyObject *owner, const char *function)
+{
+	PyObject *result = PyObject_CallMethod(owner, function, NULL);
+	int number = collectives_int(result);
+
+	Py_XDECREF(result);
+	return number;
+}
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
@@ -62,7 +82,7 @@ static struct torch_group *collectives_group(PyObject *process_group)
 	if (group)
 		return group;
 	collectives_read_name(process_group, name, sizeof name);
-	return dwp_group_put(process_group, name, 0);
+	return dwp_group_put(process_group, name, 0, collectives_number(process_group, "rank"));
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------- */
@@ -124,11 +144,12 @@ static void collectives_after_wait(struct dwp_call *call, PyObject *result)
 
 enum data { NO_DATA, ONE, RANKS }; /* the bytes are those of the first argument, or times the ranks */
 
-static void collectives_before_call(struct dwp_call *call, struct dwell_site *site, bool counted,
-                                    enum data data)
+static void collectives_before_call(struct dwp_call *call, struct dwell_site *site, enum torch_call kind, enum data data)
 {
 	struct torch_group *group = collectives_group(call->self);
-	struct torch_collective collective = dwp_group_count(group, counted);
+	int peer = kind == TORCH_SENT || kind == TORCH_RECEIVED ? collectives_int(call->third) : -1;
+	struct torch_collective collective = kind == TORCH_COLLECTIVE ? dwp_group_count(group)
+	                                                              : dwp_group_count_message(group, kind, peer);
 
 	call->began = dwell_begin(site);
 	if (call->began && data != NO_DATA)
@@ -147,40 +168,40 @@ static void collectives_after_call(struct dwp_call *call, PyObject *result)
 		dwp_group_put_work(result, (struct torch_collective){ .group = call->flags, .sequence = (uintptr_t)call->place });
 }
 
-/* X(method, name of the range, whether it is a collective, its bytes). The first argument is the output,
- * which is the larger one but in reduce_scatter. */
-#define COLLECTIVES(X)                                               \
-	X(allreduce, "all_reduce", true, ONE)                               \
-	X(allreduce_coalesced, "all_reduce", true, ONE)                     \
-	X(broadcast, "broadcast", true, ONE)                                \
-	X(reduce, "reduce", true, ONE)                                      \
-	X(allgather, "all_gather", true, ONE)                               \
-	X(allgather_coalesced, "all_gather", true, ONE)                     \
-	X(allgather_into_tensor_coalesced, "all_gather", true, ONE)         \
-	X(_allgather_base, "all_gather", true, ONE)                         \
-	X(all_gather_single, "all_gather", true, ONE)                             \
-	X(all_gather_single_coalesced, "all_gather", true, ONE)                   \
-	X(reduce_scatter_single, "reduce_scatter", true, RANKS)                   \
-	X(reduce_scatter_single_coalesced, "reduce_scatter", true, RANKS)         \
-	X(all_to_all_single, "all_to_all", true, ONE)                             \
-	X(gather, "gather", true, ONE)                                      \
-	X(scatter, "scatter", true, ONE)                                    \
-	X(reduce_scatter, "reduce_scatter", true, RANKS)                    \
-	X(reduce_scatter_tensor_coalesced, "reduce_scatter", true, RANKS)   \
-	X(_reduce_scatter_base, "reduce_scatter", true, RANKS)              \
-	X(alltoall, "all_to_all", true, ONE)                                \
-	X(alltoall_base, "all_to_all", true, ONE)                           \
-	X(barrier, "barrier", true, NO_DATA)                                \
-	X(monitored_barrier, "barrier", true, NO_DATA)                      \
-	X(send, "send", false, ONE)                                         \
-	X(recv, "recv", false, ONE)                                         \
-	X(recv_anysource, "recv", false, ONE)
+/* X(method, name of the range, what it is, its bytes). The first argument is the output, which is the larger one but in
+ * reduce_scatter. A message has as the second argument the other rank. */
+#define COLLECTIVES(X) \
+	X(allreduce, "all_reduce", TORCH_COLLECTIVE, ONE) \
+	X(allreduce_coalesced, "all_reduce", TORCH_COLLECTIVE, ONE) \
+	X(broadcast, "broadcast", TORCH_COLLECTIVE, ONE) \
+	X(reduce, "reduce", TORCH_COLLECTIVE, ONE) \
+	X(allgather, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(allgather_coalesced, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(allgather_into_tensor_coalesced, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(_allgather_base, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(all_gather_single, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(all_gather_single_coalesced, "all_gather", TORCH_COLLECTIVE, ONE) \
+	X(reduce_scatter_single, "reduce_scatter", TORCH_COLLECTIVE, RANKS) \
+	X(reduce_scatter_single_coalesced, "reduce_scatter", TORCH_COLLECTIVE, RANKS) \
+	X(all_to_all_single, "all_to_all", TORCH_COLLECTIVE, ONE) \
+	X(gather, "gather", TORCH_COLLECTIVE, ONE) \
+	X(scatter, "scatter", TORCH_COLLECTIVE, ONE) \
+	X(reduce_scatter, "reduce_scatter", TORCH_COLLECTIVE, RANKS) \
+	X(reduce_scatter_tensor_coalesced, "reduce_scatter", TORCH_COLLECTIVE, RANKS) \
+	X(_reduce_scatter_base, "reduce_scatter", TORCH_COLLECTIVE, RANKS) \
+	X(alltoall, "all_to_all", TORCH_COLLECTIVE, ONE) \
+	X(alltoall_base, "all_to_all", TORCH_COLLECTIVE, ONE) \
+	X(barrier, "barrier", TORCH_COLLECTIVE, NO_DATA) \
+	X(monitored_barrier, "barrier", TORCH_COLLECTIVE, NO_DATA) \
+	X(send, "send", TORCH_SENT, ONE) \
+	X(recv, "recv", TORCH_RECEIVED, ONE) \
+	X(recv_anysource, "recv", TORCH_RECEIVED_OF_ANY, ONE)
 
-#define DEFINE(method, name, counted, data)                                                     \
+#define DEFINE(method, name, kind, data)                                                        \
 	static void collectives_before_##method(struct dwp_call *call)                                  \
 	{                                                                                               \
 		static struct dwell_site site = { name, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };   \
-		collectives_before_call(call, &site, counted, data);                                    \
+		collectives_before_call(call, &site, kind, data);                                       \
 	}
 COLLECTIVES(DEFINE)
 #undef DEFINE
@@ -197,7 +218,7 @@ static __thread struct {
 static void collectives_record_bucket(void *reducer, void *bucket)
 {
 	static struct dwell_site site = { "all_reduce", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
-	struct torch_collective collective = dwp_group_count(reducer_group, true);
+	struct torch_collective collective = dwp_group_count(reducer_group);
 	unsigned began = dwell_begin(&site);
 	DWELL_SCOPE_OPEN(began, 0);
 
@@ -269,16 +290,6 @@ static void collectives_before_init(struct dwp_call *call)
 	(void)call;
 }
 
-static int collectives_number(PyObject *module, const char *function)
-{
-	PyObject *result = PyObject_CallMethod(module, function, NULL);
-	long number = result && PyLong_Check(result) ? PyLong_AsLong(result) : -1;
-
-	PyErr_Clear();
-	Py_XDECREF(result);
-	return number >= 0 && number <= INT32_MAX ? (int)number : -1;
-}
-
 /* Launchers that start ranks in other ways than by environment variables tell the library. */
 static void collectives_after_init(struct dwp_call *call, PyObject *result)
 {
@@ -305,7 +316,7 @@ void dwp_collectives_attach(PyObject *torch)
 		                                         collectives_record_bucket };
 
 	dwp_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
-#define HOOK(method, name, counted, data)                                                         \
+#define HOOK(method, name, kind, data)                                                            \
 	{                                                                                                 \
 		static const struct dwp_hook hook = { collectives_before_##method, collectives_after_call };  \
 		dwp_hook_path(torch, "_C._distributed_c10d.ProcessGroup", #method, &hook);                    \

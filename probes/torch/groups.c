@@ -7,6 +7,7 @@
 
 #define MOST_GROUPS 256u
 #define WORKS 256u
+#define PAIRS 1024u
 
 struct torch_group {
 	const void *object; /* its owner keeps it */
@@ -14,10 +15,21 @@ struct torch_group {
 	uint64_t sequence;
 	unsigned size;
 	uint32_t id; /* 0: not known yet */
+	int rank;    /* of this process, in it; -1: not known */
+	bool any;    /* it received a message from any rank */
+};
+
+/* Messages from one rank of a group to another. */
+struct torch_pair {
+	const struct torch_group *group; /* NULL: the place is free */
+	int from, to;
+	uint64_t sequence;
+	uint32_t id;
 };
 
 static struct torch_group groups[MOST_GROUPS];
 static uint32_t group_count;
+static struct torch_pair pairs[PAIRS]; /* by a hash */
 static struct {
 	const void *work;
 	struct torch_collective collective;
@@ -52,7 +64,7 @@ struct torch_group *dwp_group_find(const void *object)
 	return group;
 }
 
-struct torch_group *dwp_group_put(const void *object, const char *name, unsigned size)
+struct torch_group *dwp_group_put(const void *object, const char *name, unsigned size, int rank)
 {
 	struct torch_group *group = NULL, *older;
 
@@ -70,25 +82,79 @@ struct torch_group *dwp_group_put(const void *object, const char *name, unsigned
 	if (group) {
 		group->object = object;
 		group->size = size;
+		group->rank = rank;
 	}
 	pthread_mutex_unlock(&group_lock);
 	return group;
 }
 
-struct torch_collective dwp_group_count(struct torch_group *group, bool counted)
+/* Of the calls of all ranks of the group. */
+static uint32_t group_id(struct torch_group *group)
+{
+	if (!group->id)
+		group->id = dwell_intern_group(group->name);
+	return group->id;
+}
+
+struct torch_collective dwp_group_count(struct torch_group *group)
 {
 	struct torch_collective collective = { .group = 0 };
 
 	if (!group)
 		return collective;
 	pthread_mutex_lock(&group_lock);
-	if (!group->id)
-		group->id = dwell_intern_group(group->name);
-	collective.group = group->id;
-	collective.size = group->size;
-	collective.sequence = counted ? ++group->sequence : 0;
+	collective = (struct torch_collective){ .group = group_id(group), .size = group->size, .sequence = ++group->sequence };
 	pthread_mutex_unlock(&group_lock);
 	return collective;
+}
+
+/* The place of a pair, or a free one. NULL: there are too many. */
+static struct torch_pair *group_pair(const struct torch_group *group, int from, int to)
+{
+	uint32_t at = ((uint32_t)(group - groups) * 0x9e3779b1u ^ (uint32_t)from * 0x85ebca6bu ^ (uint32_t)to * 0xc2b2ae35u) >> 7;
+
+	for (uint32_t i = 0; i < 16; i++, at++) {
+		struct torch_pair *pair = &pairs[at % PAIRS];
+
+		if (!pair->group || (pair->group == group && pair->from == from && pair->to == to))
+			return pair;
+	}
+	return NULL;
+}
+
+/* PyTorch's own names of groups are numbers. */
+static struct torch_collective group_count_pair(struct torch_group *group, int from, int to)
+{
+	struct torch_pair *pair = group_pair(group, from, to);
+	bool number = group->name[0] >= '0' && group->name[0] <= '9';
+	char name[112];
+
+	if (!pair)
+		return (struct torch_collective){ .group = 0 };
+	if (!pair->group) {
+		*pair = (struct torch_pair){ .group = group, .from = from, .to = to };
+		snprintf(name, sizeof name, "%d -> %d of %s%s", from, to, number ? "group " : "", group->name);
+		pair->id = dwell_intern_group(name);
+	}
+	return (struct torch_collective){ .group = pair->id, .size = 2, .sequence = ++pair->sequence };
+}
+
+struct torch_collective dwp_group_count_message(struct torch_group *group, enum torch_call direction, int peer)
+{
+	struct torch_collective message = { .group = 0 };
+
+	if (!group)
+		return message;
+	pthread_mutex_lock(&group_lock);
+	group->any |= direction == TORCH_RECEIVED_OF_ANY;
+	if (peer >= 0 && group->rank >= 0 && direction == TORCH_SENT)
+		message = group_count_pair(group, group->rank, peer);
+	else if (peer >= 0 && group->rank >= 0 && direction == TORCH_RECEIVED && !group->any)
+		message = group_count_pair(group, peer, group->rank);
+	if (!message.group)
+		message.group = group_id(group);
+	pthread_mutex_unlock(&group_lock);
+	return message;
 }
 
 static uint32_t group_work_place(const void *work)

@@ -136,6 +136,8 @@ int main(int argc, char **argv)
 		wait_for(others->broadcast(mine));
 		count("barrier", 0);
 		wait_for(others->barrier());
+		count(rank ? "recv" : "send", mine[0].nbytes());
+		wait_for(rank ? others->recv(mine, 0, 7) : others->send(mine, 1, 7));
 		optimizer.step();
 	}
 	std::vector<torch::Tensor> mine = { torch::ones({ 5 }) };

@@ -222,8 +222,9 @@ def main():
             found = {row["operation"]: (row["group"], row["ranks"], row["count"], (row["bytes"] or 0) * row["count"])
                      for row in tables["collectives"] if row["count"]}
             equal(f"{wait}: group, ranks, calls, bytes of collectives", found,
-                  {name: ("gradients" if name == "all_reduce" else "others", 2, calls, sum_bytes)
-                   for name, (calls, sum_bytes) in truths[0]["collectives"].items()})
+                  {name: (*{"all_reduce": ("gradients", 2), "send": ("0 -> 1 of others", 1), "recv": ("0 -> 1 of others", 1)}.get(name, ("others", 2)),
+                          calls, sum_bytes)
+                   for truth in truths for name, (calls, sum_bytes) in truth["collectives"].items()})
             equal(f"{wait}: the last rank of all_reduce",
                   [row["last_rank"] for row in tables["collectives"] if row["operation"] == "all_reduce"], [1])
 

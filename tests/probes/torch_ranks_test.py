@@ -69,6 +69,26 @@ REDUCED = FORK + SCRIPT.partition(installed.LIGHT)[2].replace("net = torch.nn.Li
     net(torch.ones(8, 64)).square().mean().backward()
     dist.all_gather_object([None, None], {"step": i})
 """)
+# Two stages: rank 0 sends to rank 1, which sends gradients back and takes longer.
+STAGES = FORK + SCRIPT.partition(installed.LIGHT)[2].partition("for i in")[0] + """
+rank, other = dist.get_rank(), 1 - dist.get_rank()
+for i in range(12):
+    batch = torch.ones(8, 64)
+    if rank == 0:
+        out = net(batch)
+        dist.isend(out.detach(), other).wait()
+        dist.recv(batch, other)
+        out.backward(batch)
+    else:
+        dist.irecv(batch, other).wait()
+        batch.requires_grad_()
+        time.sleep(.03)
+        net(batch).square().mean().backward()
+        dist.send(batch.grad, other)
+    optimizer.step()
+    optimizer.zero_grad()
+dist.destroy_process_group()
+"""
 WAIT = "DistributedDataParallel.finalize_backward"
 counts = {True: 0, False: 0}
 
@@ -148,6 +168,16 @@ def main():
         check("dwell ranks names the rank that is late", said.startswith("Rank 1 is slow"), said)
         summary = subprocess.run([dwell, "ranks", trace + ".sum"], capture_output=True, text=True, check=False).stdout
         check("the run's summary says the same", summary == said, summary)
+        trace = record(dwell, folder, "stages", text=STAGES)
+        found = collectives(dwell, trace)
+        # What rank 1 receives first comes before its first step.
+        check("messages of two ranks, counted by both", sorted(row[0] for row in found) == ["recv", "recv", "send", "send"] and
+              all(row[1] == 1 and row[2] in (11, 12) and row[3] == 2048 for row in found), found)
+        said = subprocess.run([dwell, "ranks", trace], capture_output=True, text=True, check=False).stdout
+        check("the pair and its group are named", "0 -> 1 of " in said and "1 -> 0 of " in said, said)
+        check("the ranks are stages, of which one works longest", "stages of a pipeline" in said and "Stage 1 works longest" in said, said)
+        said = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=False).stdout
+        check("the advice is that for messages", "Messages between ranks take" in said and "no_sync" not in said, said[:1500])
         torchrun = "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"
         if TORCH[0] > "1" or launches(folder, torchrun):
             record(dwell, folder, "torchrun", *torchrun)

@@ -128,20 +128,22 @@ static void entry_leave(struct native_seen *seen)
 	X(reduced, NATIVE_REDUCED, a, false, "_ZN4c10d7Reducer17finalize_backwardE")                            \
 	X(grad_mode, NATIVE_GRAD_MODE, NULL, ENTRY_LOW_BYTE(a), "_ZN3c108GradMode11set_enabledE")
 
-/* X(method of c10d::ProcessGroupGloo, its kind, counted, depth of its first argument, whether times the ranks). It returns
- * one object. */
-#define ENTRY_COLLECTIVES(X)                                                                               \
-	X(allreduce, "all_reduce", true, 1, false) X(allreduce_sparse, "all_reduce", true, 1, false)           \
-	X(allreduce_coalesced, "all_reduce", true, 1, false) X(broadcast, "broadcast", true, 1, false)         \
-	X(reduce, "reduce", true, 1, false) X(allgather, "all_gather", true, 2, false)                         \
-	X(_allgather_base, "all_gather", true, 0, false) X(allgather_coalesced, "all_gather", true, 2, false)  \
-	X(allgather_into_tensor_coalesced, "all_gather", true, 1, false) X(gather, "gather", true, 2, false)   \
-	X(scatter, "scatter", true, 1, false) X(reduce_scatter, "reduce_scatter", true, 1, true)               \
-	X(_reduce_scatter_base, "reduce_scatter", true, 0, true)                                               \
-	X(reduce_scatter_tensor_coalesced, "reduce_scatter", true, 1, true)                                    \
-	X(alltoall, "all_to_all", true, 1, false) X(alltoall_base, "all_to_all", true, 0, false)               \
-	X(barrier, "barrier", true, -1, false) X(send, "send", false, 1, false)                                \
-	X(recv, "recv", false, 1, false) X(recvAnysource, "recv", false, 1, false)
+/* X(method of c10d::ProcessGroupGloo, its kind, what it is, depth of its first argument, whether times the ranks). It
+ * returns one object. */
+#define ENTRY_COLLECTIVES(X) \
+	X(allreduce, "all_reduce", TORCH_COLLECTIVE, 1, false) X(allreduce_sparse, "all_reduce", TORCH_COLLECTIVE, 1, false) \
+	X(allreduce_coalesced, "all_reduce", TORCH_COLLECTIVE, 1, false) X(broadcast, "broadcast", TORCH_COLLECTIVE, 1, false) \
+	X(reduce, "reduce", TORCH_COLLECTIVE, 1, false) X(allgather, "all_gather", TORCH_COLLECTIVE, 2, false) \
+	X(_allgather_base, "all_gather", TORCH_COLLECTIVE, 0, false) \
+	X(allgather_coalesced, "all_gather", TORCH_COLLECTIVE, 2, false) \
+	X(allgather_into_tensor_coalesced, "all_gather", TORCH_COLLECTIVE, 1, false) \
+	X(gather, "gather", TORCH_COLLECTIVE, 2, false) X(scatter, "scatter", TORCH_COLLECTIVE, 1, false) \
+	X(reduce_scatter, "reduce_scatter", TORCH_COLLECTIVE, 1, true) \
+	X(_reduce_scatter_base, "reduce_scatter", TORCH_COLLECTIVE, 0, true) \
+	X(reduce_scatter_tensor_coalesced, "reduce_scatter", TORCH_COLLECTIVE, 1, true) \
+	X(alltoall, "all_to_all", TORCH_COLLECTIVE, 1, false) X(alltoall_base, "all_to_all", TORCH_COLLECTIVE, 0, false) \
+	X(barrier, "barrier", TORCH_COLLECTIVE, -1, false) X(send, "send", TORCH_SENT, 1, false) \
+	X(recv, "recv", TORCH_RECEIVED, 1, false) X(recvAnysource, "recv", TORCH_RECEIVED_OF_ANY, 1, false)
 
 /* Classes of torch::nn whose forward() is a layer. It returns one object. */
 #define ENTRY_LAYERS(X)                                                                                    \
@@ -173,9 +175,9 @@ ENTRIES(X)
 ENTRY_LAYERS(X)
 #undef X
 
-#define X(id, kind, counted, depth, ranks)                                                        \
+#define X(id, kind, call, depth, ranks)                                                           \
 	static struct dwell_site site_##id = { kind, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
-	static const struct native_collective collective_##id = { counted, depth, ranks };             \
+	static const struct native_collective collective_##id = { call, depth, ranks };                \
 	ENTRY(gloo_##id, NATIVE_COLLECTIVE, b, &site_##id, false, c, a, &collective_##id)
 ENTRY_COLLECTIVES(X)
 #undef X
@@ -194,7 +196,7 @@ static const struct entry entries[] = {
 #define X(id) { "", #id, NULL, entry_layer_##id, &real_layer_##id },
 	ENTRY_LAYERS(X)
 #undef X
-#define X(id, kind, counted, depth, ranks) \
+#define X(id, kind, call, depth, ranks) \
 	{ "_ZN4c10d16ProcessGroupGloo", NULL, #id "E", entry_gloo_##id, &real_gloo_##id },
 	ENTRY_COLLECTIVES(X)
 #undef X

@@ -63,7 +63,7 @@ static void collectives_put_group(const void *object, const void *store, int ran
 			snprintf(name, sizeof name, "%s", stores[i].prefix);
 	if (!*name)
 		snprintf(name, sizeof name, "group %u", unnamed++);
-	dwp_group_put(object, name, size);
+	dwp_group_put(object, name, (unsigned)size, rank);
 	if (size > world) {
 		world = size;
 		dwell_rank(rank, local && *local >= '0' && *local <= '9' ? atoi(local) : -1, size);
@@ -74,13 +74,16 @@ static void collectives_put_group(const void *object, const void *store, int ran
 static void collectives_begin(struct native_seen *seen)
 {
 	const struct native_collective *kind = seen->collective;
+	struct torch_group *group = dwp_group_find(seen->self);
 	struct torch_collective collective;
 
 	seen->began = DWELL_NOT_BEGUN;
 	seen->sequence = 0;
 	if (open_collectives++)
 		return;
-	collective = dwp_group_count(dwp_group_find(seen->self), kind->counted);
+	collective = kind->call == TORCH_COLLECTIVE        ? dwp_group_count(group)
+	             : kind->call == TORCH_RECEIVED_OF_ANY ? dwp_group_count_message(group, kind->call, -1)
+	                                                   : dwp_group_count_message(group, kind->call, seen->size);
 	seen->outer = collective.group;
 	seen->sequence = collective.sequence;
 	if (reducer.starts) {

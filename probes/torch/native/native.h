@@ -14,6 +14,8 @@
 
 #include <dwell/probe.h>
 
+#include "../groups.h"
+
 /* abi/work_native.c: finds the functions of PyTorch that dwp_abi_work() calls. Call it first. */
 void dwp_native_prepare_work(void *library);
 
@@ -48,16 +50,16 @@ struct native_seen {
 	bool failed;        /* an exception leaves the call */
 	const void *argument; /* NATIVE_OPTIMIZER_MADE: the group of parameters; NATIVE_STORE_MADE: a std::string, the prefix;
 	                       * NATIVE_GROUP_MADE: a pointer to the store's; NATIVE_COLLECTIVE: the tensors */
-	int rank, size;     /* NATIVE_GROUP_MADE */
+	int rank, size;     /* NATIVE_GROUP_MADE; NATIVE_COLLECTIVE: size is the other rank of a message */
 	const struct native_collective *collective;
 	void *const *result; /* NATIVE_COLLECTIVE: after the call the address of the Work; NULL: there is none */
 	unsigned began, outer; /* for loop.c and collectives.c */
 	uint64_t sequence;     /* for collectives.c */
 };
 
-/* How the bytes of a collective are known. */
+/* What a collective is, and how its bytes are known. */
 struct native_collective {
-	bool counted;   /* false: of two ranks */
+	enum torch_call call;
 	int depth;      /* of the lists around the tensors; -1: it has none */
 	bool times_size; /* the bytes are those of the tensors, times the ranks */
 };

@@ -11,6 +11,7 @@
 #include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
+#include "model/collectives/collectives.h"
 
 #define ONE_RANK "the trace has steps of only one process"
 
@@ -179,6 +180,26 @@ static void ranks_put_exposed(struct dw_facts_work *work, const struct ranks *ra
 	}
 }
 
+/* Which part of the time in numbered communication is in messages of two ranks. */
+static void ranks_put_messages(struct dw_facts_work *work)
+{
+	const struct dw_collectives *all = dw_model_collectives(work->model, NULL);
+	uint32_t process = work->source->threads[work->loop->thread].process;
+	double messages = 0, sum = 0;
+
+	work->failed |= !all;
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct dw_collective *one = &all->collectives[i];
+
+		if (one->process != process || !one->sequence)
+			continue;
+		sum += (double)one->blocked_ns;
+		messages += dw_group_is_pair(all->groups[one->group], NULL, NULL) ? (double)one->blocked_ns : 0;
+	}
+	if (sum > 0)
+		dw_fact_set_share(work, DW_FACT_COMM_MESSAGES, messages, sum, work->loop->count);
+}
+
 void dw_facts_of_ranks(struct dw_facts_work *work)
 {
 	struct ranks ranks = { .count = 0 };
@@ -186,6 +207,7 @@ void dw_facts_of_ranks(struct dw_facts_work *work)
 	double *works = NULL, *sorted = NULL;
 	bool good = ranks_find(work, &ranks);
 
+	ranks_put_messages(work);
 	if (good)
 		ranks_put_exposed(work, &ranks);
 	if (good && ranks.count > 1) {

@@ -10,23 +10,27 @@
 
 #define LEAST_MESSAGES 0.5 /* of the communication: what is in messages */
 
-/* Messages of a rank: how long it is blocked in them, and whether all of them are with ranks next to it. */
-static bool pipeline_add_rank(struct dw_rank_result *result, double *all_ns)
+/* Messages of a rank: how much of its communication they are, and whether all of them are with ranks next to it. The times of
+ * messages are of the whole run, in which the first one waits until all ranks have started: their share of the communication
+ * is also that of the steps that are compared. */
+static bool pipeline_add_rank(struct dw_rank_result *result, double *all_ns, double *messages_ns)
 {
 	const struct dw_summary_rank *rank = result->rank;
-	uint64_t steps = dw_summary_steps(rank);
+	double own_ns = 0, blocked_ns = 0;
 	bool neighbours = true;
 	int from, to;
 
-	result->message_ns = 0;
-	for (size_t c = 0; c < rank->collective_count && steps; c++) {
-		*all_ns += (double)rank->collectives[c].blocked_ns;
+	for (size_t c = 0; c < rank->collective_count; c++) {
+		blocked_ns += (double)rank->collectives[c].blocked_ns;
 		if (!dw_summary_is_pair(rank->collectives[c].group, &from, &to))
 			continue;
-		result->message_ns += (double)rank->collectives[c].blocked_ns;
+		own_ns += (double)rank->collectives[c].blocked_ns;
 		neighbours &= abs(from - to) == 1;
 	}
-	return neighbours;
+	result->message_ns = blocked_ns > 0 ? result->communication_ns * own_ns / blocked_ns : 0;
+	*all_ns += blocked_ns;
+	*messages_ns += own_ns;
+	return neighbours && own_ns > 0;
 }
 
 void dw_ranks_find_pipeline(struct dw_ranks *ranks)
@@ -37,10 +41,7 @@ void dw_ranks_find_pipeline(struct dw_ranks *ranks)
 	for (size_t i = 0; i < ranks->count; i++) {
 		struct dw_rank_result *result = &ranks->results[i];
 
-		neighbours &= pipeline_add_rank(result, &all_ns) && result->message_ns > 0;
-		messages_ns += result->message_ns;
-		if (dw_summary_steps(result->rank))
-			result->message_ns /= (double)dw_summary_steps(result->rank);
+		neighbours &= pipeline_add_rank(result, &all_ns, &messages_ns);
 		work_ns += result->work_ns;
 		if (result->work_ns > ranks->results[ranks->longest_stage].work_ns)
 			ranks->longest_stage = i;

@@ -241,14 +241,14 @@ static void table_head_of_pipeline(struct dwell_table *table, const struct dw_ra
 		return;
 	for (size_t i = 0; i < ranks->count && strlen(list) + 16 < sizeof list; i++)
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
-		         dw_text_percent(ranks->results[i].message_ns / ranks->step_ns).at);
+		         dw_text_percent(ranks->results[i].message_ns / ranks->results[i].step_ns).at);
 	dw_table_head(table,
 	              "The ranks are stages of a pipeline: they send and wait for messages of the stage before and after them for %s of "
 	              "a step.", list);
 	dw_table_head(table,
 	              "Stage %d works longest, for %s of a step. If all stages worked equally long, a step would be at most %s shorter. "
 	              "More and smaller parts of a batch shorten the time in which stages wait at the begin and the end of a step.",
-	              dw_ranks_number(ranks, ranks->longest_stage), dw_text_percent(longest->work_ns / ranks->step_ns).at,
+	              dw_ranks_number(ranks, ranks->longest_stage), dw_text_percent(longest->work_ns / longest->step_ns).at,
 	              dw_text_percent(ranks->pipeline_gain).at);
 }
 

@@ -33,10 +33,21 @@ static struct dw_amount ranks_share_wait(const struct dw_rule_case *at)
 	return wait;
 }
 
+/* Ranks that exchange messages are stages, or servers and clients: they have other work by design, and wait for one rank each. */
+static bool ranks_send_messages(const struct dw_rule_case *at)
+{
+	return 2 * dw_case_value(at, DW_FACT_COMM_MESSAGES) > 1;
+}
+
+static bool ranks_call_collectives(const struct dw_rule_case *at)
+{
+	return !ranks_send_messages(at);
+}
+
 /* Processes that exchange nothing do not wait for each other. */
 static bool ranks_wait_dominates(const struct dw_rule_case *at)
 {
-	return ranks_exposed(at).value > 0 && !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) &&
+	return ranks_call_collectives(at) && ranks_exposed(at).value > 0 && !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) &&
 	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
 }
 
@@ -77,6 +88,26 @@ const struct dw_rule dw_rules_ranks[] = {
 		.look = "dwell report --view stragglers",
 	},
 	{
+		.id = "messages",
+		.question = "Does a step wait for messages of other ranks?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_RANKS,
+		.part = DW_RULE_PART_COMMUNICATION,
+		.whole_of = ranks_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION, DW_FACT_COMM_MESSAGES),
+		.share = ranks_exposed,
+		.rows = ranks_rows,
+		.threshold = 0.07,
+		.reason = "More than half of the communication is in messages of two ranks: what helps collectives does not help them.",
+		.applies = ranks_send_messages,
+		.statement = "Messages between ranks {take} {share} {of}[, most of it in {comm.count:name}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "more and smaller parts of a batch, and stages of equal work, shorten the time in which a rank "
+			                 "has nothing to do; messages that are started before they are needed cost no time",
+		},
+		.look = "dwell ranks tells how long each rank waits, and which works longest",
+	},
+	{
 		.id = "communication",
 		.question = "Does a step wait for communication?",
 		.kind = DW_RULE_CAUSE,
@@ -88,6 +119,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.rows = ranks_rows,
 		.threshold = DW_RULE_NAMED,
 		.reason = "A collective of a few percent belongs to any run with several ranks.",
+		.applies = ranks_call_collectives,
 		.statement = "Communication {takes} {share} {of}[, most of it in {comm.count:name}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or sums over several steps, save transfers",

@@ -252,14 +252,16 @@ static void build_end(struct dw_summary_rank *rank, const struct dw_source *sour
 
 		if (strcmp(meta->key, DW_KEY_STATUS) != 0 || source->processes[meta->process].file != process->file)
 			continue;
-		if (sscanf(meta->value, "{\"signal\":%u,\"pid\":%u}", &number, &pid) == 2 && pid == process->pid)
-			rank->failed = DW_SUMMARY_SIGNAL + number;
+		if (sscanf(meta->value, "{\"signal\":%u,\"pid\":%u}", &number, &pid) == 2)
+			rank->failed = pid == process->pid ? DW_SUMMARY_SIGNAL + number : 0;
 		else if (sscanf(meta->value, "{\"exit\":%u,\"pid\":%u}", &number, &pid) != 2)
 			continue;
 		else if (pid == process->pid)
 			rank->failed = number;
 		if (meta->value[2] == 'e' && !number)
 			rank->well = pid == process->pid ? DW_WELL_ITSELF : DW_WELL_LAUNCHER;
+		else if (pid != process->pid)
+			rank->well = DW_WELL_LAUNCHER_FAILED;
 	}
 }
 
@@ -406,8 +408,7 @@ static bool build_is_cut(const struct dw_source *source)
 	for (size_t i = 0; i < source->file_count; i++)
 		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
 	for (size_t i = 0; i < source->meta_count; i++)
-		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 &&
-		       strncmp(source->metas[i].value, "{\"signal\":", 10) == 0;
+		cut |= strcmp(source->metas[i].key, DW_KEY_STATUS) == 0 && strncmp(source->metas[i].value, "{\"exit\":0,", 10) != 0;
 	return cut;
 }
 

@@ -123,7 +123,7 @@ static const struct dw_summary_field rank_fields[] = {
 	FIELD(RANK_LOOP_END, U64, MOST, dw_summary_rank, loop_end_ns),
 	FIELD(RANK_CPU, U64, NOT, dw_summary_rank, cpu_ns),
 	FIELD(RANK_FAILED, U32, NOT, dw_summary_rank, failed),
-	ENUM(RANK_WELL, dw_summary_rank, well, DW_WELL_LAUNCHER),
+	ENUM(RANK_WELL, dw_summary_rank, well, DW_WELL_LAUNCHER_FAILED),
 	FIELD(RANK_ROUND, U64, NOT, dw_summary_rank, round_collectives),
 };
 const struct dw_summary_message dw_summary_rank_message = { rank_fields, COUNT(rank_fields),

@@ -136,8 +136,9 @@ struct dw_summary_rank {
 	/* The exit status of the process that dwell run started, or DW_SUMMARY_SIGNAL plus the signal that ended it. 0: it
 	 * did not fail, or is not known. */
 	uint32_t failed;
-	/* Whether it is known that it did not fail: it ended with status 0, or the launcher that dwell run started did. */
-	enum dw_summary_well { DW_WELL_UNKNOWN, DW_WELL_ITSELF, DW_WELL_LAUNCHER } well;
+	/* Whether it is known that it did not fail: it ended with status 0, or the launcher that dwell run started did. A launcher
+	 * that failed does not say which of its processes did. */
+	enum dw_summary_well { DW_WELL_UNKNOWN, DW_WELL_ITSELF, DW_WELL_LAUNCHER, DW_WELL_LAUNCHER_FAILED } well;
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;

@@ -285,7 +285,7 @@ static void glance_read_number(struct dw_glance *glance, const struct dw_proto_f
 		glance->failed = field->number <= UINT32_MAX ? (uint32_t)field->number : 0;
 		break;
 	case RANK_WELL:
-		glance->well = field->number <= DW_WELL_LAUNCHER ? (enum dw_summary_well)field->number : DW_WELL_UNKNOWN;
+		glance->well = field->number <= DW_WELL_LAUNCHER_FAILED ? (enum dw_summary_well)field->number : DW_WELL_UNKNOWN;
 		break;
 	case RANK_LEFT:
 		glance->left_bytes = field->number;

@@ -13,7 +13,7 @@ double dw_watch_hang_limit(const struct dw_watched *watched)
 
 static double hangs_still(const struct dw_watched *watched)
 {
-	return !watched->gone && watched->usual_ns > 0 ? (double)(watched->written_ns - watched->moved_ns) : 0;
+	return !watched->gone && !watched->awaited && watched->usual_ns > 0 ? (double)(watched->written_ns - watched->moved_ns) : 0;
 }
 
 /* A hang that was reported goes on until the rank records something: reasons excuse what was not. */

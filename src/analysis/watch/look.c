@@ -134,6 +134,18 @@ static void watch_take_where(struct dw_watched *watched, const struct dw_glance 
 	memcpy(watched->where, glance->where, sizeof watched->where);
 }
 
+/* Whether its process had ended when the file was written: it had memory at an earlier look, or it was dead at the first one
+ * already, and other ranks of its file had memory. Where the process cannot be seen, none has. */
+static bool watch_has_finished(const struct dw_watch *watch, const struct dw_watched *watched, const struct dw_glance *glance)
+{
+	bool had = watched->had_memory;
+
+	for (size_t i = 0; !had && !glance->resident_bytes && i < watch->count; i++)
+		had = watch->ranks[i].had_memory && watched->path && watch->ranks[i].path &&
+		      strcmp(watch->ranks[i].path, watched->path) == 0;
+	return glance->failed || (had && !glance->resident_bytes);
+}
+
 bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance, uint64_t written_ns, bool gone)
 {
 	struct dw_watched *watched = watch_find(watch, glance);
@@ -157,7 +169,7 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	watched->failed = glance->failed;
 	watched->well = glance->well;
 	watched->last_record_ns = glance->where_known ? glance->end_ns - glance->silent_ns : 0;
-	watched->finished = watched->failed || (watched->had_memory && !glance->resident_bytes);
+	watched->finished = watch_has_finished(watch, watched, glance);
 	watched->had_memory |= glance->resident_bytes > 0;
 	watched->usual_ns = glance->usual_ns;
 	watched->written_ns = written_ns;

@@ -5,10 +5,16 @@
 #include "base/text.h"
 #include "watch/events.h"
 
-/* The file of a process that lived then says only where it was. */
+/* The file of a process that lived then says only where it was. If the launcher failed, the process is not known to have ended as
+ * it should, in a step or not. */
 static bool losses_is_within(const struct dw_watched *watched)
 {
 	return watched->finished ? watched->last_open : watched->where_known;
+}
+
+static bool losses_may_be_lost(const struct dw_watched *watched)
+{
+	return losses_is_within(watched) || watched->well == DW_WELL_LAUNCHER_FAILED;
 }
 
 /* Whether its process ended with status 0. A launcher's status may leave out a rank that failed: it counts for ranks
@@ -30,9 +36,9 @@ void dw_watch_find_ends(struct dw_watch *watch)
 	for (size_t i = 0; i < watch->count; i++) {
 		struct dw_watched *watched = &watch->ranks[i];
 
-		watched->gone |= watched->finished;
+		watched->gone |= watched->finished && !watched->awaited;
 		watched->ended =
-			watched->gone && !watched->failed && (losses_is_well(watched, most_steps) || !losses_is_within(watched));
+			watched->gone && !watched->failed && (losses_is_well(watched, most_steps) || !losses_may_be_lost(watched));
 		if (watched->gone ? watched->ended : !dw_watch_hangs(watched))
 			continue;
 		least = watched->last_step < least ? watched->last_step : least;
@@ -96,7 +102,9 @@ static void losses_report(struct dw_watched *watched, const struct dw_watched *f
 	dw_watch_set(report, watched, DW_WATCH_LOST, is, "its process ended %s step %llu%s%s%s%s",
 	             losses_is_within(watched) ? "within"
 	             : watched->failed         ? "after"
-	                                       : "when others needed it, after",
+	             : watched->well == DW_WELL_LAUNCHER_FAILED
+	                 ? "before its launcher failed, after"
+	                 : "when others needed it, after",
 	             (unsigned long long)watched->last_step, *watched->where ? ", " : "", watched->where,
 	             dw_summary_failure(watched->failed).at, after);
 }

@@ -65,6 +65,7 @@ struct dw_watched {
 	bool last_open;
 	bool has_news;                /* at this look: its file was written again */
 	const char *path;          /* for the caller: the file that it was read from */
+	bool awaited;                 /* how it ended is not known yet: dwell run, which will say it, lives. Set by the caller */
 	uint64_t missed_ns;           /* for the caller: since when it does not live; 0: it lives */
 	uint32_t failed;              /* how it ended, as in a summary's rank */
 	enum dw_summary_well well;    /* the same */

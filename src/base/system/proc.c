@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,17 @@ bool dw_proc_read_stat(uint32_t pid, uint32_t tid, struct dw_proc_stat *stat)
 
 	dw_proc_read(pid, tid, "stat", text, sizeof text);
 	return dw_proc_parse_stat(text, stat);
+}
+
+/* A process whose first thread has ended is shown as a zombie while others run. Where /proc hides it, a signal that is none finds
+ * it. */
+bool dw_proc_lives(uint32_t pid)
+{
+	struct dw_proc_stat stat;
+
+	if (!dw_proc_read_stat(pid, 0, &stat))
+		return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+	return (stat.state != 'Z' && stat.state != 'X') || stat.threads > 1;
 }
 
 /* ---- other files ------------------------------------------------------------------------------- */

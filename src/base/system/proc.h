@@ -32,6 +32,9 @@ struct dw_proc_stat {
 bool dw_proc_read_stat(uint32_t pid, uint32_t tid, struct dw_proc_stat *stat);
 /* The same from the text of the file. False: it is not complete. */
 bool dw_proc_parse_stat(const char *text, struct dw_proc_stat *stat);
+/* Whether a process of this machine lives. One that has ended, and whose parent did not ask how, does not: a container may keep it
+ * for minutes. */
+bool dw_proc_lives(uint32_t pid);
 /* A time that the kernel counts in its own ticks, in ns. */
 uint64_t dw_proc_ns(uint64_t kernel_ticks);
 

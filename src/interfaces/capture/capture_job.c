@@ -1,12 +1,12 @@
 /* `dwell capture JOB`: asks the ranks of a job for some steps; see capture_ask.h. */
 #include <errno.h>
 #include <glob.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/system/proc.h"
 #include "base/text.h"
 #include "capture/capture_job.h"
 #include "job/summaries.h"
@@ -244,7 +244,7 @@ static void job_print_silence(const struct job_trace *trace)
 
 	gethostname(host, sizeof host - 1);
 	printf("%s: no answer: ", trace->ranks);
-	if (strcmp(host, trace->host) == 0 && kill((pid_t)trace->pid, 0) != 0 && errno == ESRCH)
+	if (strcmp(host, trace->host) == 0 && !dw_proc_lives(trace->pid))
 		printf("process %u has ended\n", trace->pid);
 	else
 		printf("the summary %s.sum was written %lld s ago by dwell run; if it ran without --summary-every, or does not "

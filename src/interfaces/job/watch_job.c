@@ -14,6 +14,7 @@
 #include "base/order.h"
 #include "base/system/clock.h"
 #include "base/system/listen.h"
+#include "base/system/proc.h"
 #include "base/text.h"
 #include "format/layout.h"
 #include "job/summaries.h"
@@ -64,7 +65,7 @@ static volatile int *watch_stopped;
 
 static bool watch_lives(const struct watch_state *state, const struct dw_watched *watched)
 {
-	return strcmp(watched->host, state->host) != 0 || kill((pid_t)watched->pid, 0) == 0 || errno != ESRCH;
+	return strcmp(watched->host, state->host) != 0 || dw_proc_lives(watched->pid);
 }
 
 /* Whether dwell run, which made the trace beside a summary, still lives: when all its ranks have ended, it writes how. */
@@ -89,7 +90,7 @@ static bool watch_is_written(const struct dw_watch *watch, const char *path)
 	if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || memcmp(head.magic, DW_MAGIC, sizeof head.magic) != 0)
 		head.creator_pid = 0;
 	close(fd);
-	return head.creator_pid && kill((pid_t)head.creator_pid, 0) == 0;
+	return head.creator_pid && dw_proc_lives(head.creator_pid);
 }
 
 /* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended, and minutes
@@ -105,7 +106,10 @@ static void watch_find_gone(const struct watch_state *state, struct dw_watch *wa
 		struct dw_watched *watched = &watch->ranks[i];
 		uint64_t missed_ns = watched->missed_ns ? state->now_ns - watched->missed_ns : 0;
 
-		watched->gone = watched->missed_ns &&
+		watched->awaited = watched->missed_ns && watched->finished && !watched->failed && !watched->last_open &&
+		                   watched->well == DW_WELL_UNKNOWN && missed_ns < WATCH_ENDING_NS && !state->request->once &&
+		                   watch_is_written(watch, watched->path);
+		watched->gone = watched->missed_ns && !watched->awaited &&
 		                (watched->finished || state->request->once || missed_ns >= DW_WATCH_EVERY_MS * UINT64_C(1000000)) &&
 		                (watched->finished || missed_ns >= WATCH_ENDING_NS || !watch_is_written(watch, watched->path));
 	}

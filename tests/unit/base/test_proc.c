@@ -155,4 +155,22 @@ TEST(mappings_of_files_and_of_memory)
 	unlink(path);
 }
 
+/* Nobody asks how the child ended until the end of the test. */
+TEST(a_zombie_does_not_live)
+{
+	pid_t child = fork();
+	siginfo_t ended;
+
+	REQUIRE(child >= 0);
+	if (child == 0)
+		_exit(0);
+	CHECK_EQ(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+	CHECK_EQ(kill(child, 0), 0);
+	CHECK(!dw_proc_lives((uint32_t)child));
+	CHECK_EQ(waitpid(child, NULL, 0), child);
+	CHECK(!dw_proc_lives((uint32_t)child));
+	CHECK(dw_proc_lives((uint32_t)getpid()));
+	CHECK(!dw_proc_lives(NOBODY));
+}
+
 CHECK_MAIN

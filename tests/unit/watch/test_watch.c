@@ -98,6 +98,54 @@ TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
 	dw_watch_reset(&job.watch);
 }
 
+/* A launcher ends the other ranks when one was killed: at the first look this one is dead, and they live. One file has all. */
+TEST(a_rank_that_was_dead_at_the_first_look_is_lost_first)
+{
+	struct job job;
+
+	make(&job);
+	job.watch.path = "job.sum";
+	for (int i = 0; i < RANKS; i++) {
+		job.ranks[i].resident_bytes = i == 3 ? 0 : 1000000;
+		job.ranks[i].where_known = job.ranks[i].last_open = true;
+		job.ranks[i].end_ns = job.now + 10 * second;
+		job.ranks[i].silent_ns = i == 3 ? second : 0;
+	}
+	CHECK_STR(usual_look(&job), "lost 3");
+	for (int i = 0; i < RANKS; i++)
+		job.ranks[i].resident_bytes = 0;
+	CHECK_STR(look(&job), "lost 0, lost 1, lost 2, lost 4, lost 5, lost 6, lost 7");
+	CHECK_HAS(job.text, "rank 3 on a failed first");
+	dw_watch_reset(&job.watch);
+}
+
+/* Rank 3 is killed between two steps, and the launcher that dwell run started says that a process failed. */
+TEST(of_a_launcher_that_failed_the_rank_with_the_oldest_record_is_first)
+{
+	struct job job;
+
+	make(&job);
+	for (int i = 0; i < RANKS; i++)
+		job.ranks[i].resident_bytes = 1000000;
+	usual_look(&job);
+	for (int i = 0; i < RANKS; i++) {
+		job.watch.ranks[i].awaited = true;
+		job.ranks[i].resident_bytes = 0;
+	}
+	CHECK_STR(look(&job), ""); /* dwell run has not said yet how it ended */
+	for (int i = 0; i < RANKS; i++) {
+		job.watch.ranks[i].awaited = false;
+		job.ranks[i].well = DW_WELL_LAUNCHER_FAILED;
+		job.ranks[i].where_known = true;
+		job.ranks[i].end_ns = job.now;
+		job.ranks[i].silent_ns = i == 3 ? second : 0;
+	}
+	look(&job);
+	CHECK_HAS(job.said, "lost 3, lost 0, lost 1, lost 2, lost 4, lost 5, lost 6, lost 7");
+	CHECK(!strstr(job.said, "hang"));
+	dw_watch_reset(&job.watch);
+}
+
 /* Rank 3 is killed between two steps. The others end in the next step, or wait there; or (2) all ended after the same
  * step. */
 TEST(a_process_that_failed_is_lost_after_its_last_step_too)
