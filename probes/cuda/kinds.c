@@ -100,7 +100,8 @@ void dwc_kinds_text(char *to, size_t size)
 	to[0] = '\0';
 	if (kinds.tier == DWC_FULL)
 		return;
-	snprintf(to, size, ", light%s, %s%s%s%s", kinds.by_callbacks ? " by callbacks" : kinds.tier == DWC_LIGHT ? "" : " without callbacks",
+	snprintf(to, size, ", light%s, %s%s%s%s",
+	         kinds.by_callbacks ? " by callbacks" : kinds.tier == DWC_LIGHT ? "" : " without callbacks",
 	         kinds.hardware ? "hardware trace" : "no hardware trace (", kinds.no_hardware, kinds.hardware ? "" : ")",
 	         kinds.buffers_before ? "" : ", buffers as CUPTI chooses");
 }
@@ -109,8 +110,8 @@ void dwc_kinds_text(char *to, size_t size)
 static void kinds_say_what_is_missing(void)
 {
 	if (kinds.tier != DWC_FULL)
-		dwell_meta(DW_KEY_GAP "cuda", "of devices, by --cuda=light: memory, events and waits of streams, calls that neither submit work nor "
-		           "wait for it (--cuda=full)");
+		dwell_meta(DW_KEY_GAP "cuda", "of devices, by --cuda=light: memory, events and waits of streams, calls that neither "
+		           "submit work nor wait for it (--cuda=full)");
 }
 
 /* ---- on and off --------------------------------------------------------------------------------------------- */
