@@ -12,6 +12,7 @@
  *   graphs    by which ranges the nodes of CUDA graphs were made
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
+ *   energy    what devices use, by NVML
  *   lost      what was lost, and why
  *   raw       buffers as they came, for tests
  *
@@ -224,6 +225,15 @@ uint64_t dwc_records_launches(void);
 void dwc_records_count_lost(bool at_end);
 /* Nothing is recorded from `start_ns` to `end_ns`, of CUPTI's clock. Both equal: from then on. */
 void dwc_records_gap(uint64_t start_ns, uint64_t end_ns);
+
+/* The UUID of the device with this number. False: CUPTI has not named it. */
+#define DWC_MOST_DEVICES 64u
+bool dwc_records_uuid(uint32_t number, uint8_t uuid[16]);
+
+/* ---- energy.c --------------------------------------------------------------------------------------------- */
+
+/* Stores what the devices have used so far, if the run asks for it. Called by one thread, about once a second. */
+void dwc_energy_read(void);
 
 /* ---- lost.c, under the lock of records.c ------------------------------------------------------------------ */
 

@@ -250,6 +250,8 @@ static void *cuda_watch(void *context)
 			cuda_look();
 		if (!cuda.is_over && cuda_now_ns() - flushed_ns >= FLUSH_NS) {
 			cuda_flush();
+			if (cuda.level != DWC_OFF)
+				dwc_energy_read();
 			flushed_ns = cuda_now_ns();
 		}
 		pthread_mutex_unlock(&cuda.lock);

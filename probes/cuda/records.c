@@ -23,7 +23,6 @@
 #define EVENTS 1024u
 #define CALLS 4096u
 #define CONTEXTS 64u
-#define DEVICES 64u
 #define THREADS 64u
 #define STUCK 16u
 #define REPEATS 8u /* calls with one number, one after the other: a call has a few calls in it, and no more */
@@ -35,7 +34,7 @@ static struct {
 	uint64_t late_ns; /* greatest error of the clocks that events have shown */
 	uint64_t submitted; /* atomic; calls that gave a device work */
 	uint32_t last_submitted; /* the correlation of the last one */
-	uint32_t devices[DEVICES]; /* ids by the device's number */
+	uint32_t devices[DWC_MOST_DEVICES]; /* ids by the device's number */
 	struct { uint32_t context, device, null_stream; bool known; } contexts[CONTEXTS];
 	struct { uint64_t key; uint32_t id; } queues[QUEUES];
 	struct { uint64_t key; uint32_t id; } launches[LAUNCHES];
@@ -55,7 +54,7 @@ static struct {
 	struct dwell_device device;
 	char name[96];
 	bool known;
-} known_devices[DEVICES];
+} known_devices[DWC_MOST_DEVICES];
 
 static uint64_t record_mix(uint64_t hash, uint64_t word)
 {
@@ -68,7 +67,7 @@ static uint64_t record_mix(uint64_t hash, uint64_t word)
 static uint32_t record_device(uint32_t number)
 {
 	struct dwell_device device = { .number = number, .api = 1 };
-	uint32_t at = number % DEVICES;
+	uint32_t at = number % DWC_MOST_DEVICES;
 
 	if (!state.devices[at]) {
 		if (known_devices[at].known)
@@ -98,7 +97,7 @@ static uint32_t record_queue(uint32_t device, uint32_t context, uint32_t stream)
 
 static void record_take_device(const struct cupti_device *from)
 {
-	uint32_t at = from->id % DEVICES;
+	uint32_t at = from->id % DWC_MOST_DEVICES;
 	struct dwell_device *to = &known_devices[at].device;
 
 	if (known_devices[at].known)
@@ -639,6 +638,18 @@ void dwc_records_count_lost(bool at_end)
 	}
 	record_send();
 	record_unlock();
+}
+
+bool dwc_records_uuid(uint32_t number, uint8_t uuid[16])
+{
+	bool known;
+
+	record_lock();
+	known = number < DWC_MOST_DEVICES && known_devices[number].known && known_devices[number].device.number == number;
+	if (known)
+		memcpy(uuid, known_devices[number].device.uuid, 16);
+	record_unlock();
+	return known;
 }
 
 uint64_t dwc_records_launches(void)

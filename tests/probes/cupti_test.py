@@ -330,6 +330,27 @@ def test_tiers():
               run.table("kernels")["in_graph"]["operator"] == "aten::mm")
 
 
+def test_energy():
+    """The energy of devices is read from NVML if --counters asks for it; what cannot be read is said."""
+    os.makedirs("nvml", exist_ok=True)
+    done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "nvml/libnvidia-ml.so.1", os.path.join(SOURCES, "nvml_standin.c")],
+                          capture_output=True, text=True, check=False)
+    check(f"the stand-in for NVML: {done.stderr}", done.returncode == 0)
+    plays = ("device", "mixed", "wait 3500")
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"], LD_LIBRARY_PATH=os.path.abspath("nvml"))
+    samples = [(event["ts"], *event["args"].values()) for event in run.events if event["ph"] == "C" and event["name"] == "cuda:0 energy"]
+    check(f"about a reading a second, of 250 W: {samples}", 2 <= len(samples) <= 4 and
+          abs((samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0]) * 1e6 - 250) < 10)
+    check("a short run has no energy of a step", "Energy: not known for a step" in report("device"))
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"], LD_LIBRARY_PATH=os.path.abspath("nvml"), STANDIN_ENERGY="none")
+    check(f"a device that does not count: {report()[-500:]}", "the energy of devices: a device does not count it (error 3)" in " ".join(report().split()))
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"])
+    check(f"without NVML: {report()[-500:]}", os.path.exists("/proc/driver/nvidia/version") or
+          "the energy of devices: libnvidia-ml.so.1 was not found" in " ".join(report().split()))
+    run = Run("13.5", "device", "mixed", "wait 1200", LD_LIBRARY_PATH=os.path.abspath("nvml"))
+    check("nobody asked for it", not [event for event in run.events if event["ph"] == "C"] and "Energy" not in report("device"))
+
+
 def test_cost():
     """tools/measure/gpu_cost measures every condition of its list, or says why not, without a device."""
     done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "libcuda.so.1", os.path.join(SOURCES, "cuda_standin.c")],
@@ -597,6 +618,7 @@ def main():
     test_ends()
     test_cost()
     test_tiers()
+    test_energy()
     test_real_libraries()
     test_libraries()
     test_python()

@@ -49,7 +49,7 @@ static const struct dw_option run_options[] = {
 	  .help = "record only these layers, by path or pattern, as Net.stem,Net.block.*" },
 	{ DW_OPTION_COUNTERS, "counters",
 	  .help = "record the processor's cycles, instructions and cache misses of each "
-	          "step, where the kernel permits it" },
+	          "step, where the kernel permits it, and the energy that NVIDIA's devices use" },
 	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
 	  .help =
 	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "

@@ -117,8 +117,8 @@ static void roofline_heads(struct dwell_table *table, const struct dw_roofline *
 		dw_table_note(table, "The peaks of %s are not known to dwell: no roof.", roofline->device);
 		return;
 	}
-	dw_table_note(table, "Peaks in TFLOP/s: products in float16 and bfloat16 %s, in float32 %s (TF32 if the device has it), other operators "
-	              "%s; memory %s TB/s (%s, without sparsity).", dw_text_number(peaks->half / 1e12).at,
+	dw_table_note(table, "Peaks in TFLOP/s: products in float16 and bfloat16 %s, in float32 %s (TF32 if the device has it), other "
+	              "operators %s; memory %s TB/s (%s, without sparsity).", dw_text_number(peaks->half / 1e12).at,
 	              dw_text_number(peaks->single / 1e12).at, dw_text_number(peaks->others / 1e12).at,
 	              dw_text_number(peaks->bytes / 1e12).at, peaks->source);
 	dw_table_note(table, "Bytes are the least: each argument is read once, each result written once. What caches hold makes more than "
