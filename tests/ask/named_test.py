@@ -89,7 +89,7 @@ class Named(unittest.TestCase):
             self.assertGreater(found, MOST_OF * known)
             reported = [row["statement"] for row in self.view(trace, "verdict") if row["rule"] in rules]
             self.assertEqual(1, len(reported), f"{case}: {waits}")
-            self.assertRegex(reported[0], rf"most of it in (do_part|doze) \(named.c:\d+\)(, which calls \w+)?, in the range metrics at named.c:{line_of_part()}[.:]")
+            self.assertRegex(reported[0], rf"most of it in (do_part|doze) \(named.c:\d+\)(, which calls \w+( and is called by \w+ \(named.c:\d+\))?)?, in the range metrics at named.c:{line_of_part()}[.:]")
             facts = self.facts(trace)
             # a thread that wakes and gets no CPU, of the kernel or of a hypervisor, is not seen asleep
             if max(facts["cpu.delay"], facts["cpu.stolen"]) >= MOST_DELAY or found > MOST_OF * sum(waits.values()):

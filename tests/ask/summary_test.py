@@ -24,7 +24,7 @@ ROOT = os.path.join(HERE, "..", "..")
 VIEWS = os.path.join(HERE, "..", "golden", "views")
 MADE = ["loader", "train", "nosteps", "empty", "names", "device_train", "memory", "ranks", "figures_both", "profiles"]
 STORED = ["1.0-device.dwell", "1.0-program.dwell", "1.0-rich.dwell", "nsight/2024.5-cloverleaf.sqlite",
-          "nsight/2022.2-saxpy.sqlite", "onnxruntime/1.32.0-mlp.json"]
+          "nsight/2022.2-saxpy.sqlite", "onnxruntime/1.32.0-mlp.json.gz"]
 MOST = 65536
 
 

@@ -96,8 +96,8 @@ class Faults:
             "part": ["pack", "--steps", "3..8", "-o", "{new}", self.trace],
             "ranks": ["ranks", *self.ranks],
             "import": ["report", self.chrome],
-            "import rocprof": ["report", os.path.join(SOURCES, "..", "data", "vendors", "rocprofv3.json")],
-            "import unitrace": ["report", os.path.join(SOURCES, "..", "data", "vendors", "unitrace.json")],
+            "import rocprof": ["report", os.path.join(SOURCES, "..", "data", "vendors", "rocprofv3.json.gz")],
+            "import unitrace": ["report", os.path.join(SOURCES, "..", "data", "vendors", "unitrace.json.gz")],
         }
         found = {name: ([self.dwell, *command], "dwell", "", check_printed) for name, command in read.items()}
         found["run"] = ([self.dwell, "run", "--sample", "off", "-o", "{new}", "--", "/bin/echo", "done"], "dwell", "", check_recorded)

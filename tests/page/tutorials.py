@@ -18,7 +18,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 SENTENCE = {"pytorch.md": "Waiting for data takes N% of the loop: the loop loads its batches itself.",
             "c.md": "Waiting for data takes N% of the loop."}
 # The run is short: whether a place is named depends on its samples.
-WHERE = re.compile(r", most of it in \S+?(?: \(\S+:\d+\))?(?:, which calls \S+?)?(?=[.:,](?: |$))")
+WHERE = re.compile(r", most of it in \S+?(?: \(\S+:\d+\))?(?:, which calls \S+?(?: and is called by \S+?(?: \(\S+:\d+\))?)?)?(?=[.:,](?: |$))")
 passed, failed, skipped = [], [], []
 
 

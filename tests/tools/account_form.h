@@ -26,6 +26,8 @@
  *     cell        WHERE SHARE RANGE ACTIVITY STATE NS SAMPLES WEIGHT SQUARES PACKAGE CLASS CALL
  *     library     NAME NS
  *     place       FUNCTION FILE LINE ROOT NS SELF_NS
+ *     caller      FUNCTION FILE NS
+ *     callee      FUNCTION FILE NS
  *
  * "account" begins one. "script" and "run" say of what it is; other lines of tools/measure/accounts are ignored.
  * "iterations" has what begins each, of a period. THREAD is an index or "none". "foreign": another profiler wrote the
@@ -36,7 +38,8 @@
  * that are not measured. "parts" and what follows are of the tables of the loop: the largest parts of a mean iteration
  * and the last one, and of the operators that facts name their shares. An account without them is one of a run whose
  * tables are not known. From "wall" on, the lines are those of struct dw_account; without "wall" there is none. States
- * without time have no line. A library and a place are of the cell before them.
+ * without time have no line. A library and a place are of the cell before them,
+ * a caller and a callee of the place before them.
  *
  * Files are without their folders.
  */

@@ -334,6 +334,20 @@ static void judge_read_place(struct judge *judge)
 	};
 }
 
+/* What the last place calls, or what calls it. */
+static void judge_read_other(struct judge *judge, bool calls)
+{
+	struct dw_account_cell *cell = judge->account.count ? &judge->account.cells[judge->account.count - 1] : NULL;
+	struct dw_account_place *place = cell && cell->place_count ? &cell->places[cell->place_count - 1] : NULL;
+	struct dw_source_function *function = dw_arena_alloc(&judge->arena, sizeof *function);
+
+	if (!place || !function)
+		judge_fail(judge, "a caller or callee of no place, or out of memory");
+	*function = (struct dw_source_function){ .name = judge->fields[1], .file = judge_text(judge, 2) };
+	*(calls ? &place->callee : &place->caller) = function;
+	*(calls ? &place->callee_ns : &place->caller_ns) = judge_number(judge, 3);
+}
+
 static void judge_read_account(struct judge *judge, const char *kind)
 {
 	struct dw_account *account = &judge->account;
@@ -368,6 +382,8 @@ static void judge_read_account(struct judge *judge, const char *kind)
 		judge_read_library(judge);
 	} else if (strcmp(kind, "place") == 0) {
 		judge_read_place(judge);
+	} else if (strcmp(kind, "caller") == 0 || strcmp(kind, "callee") == 0) {
+		judge_read_other(judge, strcmp(kind, "callee") == 0);
 	}
 }
 

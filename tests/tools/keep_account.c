@@ -195,6 +195,28 @@ static void keep_print_rows(struct keep *keep)
 
 /* ---- the account ------------------------------------------------------------------------------------- */
 
+/* The file without its path, and of a package the package: "re/__init__.py". */
+static const char *keep_module(const char *file)
+{
+	const char *base = file ? dw_text_base_name(file) : NULL;
+
+	if (base && strcmp(base, "__init__.py") == 0)
+		for (base -= base - file > 1; base > file && base[-1] != '/'; base--)
+			;
+	return base;
+}
+
+static void keep_print_other(const char *kind, const struct dw_source_function *function, double ns)
+{
+	if (!function)
+		return;
+	fputs(kind, stdout);
+	keep_text(function->name);
+	keep_text(keep_module(function->file));
+	keep_number(ns);
+	putchar('\n');
+}
+
 static void keep_print_place(const struct dw_account_place *place)
 {
 	printf("place");
@@ -204,6 +226,8 @@ static void keep_print_place(const struct dw_account_place *place)
 	keep_number(place->ns);
 	keep_number(place->self_ns);
 	putchar('\n');
+	keep_print_other("caller", place->caller, place->caller_ns);
+	keep_print_other("callee", place->callee, place->callee_ns);
 }
 
 static void keep_print_cell(struct keep *keep, const struct dw_account_cell *cell)

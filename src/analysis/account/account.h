@@ -147,6 +147,10 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
 	(1u << DW_SHARE_PROFILER | 1u << DW_SHARE_COLLECTOR | 1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | \
 	 1u << DW_SHARE_DEVICE | 1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
+/* Of these, those that are one call of the program, as evaluate(): the function that is that call is their place. */
+#define DW_ACCOUNT_REGIONS \
+	(1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
+
 /* Which cells: those of explained parts, and those of all other parts, and of all imports, by state and activity. */
 struct dw_account_select {
 	uint32_t explained;                                 /* bits of DW_ACCOUNT_EXPLAINED */
@@ -186,8 +190,14 @@ struct dw_account_sum {
 	uint32_t line;
 	double place_ns;
 	bool dominates;
+	bool root; /* the function starts the program */
 	/* The function of a library that it calls in at least half of place_ns, as "strlen". NULL: there is none. */
 	const struct dw_source_function *callee;
+	/* The function of the program that calls it in most of place_ns, and the line there. NULL: none does, or it is not known, or it
+	 * calls itself. `passes`: the function hands on: nearly all of place_ns is in its callee. */
+	const struct dw_source_function *caller;
+	uint32_t caller_line;
+	bool passes;
 	/* A second function of the program, which the first one does not call: of all others the one with most time of its own. NULL: it
 	 * is small, or nobody knows whether the first one calls it. */
 	const struct dw_source_function *second;
@@ -203,6 +213,8 @@ struct dw_account_sum {
 
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
+/* The same of its caller. */
+const char *dw_account_caller(const struct dw_account_sum *sum, char text[300]);
 /* The same of its second one. */
 const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300]);
 /* "strlen", "copy.deepcopy": what the function of a sum calls. "" if that is not known, or its name is too long for a sentence. Returns

@@ -22,12 +22,6 @@ struct follow {
 	double *taken_ns;               /* by part: what of that is the loop's thread's wait */
 };
 
-static bool follow_is_for_threads(const struct dw_account_cell *cell)
-{
-	return cell->state == DW_ACCOUNT_WAITS &&
-	       dw_activity_in(cell->activity, DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER));
-}
-
 /* Whether a wait may be one for a lock of another thread of the process. */
 static bool follow_wants(const struct dw_making *making, const struct dw_sample_row *row)
 {
@@ -43,7 +37,7 @@ static bool follow_has_any(const struct dw_making *making)
 	bool any = false, waits = false;
 
 	for (size_t i = 0; i < making->to->count && !waits; i++)
-		waits = follow_is_for_threads(&making->to->cells[i]) && making->to->cells[i].ns > 0;
+		waits = dw_making_joins(making->to->cells[i].state, making->to->cells[i].activity) && making->to->cells[i].ns > 0;
 	for (size_t i = 0; i < making->waits->count && waits && !any; i++)
 		any = follow_wants(making, &making->waits->rows[i]);
 	return any && !dw_making_is_python(making);
@@ -95,10 +89,10 @@ static void follow_take(struct follow *follow, double threads)
 		double waits_ns = 0;
 
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
-			waits_ns += follow_is_for_threads(&to->cells[i]) ? to->cells[i].ns : 0;
+			waits_ns += dw_making_joins(to->cells[i].state, to->cells[i].activity) ? to->cells[i].ns : 0;
 		follow->taken_ns[part] = fmin(waits_ns, follow->of_part[part] / fmax(1, threads));
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX && follow->taken_ns[part] > 0; i = making->next[i])
-			if (follow_is_for_threads(&to->cells[i]))
+			if (dw_making_joins(to->cells[i].state, to->cells[i].activity))
 				dw_cells_scale(&making->cells, i, 1 - follow->taken_ns[part] / waits_ns);
 	}
 }

@@ -99,29 +99,6 @@ static void account_put_states(struct dw_making *making, const struct dw_steps *
 
 /* ---- samples ------------------------------------------------------------------------------------------ */
 
-/* Whether a sample is of the loop's thread, or with `others`, of another one of its process, and taken in the time of
- * the account. */
-static bool account_wants(const struct dw_making *making, const struct dw_sample_row *row, bool others)
-{
-	const struct dw_source_thread *threads = making->source->threads;
-
-	return making->wheres >> row->where & 1 && (row->thread == making->to->thread) != others &&
-	       threads[row->thread].process == threads[making->to->thread].process;
-}
-
-static bool account_spins(const struct dw_making *making, const struct dw_sample_row *row)
-{
-	uint32_t within;
-
-	return dw_sample_spins(making->source, row, &within) != DW_SPIN_NONE;
-}
-
-/* Another thread that spins does nothing that somebody could wait for. */
-static bool account_counts(const struct dw_making *making, const struct dw_sample_row *row, enum dw_account_state state)
-{
-	return state != DW_ACCOUNT_OTHERS || !account_spins(making, row);
-}
-
 /* Adds the samples' time of a state to the parts. Returns the sum. */
 static double account_sum_samples(struct dw_making *making, const struct dw_samples *samples,
                                   enum dw_account_state state)
@@ -133,7 +110,7 @@ static double account_sum_samples(struct dw_making *making, const struct dw_samp
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
 
-		if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || !account_counts(making, row, state))
+		if (!dw_making_wants(making, row, state == DW_ACCOUNT_OTHERS) || !dw_making_counts(making, row, state))
 			continue;
 		ns += (double)row->cpu_ns;
 		basis->samples += row->count;
@@ -169,7 +146,7 @@ static void account_find_faults(struct dw_making *making)
 		const struct dw_account_part *part;
 		double ns;
 
-		if (!account_wants(making, row, false) || account_spins(making, row))
+		if (!dw_making_wants(making, row, false) || dw_making_spins(making, row))
 			continue;
 		part = dw_account_part_of(&making->parts, row);
 		account_look(making, &look, row, DW_ACCOUNT_RUNS, part);
@@ -202,7 +179,7 @@ static void account_find_calls(struct dw_making *making)
 			const struct dw_sample_row *row = &all[state]->rows[i];
 			const struct dw_account_part *part;
 
-			if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || account_spins(making, row))
+			if (!dw_making_wants(making, row, state == DW_ACCOUNT_OTHERS) || dw_making_spins(making, row))
 				continue;
 			part = dw_account_part_of(&making->parts, row);
 			account_look(making, &look, row, (enum dw_account_state)state, part);
@@ -228,6 +205,19 @@ static void account_add_sample(struct dw_making *making, const struct dw_account
 		dw_cells_add_sample(&making->cells, part, look, state, row, ns * faults);
 }
 
+/* Another thread that is in no function of the program works for the place where this one waits for it: a pool's threads run code
+ * of libraries alone. */
+static void account_look_at_joins(struct dw_making *making, struct dw_look *look, const struct dw_account_part *part)
+{
+	struct dw_look other = *look;
+
+	making->failed |= !dw_look_at(look, making->source, part->joins, true);
+	look->activity = other.activity;
+	look->from = other.from;
+	look->package = other.package;
+	look->package_length = other.package_length;
+}
+
 /* Adds the samples of a state as cells. A ns of theirs is as much of the state's time in its part as these say; with
  * `all`, they stand for all of it. */
 static void account_add_samples(struct dw_making *making, const struct dw_samples *samples, enum dw_account_state state,
@@ -237,16 +227,20 @@ static void account_add_samples(struct dw_making *making, const struct dw_sample
 
 	for (size_t i = 0; i < samples->count && !making->failed; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
-		const struct dw_account_part *part;
+		struct dw_account_part *part;
 		enum dw_account_state as = state;
 		double scale;
 
-		if (!account_wants(making, row, state == DW_ACCOUNT_OTHERS) || !account_counts(making, row, state))
+		if (!dw_making_wants(making, row, state == DW_ACCOUNT_OTHERS) || !dw_making_counts(making, row, state))
 			continue;
 		part = dw_account_part_of(&making->parts, row);
 		scale = part->sampled_ns[state] > 0 ? part->state_ns[state] / part->sampled_ns[state] : 0;
 		account_look(making, &look, row, state, part);
-		if (state == DW_ACCOUNT_RUNS && account_spins(making, row))
+		if (dw_making_joins(state, look.activity) && (!part->joins || row->cpu_ns > part->joins->cpu_ns))
+			part->joins = row;
+		if (state == DW_ACCOUNT_OTHERS && !look.count && part->joins && !making->failed)
+			account_look_at_joins(making, &look, part);
+		if (state == DW_ACCOUNT_RUNS && dw_making_spins(making, row))
 			as = DW_ACCOUNT_SPINS;
 		account_add_sample(making, part, &look, as, row, (double)row->cpu_ns * (all ? scale : fmin(1, scale)));
 	}
@@ -345,128 +339,6 @@ static void account_know(struct dw_account *to, enum dw_account_state state, dou
 	to->state_ns[DW_ACCOUNT_UNKNOWN] -= ns;
 }
 
-/* ---- other threads ------------------------------------------------------------------------------------------ */
-
-/* Whether the cell's time may be a wait for another thread of the program: `sure`: it is one. */
-static bool account_is_for_threads(const struct dw_account_cell *cell, bool sure)
-{
-	const dw_activity_set of_threads = DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER);
-
-	if (!sure)
-		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;
-	return cell->state == DW_ACCOUNT_SPINS ||
-	       (cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, of_threads));
-}
-
-/* Links the cells of each part. Later ones are not in a list. */
-static bool account_link_cells(struct dw_making *making)
-{
-	const struct dw_account *to = making->to;
-
-	making->first = malloc((making->parts.count + 1) * sizeof *making->first);
-	making->next = malloc((to->count + 1) * sizeof *making->next);
-	if (!making->first || !making->next)
-		return false;
-	memset(making->first, 0xff, (making->parts.count + 1) * sizeof *making->first);
-	for (uint32_t i = 0; i < to->count; i++) {
-		uint32_t part = dw_account_part_index(&making->parts, &to->cells[i]);
-
-		making->next[i] = making->first[part];
-		making->first[part] = i;
-	}
-	return true;
-}
-
-static double account_waits_for_threads(const struct dw_making *making, uint32_t part, bool sure)
-{
-	double ns = 0;
-
-	for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
-		if (account_is_for_threads(&making->to->cells[i], sure))
-			ns += making->to->cells[i].ns;
-	return ns;
-}
-
-static double account_spins_ns(const struct dw_making *making, uint32_t part)
-{
-	double ns = 0;
-
-	for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
-		if (making->to->cells[i].state == DW_ACCOUNT_SPINS)
-			ns += making->to->cells[i].ns;
-	return ns;
-}
-
-/* Takes up to `ns` from a part's waits for other threads. Returns how much. */
-static double account_take_waits(struct dw_making *making, uint32_t part, bool sure, double ns)
-{
-	struct dw_account *to = making->to;
-	double waits_ns = account_waits_for_threads(making, part, sure), taken_ns = fmin(waits_ns, ns);
-
-	for (uint32_t i = making->first[part]; i != DW_NO_INDEX && taken_ns > 0; i = making->next[i]) {
-		enum dw_account_state state = to->cells[i].state == DW_ACCOUNT_SPINS ? DW_ACCOUNT_RUNS : to->cells[i].state;
-		double own_ns = to->cells[i].ns * taken_ns / waits_ns;
-
-		if (!account_is_for_threads(&to->cells[i], sure))
-			continue;
-		making->parts.at[part].state_ns[state] -= own_ns;
-		to->state_ns[state] -= own_ns;
-		dw_cells_scale(&making->cells, i, 1 - taken_ns / waits_ns);
-	}
-	return taken_ns;
-}
-
-/* Finds what the threads do, for how the work is shared. */
-static void account_find_team(struct dw_making *making)
-{
-	const struct dw_source *source = making->source;
-	struct dw_look look = { .native = making->native };
-
-	for (size_t i = 0; i < making->samples->count && !making->failed; i++) {
-		const struct dw_sample_row *row = &making->samples->rows[i];
-
-		if (!account_wants(making, row, false) || account_spins(making, row))
-			continue;
-		making->failed |= !dw_look_at(&look, source, row, false);
-		dw_team_add_own(&making->work, &look);
-	}
-	for (size_t i = 0; i < making->team->count && !making->failed; i++) {
-		const struct dw_sample_row *row = &making->team->rows[i];
-
-		if (!account_wants(making, row, true) || !account_counts(making, row, DW_ACCOUNT_OTHERS))
-			continue;
-		making->failed |= !dw_look_at(&look, source, row, false);
-		dw_team_add(&making->work, (uint32_t)(dw_account_part_of(&making->parts, row) - making->parts.at), row->thread,
-		            &look, (double)row->cpu_ns);
-	}
-	dw_team_merge(&making->work);
-	dw_look_reset(&look);
-}
-
-#define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
-
-/* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as
- * the wait does not go with equal work of all of them. `sampled_ns`: their samples' in the loop. */
-static void account_divide_others(struct dw_making *making, uint32_t index, double sampled_ns)
-{
-	struct dw_account *to = making->to;
-	struct dw_account_part *part = &making->parts.at[index];
-	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, sure_ns, uneven = 0, taken_ns;
-
-	sure_ns = account_waits_for_threads(making, index, true);
-	if (to->state_ns[DW_ACCOUNT_NO_CPU] > MOST_WITHOUT * to->wall_ns)
-		ns = fmax(ns, account_spins_ns(making, index)); /* whoever it spins for may have no CPU */
-	else
-		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
-		                        dw_making_is_python(making)
-		                            ? 1
-		                            : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
-	taken_ns = account_take_waits(making, index, true, fmin(ns, sure_ns * (1 - uneven)));
-	taken_ns += account_take_waits(making, index, false, fmax(0, ns - sure_ns));
-	part->state_ns[DW_ACCOUNT_OTHERS] = taken_ns;
-	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
-}
-
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
 const struct dw_loop *dw_making_loop(const struct dw_steps *steps)
@@ -485,7 +357,7 @@ static bool account_get_samples(struct dw_making *making)
 	making->waits = dw_model_wait_samples(making->model, NULL);
 	making->team = dw_model_team_samples(making->model, NULL);
 	for (size_t i = 0; making->samples && i < making->samples->count && !making->native; i++)
-		making->native = account_wants(making, &making->samples->rows[i], false) &&
+		making->native = dw_making_wants(making, &making->samples->rows[i], false) &&
 		                 dw_look_reads_native(making->source, &making->samples->rows[i]);
 	return making->samples && making->waits && making->team;
 }
@@ -526,13 +398,7 @@ void dw_making_divide(struct dw_making *making)
 	account_add_samples(making, making->waits, DW_ACCOUNT_WAITS, false);
 	account_add_unsampled(making);
 	account_add_rests(making, DW_ACCOUNT_WAITS);
-	account_find_team(making);
-	if (!account_link_cells(making)) {
-		making->failed = true;
-		return;
-	}
-	for (uint32_t i = 0; i < making->parts.count && to->others_cpu_ns > 0; i++)
-		account_divide_others(making, i, fmax(1, others_ns));
+	dw_making_divide_waits(making, fmax(1, others_ns));
 	dw_making_follow_locks(making);
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
 	account_add_rests(making, DW_ACCOUNT_NO_CPU);
@@ -586,7 +452,7 @@ static bool account_slows(const struct dw_making *making)
 	for (size_t i = 0; i < making->samples->count; i++) {
 		const struct dw_sample_row *row = &making->samples->rows[i];
 
-		if (!account_wants(making, row, false))
+		if (!dw_making_wants(making, row, false))
 			continue;
 		weight += row->weight;
 		squares += row->squares;

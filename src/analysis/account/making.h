@@ -4,6 +4,7 @@
 #include "account/cells.h"
 #include "account/parts.h"
 #include "account/team.h"
+#include "model/samples/samples.h"
 #include "model/steps/steps.h"
 
 struct dw_making {
@@ -29,3 +30,36 @@ static inline bool dw_making_is_python(const struct dw_making *making)
 
 	return source->processes[source->threads[making->to->thread].process].flags & DW_PROCESS_PYTHON;
 }
+
+/* Whether a sample is of the loop's thread, or with `others`, of another one of its process, and taken in the time of
+ * the account. */
+static inline bool dw_making_wants(const struct dw_making *making, const struct dw_sample_row *row, bool others)
+{
+	const struct dw_source_thread *threads = making->source->threads;
+
+	return making->wheres >> row->where & 1 && (row->thread == making->to->thread) != others &&
+	       threads[row->thread].process == threads[making->to->thread].process;
+}
+
+static inline bool dw_making_spins(const struct dw_making *making, const struct dw_sample_row *row)
+{
+	uint32_t within;
+
+	return dw_sample_spins(making->source, row, &within) != DW_SPIN_NONE;
+}
+
+/* Another thread that spins does nothing that somebody could wait for. */
+static inline bool dw_making_counts(const struct dw_making *making, const struct dw_sample_row *row, enum dw_account_state state)
+{
+	return state != DW_ACCOUNT_OTHERS || !dw_making_spins(making, row);
+}
+
+/* Whether what the thread does is a wait for another thread of the program. */
+static inline bool dw_making_joins(enum dw_account_state state, enum dw_activity activity)
+{
+	return state == DW_ACCOUNT_WAITS && dw_activity_in(activity, DW_ACTIVITY_SET(THREAD) | DW_ACTIVITY_SET(BARRIER));
+}
+
+/* Takes from the waits of the loop's thread what other threads did meanwhile, and links the cells of each part. `sampled_ns`: of the
+ * others' samples. */
+void dw_making_divide_waits(struct dw_making *making, double sampled_ns);

@@ -23,6 +23,8 @@ struct dw_account_part {
 	double ns;                                 /* by the records */
 	double sampled_ns[DW_ACCOUNT_STATE_COUNT]; /* by samples */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];   /* fitted: they sum to ns */
+	double answers_ns;                         /* of sampled_ns of OTHERS: by threads that use descriptors */
+	const struct dw_sample_row *joins;         /* the largest sample of waits for other threads. NULL: there is none */
 };
 
 struct dw_account_parts {

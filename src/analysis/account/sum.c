@@ -149,9 +149,19 @@ static const struct sum_place *sum_find_place(const struct dw_account_sum *sum, 
 	return best;
 }
 
-static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *best,
+/* The place of a function. NULL: it is none. */
+static const struct sum_place *sum_place_of(const struct dw_source_function *function, const struct sum_place *places, size_t count)
+{
+	for (size_t i = 0; function && i < count; i++)
+		if (sum_is_function(places[i].of->function, function))
+			return &places[i];
+	return NULL;
+}
+
+static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place *best, const struct sum_place *places, size_t count,
                              const struct dw_account_basis *basis)
 {
+	const struct sum_place *caller;
 	double low, high;
 
 	if (!best)
@@ -160,7 +170,14 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->function = best->of->function;
 	sum->line = best->of->line;
 	sum->place_ns = best->ns;
+	sum->root = best->of->root;
 	sum->callee = best->calls.callee_ns >= MOST_OF * best->ns ? best->calls.callee : NULL;
+	sum->passes = best->calls.callee_ns >= (1 - DW_SAMPLES_NAMED) * best->ns;
+	caller = best->calls.caller_ns >= MOST_OF * best->ns ? sum_place_of(best->calls.caller, places, count) : NULL;
+	if (caller && caller != best && *caller->of->function->name != '<') { /* the code of a script has no name */
+		sum->caller = caller->of->function;
+		sum->caller_line = caller->of->line;
+	}
 	sum->dominates = best->ns >= MOST_OF * sum->ns && low >= DW_SAMPLES_NAMED;
 }
 
@@ -170,14 +187,13 @@ enum sum_calls { SUM_UNKNOWN, SUM_CALLS, SUM_CALLS_NOT };
 static enum sum_calls sum_calls(const struct sum_place *best, const struct sum_place *at, const struct sum_place *places, size_t count)
 {
 	for (size_t depth = 0; depth < count && !at->of->root; depth++) {
-		const struct sum_place *next = NULL;
+		const struct sum_place *next;
 
 		if (!(at->calls.caller_ns > 0) || at->calls.caller_ns < MOST_OF * at->ns)
 			return SUM_UNKNOWN;
 		if (!at->calls.caller) /* it begins a thread */
 			return SUM_CALLS_NOT;
-		for (size_t i = 0; i < count && !next; i++)
-			next = sum_is_function(places[i].of->function, at->calls.caller) ? &places[i] : NULL;
+		next = sum_place_of(at->calls.caller, places, count);
 		if (!next || next == best)
 			return next ? SUM_CALLS : SUM_UNKNOWN;
 		at = next;
@@ -272,9 +288,9 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	if (led_ns < MOST_OF * sum.ns)
 		sum.library = NULL;
 	dw_account_find_interval(account, select, &sum);
-	best = select->explained || select->where ? sum_find_region(account, &sum, places, count)
-	                                          : sum_find_place(&sum, places, count);
-	sum_choose_place(&sum, best, &basis);
+	best = select->explained & DW_ACCOUNT_REGIONS || select->where ? sum_find_region(account, &sum, places, count)
+	                                                               : sum_find_place(&sum, places, count);
+	sum_choose_place(&sum, best, places, count, &basis);
 	sum_choose_second(&sum, best, places, count, &basis);
 	if (select->call && select->call <= account->call_count)
 		sum.callee = account->calls[select->call - 1].callee;
@@ -286,13 +302,16 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 static const char *sum_put_place(const struct dw_source_function *function, uint32_t number, char text[300])
 {
 	const struct dw_hot_row row = { .file = function ? function->file : NULL, .line = number };
-	char name[200], line[90];
+	char name[200], line[90], *inner;
 
 	text[0] = '\0';
 	if (!function)
 		return text;
 	snprintf(name, sizeof name, "%s", function->name);
 	dw_name_shorten(name);
+	inner = strstr(name, ".<locals>.<"); /* a comprehension of Python, or a lambda, is a part of its function */
+	if (inner)
+		*inner = '\0';
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
 	else
@@ -303,6 +322,11 @@ static const char *sum_put_place(const struct dw_source_function *function, uint
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300])
 {
 	return sum_put_place(sum->function, sum->line, text);
+}
+
+const char *dw_account_caller(const struct dw_account_sum *sum, char text[300])
+{
+	return sum_put_place(sum->caller, sum->caller_line, text);
 }
 
 const char *dw_account_second_place(const struct dw_account_sum *sum, char text[300])

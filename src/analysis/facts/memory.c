@@ -14,6 +14,7 @@
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/memory/memory.h"
+#include "model/samples/samples.h"
 
 #define GROWTH_STEPS 12u
 #define GRADIENTS_STAY 0.75 /* of the most gradients: if less stays, a step frees them */
@@ -384,6 +385,18 @@ static double memory_trend(const struct sized *sized, size_t count)
 	return slope * (n - 1) / (sum / n);
 }
 
+/* The part of the steps whose input is larger than that of the step before. A text that is made word by word grows until it ends, and
+ * the next one begins: there is no trend over the run. 0: half of them may be larger, as in inputs of any order. */
+static double memory_grows(const struct sized *sized, size_t count)
+{
+	double low, high, part = 0;
+
+	for (size_t i = 1; i < count; i++)
+		part += sized[i].bytes > sized[i - 1].bytes ? 1 / (double)(count - 1) : 0;
+	dw_samples_interval(part, count - 1, count - 1, &low, &high);
+	return 2 * low > 1 ? part : 0;
+}
+
 static void memory_put_variation(struct dw_facts_work *work, const struct dw_memory *memory)
 {
 	struct sized *sized = calloc(work->loop->count + 1, sizeof *sized);
@@ -401,6 +414,7 @@ static void memory_put_variation(struct dw_facts_work *work, const struct dw_mem
 		bytes += sized[i].bytes / (double)count;
 	dw_fact_set(work, DW_FACT_INPUT_LARGEST, bytes, count);
 	trend = memory_trend(sized, count);
+	dw_fact_set(work, DW_FACT_INPUT_GROWS, memory_grows(sized, count), count);
 	part = memory_correlation_of_most(sized, count);
 	qsort(sized, count, sizeof *sized, memory_compare_sized);
 	if (sized[count - 1 - count / 50].bytes < (1 + LEAST_SPREAD) * sized[count / 50].bytes)

@@ -60,10 +60,40 @@ static bool cells_have_cpus(const struct dw_rule_case *at)
 	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
 }
 
-/* Work comes after all causes: no one knows how much of it can go. */
+#define LIBRARIES (DOES(ALGEBRA) | DOES(UNKNOWN) | DOES(PACKAGE))
+
+/* Whether a part of the loop is worth naming. */
+static bool cells_counts(const struct dw_rule_case *at, dw_activity_set runs)
+{
+	return dw_case_runs(at, runs) >= DW_RULE_DEADBAND;
+}
+
+/* What functions of the program call in libraries is their work, as sin() is that of a filter. */
+static bool cells_find_work(const struct dw_rule_case *at, struct dw_account_select *cells)
+{
+	if (at->facts->account && cells_counts(at, DOES(OWN)) && cells_counts(at, LIBRARIES))
+		for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+			cells->activities[state] |= cells->activities[state] ? LIBRARIES : 0;
+	return true;
+}
+
+/* 1: the cells are also those of libraries. NaN: they are not. */
+static double cells_number_work(const struct dw_rule_case *at)
+{
+	return at->verdict->cells.activities[DW_ACCOUNT_RUNS] & DOES(ALGEBRA) ? 1 : NAN;
+}
+
+static bool cells_only_libraries(const struct dw_rule_case *at)
+{
+	return !cells_counts(at, DOES(OWN));
+}
+
+/* Work that has no place but where the program starts comes after all causes: it is in no function that could be changed. */
 static bool cells_is_work(const struct dw_rule_case *at)
 {
-	return true;
+	struct dw_account_sum sum = dw_account_sum(at->facts->account, &at->verdict->cells);
+
+	return !sum.function || sum.root;
 }
 
 /* A loop of Python calls libraries for each of its elements: without it, these calls are fewer, too. */
@@ -378,14 +408,15 @@ const struct dw_rule dw_rules_cells[] = {
 		.gain_ns = cells_gain_python,
 		.number = cells_number_python,
 		.statement = "The interpreter of Python {takes} {share} {of}[, {number}% with the code of libraries that it runs]"
-		             "[, most of it in {cells:most}].",
+		             "[, most of it in {cells:most}][, called by {cells:by}].",
 		.remedy = { [DW_WORDS_ANY] = "operations on whole arrays in place of loops, or work once instead of in every pass" },
 		.look = "dwell report --view hot",
 		.unless = DW_FACT_SAMPLES_STEP,
 		.record = "dwell run --sample 100 tells which functions",
 	},
 	{
-		RULE("libraries", WORK, "Does code of libraries take time?", RUNS(DOES(ALGEBRA) | DOES(UNKNOWN) | DOES(PACKAGE))),
+		RULE("libraries", WORK, "Does code of libraries take time?", RUNS(LIBRARIES)),
+		.applies = cells_only_libraries,
 		.unmarked = true,
 		.is_form = cells_is_work,
 		.no_gain = true,
@@ -395,10 +426,13 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("own-code", WORK, "Which function of the program takes most time?", RUNS(DOES(OWN))),
 		.unmarked = true,
+		.number = cells_number_work,
+		.cells_of = cells_find_work, /* and what they call in libraries */
 		.is_form = cells_is_work,
 		.no_gain = true,
 		.applies = cells_has_function,
-		.statement = "The program's own code {takes} {share} {of}, {cells:part} of it in {cells:function}[, {cells:and}].",
+		.statement = "The program's own code[?number: , with the libraries that it calls,] {takes} {share} {of}, "
+		             "{cells:part} of it in {cells:function}[, called by {cells:by}][, {cells:and}].",
 		.look = "dwell report --view hot",
 	},
 	{ 0 },

@@ -237,6 +237,17 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 		verdict->gain_ns = most_ns;
 }
 
+/* The part of a verdict's cells that lies in the function that its sentence names. */
+static double judge_placed(const struct dw_rule_case *at, const struct dw_verdict *verdict)
+{
+	struct dw_account_sum sum;
+
+	if (!verdict->has_cells)
+		return 1;
+	sum = dw_account_sum(at->facts->account, &verdict->cells);
+	return sum.function && sum.ns > 0 ? fmin(1, sum.place_ns / sum.ns) : 1;
+}
+
 /* Sets what a verdict that fired takes, and how much of it can go at most. */
 static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
@@ -248,6 +259,7 @@ static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
 	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at));
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
+	verdict->placed = judge_placed(at, verdict);
 	if (rule->no_gain)
 		return;
 	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
@@ -324,7 +336,7 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* Of work, and of what has no known bound, half may go. */
 	if (verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns))
-		return verdict->time_ns * (1 - verdict->claimed) / 2;
+		return verdict->time_ns * verdict->placed * (1 - verdict->claimed) / 2;
 	return verdict->time_ns;
 }
 

@@ -13,6 +13,14 @@ static const struct dw_account_select loop_between = {
 	.where = 1u << DW_SAMPLE_BETWEEN,
 };
 
+/* The function that goes from step to step: it has all of the loop, and little else. */
+static const struct dw_account_select loop_all = {
+	.activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_OTHERS] = DW_ACCOUNT_ALL,
+	                [DW_ACCOUNT_WAITS] = DW_ACCOUNT_ALL },
+	.where = 1u << DW_SAMPLE_IN_STEP | 1u << DW_SAMPLE_BETWEEN,
+};
+
 #define LOOP_VARIES 0.7 /* of the spread of steps */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
@@ -310,6 +318,10 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_STEP_EXCESS) >= DW_RULE_DEADBAND && loop_varies(at);
 }
 
+/* What a step computes again of the input of the one before. */
+#define GROWS "[?input.grows: if each input is the last one with something added, compute only what is new, and keep the rest (of " \
+              "attention, keys and values); or ]"
+
 const struct dw_rule dw_rules_loop[] = {
 	{
 		.id = "after-steps",
@@ -536,11 +548,13 @@ const struct dw_rule dw_rules_loop[] = {
 		          "ones. Not if steps change from one step on, or with time. It is ranked as work.",
 		.applies = loop_varies,
 		.no_gain = true,
+		.place = &loop_all,
 		.statement = "Steps with large inputs {take} {share} {of} beyond the median step: the size of the "
-		             "input explains {input.variation} of the spread of their durations.",
+		             "input explains {input.variation} of the spread of their durations[?input.grows: , and the input grows from "
+		             "step to step[, in {cells:most}]].",
 		.remedy = {
-			[DW_WORDS_ANY] = "batches of inputs of like size, if small ones are made as large as others",
-			[DW_WORDS_PYTORCH] = "a sampler that groups samples of like length, if short ones are padded; else it is "
+			[DW_WORDS_ANY] = GROWS "batches of inputs of like size, if small ones are made as large as others",
+			[DW_WORDS_PYTORCH] = GROWS "a sampler that groups samples of like length, if short ones are padded; else it is "
 			                     "their work",
 		},
 		.look = "dwell report --view steps",

@@ -176,6 +176,7 @@ struct dw_verdict {
 	double follows_ns;     /* see follows_ns of the rule */
 	bool has_cells;        /* the share is that of */
 	struct dw_account_select cells;
+	double placed;         /* the part of its time that lies in the function that it names */
 	double claimed;        /* the part of them that other causes have */
 	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */

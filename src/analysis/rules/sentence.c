@@ -15,6 +15,7 @@
  *                             function of a library: "log (train.py:41), which calls json.dumps"
  *     {cells:most}            the same if it has most of that time
  *     {cells:part}            its part of it
+ *     {cells:by}              the function that calls it: "main (train.py:80)"
  *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
  *     {cells:library}         the library that is called in most of it, or "libraries"
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
@@ -276,8 +277,8 @@ static void sentence_put_remedy(struct sentence *sentence)
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
- * the part of the step. `form`: function, most, part, and, library, where (the function alone), or callee; their first letters
- * differ. */
+ * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), or callee; their first letters
+ * differ. A function that only hands on is named with its caller: others call it for other things. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;
@@ -315,6 +316,12 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		sentence_put_text(sentence, dw_account_callee(&sum, text));
 		return;
 	}
+	if (*form == 'b') {
+		sentence->known &= sum.caller != NULL && sum.dominates && !(sum.passes && *dw_account_callee(&sum, text));
+		dw_account_caller(&sum, text);
+		sentence_put(sentence, text, strnlen(text, 170));
+		return;
+	}
 	if (function) {
 		dw_account_place(&sum, text);
 		sentence_put(sentence, text, strnlen(text, 170));
@@ -322,6 +329,10 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	if (*form != 'w' && function && *dw_account_callee(&sum, text)) {
 		sentence_put_text(sentence, ", which calls ");
 		sentence_put_text(sentence, text);
+		if (sum.passes && *dw_account_caller(&sum, text)) {
+			sentence_put_text(sentence, " and is called by ");
+			sentence_put(sentence, text, strnlen(text, 170));
+		}
 	}
 	if (function && most && sum.range)
 		sentence_put_text(sentence, ", in ");

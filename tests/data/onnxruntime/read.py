@@ -3,6 +3,7 @@
 usage: read.py DWELL
 """
 import collections
+import gzip
 import json
 import pathlib
 import subprocess
@@ -19,8 +20,8 @@ def report(dwell, view, path):
 
 
 def main():
-    dwell, path = sys.argv[1], next(pathlib.Path(__file__).parent.glob("*.json"))
-    events = json.loads(path.read_text())
+    dwell, path = sys.argv[1], next(pathlib.Path(__file__).parent.glob("*.json.gz"))
+    events = json.loads(gzip.decompress(path.read_bytes()))
     wanted = collections.defaultdict(lambda: [0, 0])
     for event in events:
         if event["cat"] == "Node":

@@ -3,6 +3,7 @@
 usage: read.py DWELL
 """
 import collections
+import gzip
 import json
 import pathlib
 import subprocess
@@ -11,7 +12,7 @@ import sys
 FOLDER = pathlib.Path(__file__).parent
 COPY = {"zeCommandListAppendMemoryCopy(M2D)[4194304]": "Memcpy HtoD (Pageable -> Device)",
         "CopyHostToDevice": "Memcpy HtoD (Host -> Device)"}
-NOTES = {"rocprofv3.json": "3 records of kinds that dwell does not read (counter_collection, memory_allocation) are left out"}
+NOTES = {"rocprofv3.json.gz": "3 records of kinds that dwell does not read (counter_collection, memory_allocation) are left out"}
 
 
 def of_rocprofv3(document):
@@ -73,7 +74,7 @@ def check(dwell, path, wanted):
     wanted = collections.Counter(wanted)
     assert found == wanted, f"{path.name}: {found - wanted} but {wanted - found}"
     steps = json.loads(run(dwell, "report", "--view", "steps", "--format", "json", path).stdout)["views"][0]["rows"]
-    assert len(steps) == {"rocprofv3.json": 8}.get(path.name, 5), f"{path.name}: {len(steps)} steps"
+    assert len(steps) == {"rocprofv3.json.gz": 8}.get(path.name, 5), f"{path.name}: {len(steps)} steps"
     assert NOTES.get(path.name, "") in done.stderr and (path.name in NOTES or not done.stderr), done.stderr
     view = run(dwell, "report", "--view", "device", path).stdout
     assert "synchronising call" in view and "Synchronize" in view, view
@@ -82,8 +83,8 @@ def check(dwell, path, wanted):
 
 def main():
     for name, read in (("rocprofv3", of_rocprofv3), ("unitrace", of_unitrace), ("rocprof", of_rocprof)):
-        path = FOLDER / (name + ".json")
-        check(sys.argv[1], path, read(json.loads(path.read_text())))
+        path = FOLDER / (name + ".json.gz")
+        check(sys.argv[1], path, read(json.loads(gzip.decompress(path.read_bytes()))))
 
 
 main()

@@ -208,6 +208,7 @@ drift.gaps_change              not measured                   the loop          
 drift.gaps_step                not measured                                                                            there are fewer than 30 steady steps
 input.variation                not measured                   the spread of the steps                                  no allocations were recorded: record with dwell run, without --no-memory
 input.trend                    not measured                   the mean size                                            no allocations were recorded: record with dwell run, without --no-memory
+input.grows                    not measured                   the steps                                                no allocations were recorded: record with dwell run, without --no-memory
 input.largest                  not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
 flops.step                     not measured                   a step                                                   record with dwell run --flops
 flops.achieved                 not measured                                                                            record with dwell run --flops
@@ -235,7 +236,7 @@ device.nothing                 not measured                   a step            
 device.late_long               not measured                   device.host_late                                         the trace has no events of a device
 device.pageable                not measured                   copies' time                                             the trace has no events of a device
 
-135 of 234 facts are not measured; each says why.
+136 of 235 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -462,6 +463,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["drift.gaps_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after this change point"],
   ["input.variation","not measured",null,"the spread of the steps",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","part of the spread of durations that goes with the size of the largest activation of a step"],
   ["input.trend","not measured",null,"the mean size",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","growth of the largest activation of a step over the run, 0 if it does not grow from step to step"],
+  ["input.grows","not measured",null,"the steps",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","steps whose largest activation is larger than that of the step before; 0 if they may be half of them by chance"],
   ["input.largest","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","mean size of the largest activation of a step: it grows with the batch, and prefetched batches do not change it"],
   ["flops.step","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --flops","record with dwell run --flops","arithmetic operations"],
   ["flops.achieved","not measured",null,"",null,null,null,"1/s",null,"record with dwell run --flops","record with dwell run --flops","arithmetic operations in a second of the operators that are counted"],
@@ -490,7 +492,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["124 of 234 facts are not measured; each says why."]}
+ "notes":["125 of 235 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -135,7 +135,7 @@ Next:  dwell view train.dwell (timeline); dwell report --format html -o r.html
 $ trace samples && dwell report samples.dwell
 train.py: 25 steps in 646 ms, 25.84 ms a step (p50 26.00, p95 26.00).
 SLOW   The interpreter of Python takes 26% of the loop, most of it in
-       log_metrics (log.py:7).
+       log_metrics (log.py:7), called by main (train.py:50).
 TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 6.72 of 25.84 ms a step, 26%
 LOOK   dwell report --view hot
@@ -232,13 +232,13 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
 
 $ trace samples_of_names && dwell report samples_of_names.dwell
 engine: 1.60 s, 1.0 of 1 CPU in use. No steps are marked.
+WORK   The program's own code takes 90% of the run, 78% of it in run_epoch
+       (net.c:90), called by main (main.c:20).
+LOOK   dwell report --view hot
 SLOW   Allocating and freeing memory takes 10% of the run, most of it in grow
        (bank.c:40).
 TRY    keep buffers, and small objects in one array in place of lists and trees
        of nodes: at most 160 ms of 1.60 s in the run, 10%
-LOOK   dwell report --view hot
-WORK   The program's own code takes 90% of the run, 78% of it in run_epoch
-       (net.c:90).
 
   main thread      largest part in  line         time  share    +-  samples
   runs: own code   run_epoch        net.c:90    1.44s  89.8%  3.0%      359
@@ -611,7 +611,8 @@ $ trace device_alone && dwell report device_alone.dwell
 engine: 800 ms, 0.2 of 8 CPUs in use. No steps are marked.
 SLOW   The device is idle for 89% of the run, for 57% after its last work.
 LOOK   dwell report --view device
-WORK   The program's own code takes 20% of the run, 100% of it in ioctl.
+WORK   The program's own code takes 20% of the run, 100% of it in ioctl, called
+       by train_epoch (train.c:71).
 LOOK   dwell report --view hot
 ALSO   NVIDIA H100 0: busy for 90.0 ms, 11.2% of the run; 2 kernels take 80.0
        ms; 1 copy takes 20.0 ms.

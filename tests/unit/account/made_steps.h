@@ -99,6 +99,24 @@ static inline void other_works(unsigned number, uint64_t ms, const char *functio
 	kernel.others_ms += ms;
 }
 
+/* The same, in a library that none of the program's functions has called. */
+static inline void other_works_in_library(unsigned number, uint64_t ms)
+{
+	uint32_t frame = dw_encode_frame_in(&made.process, "/usr/lib/libz.so.1", "deflate");
+
+	for (uint64_t t = 0; t < ms; t++)
+		dw_encode_sample(&workers[number], (now_ms + t) * MS + MS / 2, frame, 0, 1);
+	kernel.others_ms += ms;
+}
+
+/* Another thread has waited for `ms` when the next `behind_ms` are over. */
+static inline void other_waits(unsigned number, uint64_t behind_ms, uint64_t ms, const char *callee, const char *function)
+{
+	uint32_t frame, stack = stack_of(callee, function, &frame);
+
+	dw_encode_wait(&workers[number], (now_ms + behind_ms) * MS - MS / 2, frame, stack, (uint32_t)ms);
+}
+
 static inline void begin_step(void)
 {
 	step_ms = now_ms;

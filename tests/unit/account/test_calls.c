@@ -165,14 +165,6 @@ TEST(a_call_that_does_one_thing_is_none)
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Another thread has waited for `ms` when the next `behind_ms` are over. */
-static void other_waits(unsigned number, uint64_t behind_ms, uint64_t ms, const char *callee, const char *function)
-{
-	uint32_t frame, stack = stack_of(callee, function, &frame);
-
-	dw_encode_wait(&workers[number], (now_ms + behind_ms) * MS - MS / 2, frame, stack, (uint32_t)ms);
-}
-
 /* In each step of 20 ms the thread waits for two others, which work in turn, and wait for each other, or for something else. */
 static const struct dw_account *account_of_locks(const char *callee)
 {

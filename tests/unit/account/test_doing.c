@@ -158,6 +158,8 @@ struct team {
 	const char *callee;  /* in which it waits; NULL: it spins */
 	uint64_t lost_ms;
 	bool shares;         /* its own work is that of the others */
+	bool nameless;       /* the others are in no function of the program */
+	bool talks;          /* they write to a descriptor after their work */
 };
 
 static const struct dw_account *account_of_team(struct team team)
@@ -171,7 +173,12 @@ static const struct dw_account *account_of_team(struct team team)
 		runs(10, NULL, "prepare");
 		enter(range);
 		for (unsigned other = 0; other < team.others; other++)
-			other_works(other, team.works_ms[other], "multiply");
+			if (team.nameless)
+				other_works_in_library(other, team.works_ms[other]);
+			else
+				other_works(other, team.works_ms[other], "multiply");
+		for (unsigned other = 0; other < team.others && team.talks; other++)
+			other_waits(other, 0, 1, "read", "serve");
 		if (team.callee)
 			waits(20, team.callee, "gather");
 		else
@@ -187,7 +194,7 @@ static const struct dw_account *account_of_team(struct team team)
 /* Two threads work as long as it waits, so that equal work of these two would not shorten it. */
 TEST(a_wait_for_threads_that_work_is_their_work)
 {
-	const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, "pthread_join", 0, false });
+	const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, "pthread_join", .lost_ms = 0 });
 	struct dw_account_select work = dw_account_select_states(1u << DW_ACCOUNT_OTHERS, DW_ACTIVITY_SET(OWN));
 
 	REQUIRE(of);
@@ -205,7 +212,7 @@ TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 	static const char *const callees[] = { "pthread_join", "pthread_barrier_wait", "pthread_cond_wait", NULL };
 
 	for (size_t i = 0; i < sizeof callees / sizeof *callees; i++) {
-		const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, callees[i], 0, .shares = true });
+		const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, callees[i], .shares = true });
 
 		REQUIRE(of);
 		check_sums(of);
@@ -218,7 +225,7 @@ TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 /* A thread that does something else shares no work with the one that waits for it. */
 TEST(a_wait_for_a_helper_is_the_helpers_work)
 {
-	const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, "pthread_join", 0, false });
+	const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, "pthread_join", .lost_ms = 0 });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -230,7 +237,7 @@ TEST(a_wait_for_a_helper_is_the_helpers_work)
 /* Of three threads, one works for 20 ms and two for 10: with equal work the wait would take 13 ms, a third less. */
 TEST(a_wait_for_the_thread_with_most_work_is_as_much_shorter_with_equal_work)
 {
-	const struct dw_account *of = account_of_team((struct team){ 3, { 20, 10, 10 }, "pthread_barrier_wait", 0, false });
+	const struct dw_account *of = account_of_team((struct team){ 3, { 20, 10, 10 }, "pthread_barrier_wait", .lost_ms = 0 });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -242,7 +249,7 @@ TEST(a_wait_for_the_thread_with_most_work_is_as_much_shorter_with_equal_work)
 /* They work for 5 of the 20 ms. */
 TEST(a_wait_for_threads_that_rest_is_a_wait)
 {
-	const struct dw_account *of = account_of_team((struct team){ 2, { 5, 5 }, "pthread_cond_wait", 0, false });
+	const struct dw_account *of = account_of_team((struct team){ 2, { 5, 5 }, "pthread_cond_wait", .lost_ms = 0 });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -253,7 +260,7 @@ TEST(a_wait_for_threads_that_rest_is_a_wait)
 /* Whoever it waits or spins for may have no CPU. */
 TEST(on_a_full_machine_a_wait_for_threads_is_none)
 {
-	const struct dw_account *of = account_of_team((struct team){ 1, { 10 }, NULL, 9, false });
+	const struct dw_account *of = account_of_team((struct team){ 1, { 10 }, NULL, .lost_ms = 9 });
 
 	REQUIRE(of);
 	check_sums(of);
@@ -261,7 +268,7 @@ TEST(on_a_full_machine_a_wait_for_threads_is_none)
 	CHECK(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1) < 1);
 	CHECK(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, -1) > 600);
 	made_close(&made);
-	of = account_of_team((struct team){ 1, { 10 }, NULL, 0, false });
+	of = account_of_team((struct team){ 1, { 10 }, NULL, .lost_ms = 0 });
 	REQUIRE(of);
 	CHECK_RANGE(ms_of_range(of, "team", DW_ACCOUNT_SPINS, -1), 390, 610);
 	made_close(&made);
@@ -277,13 +284,54 @@ TEST(what_others_do_is_no_excuse_for_other_waits)
 		          { "usleep", DW_ACTIVITY_SLEEP }, { "waitpid", DW_ACTIVITY_CHILD } };
 
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, waits[i].callee, 0, false });
+		const struct dw_account *of = account_of_team((struct team){ 2, { 20, 20 }, waits[i].callee, .lost_ms = 0 });
 
 		REQUIRE(of);
 		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_WAITS, (int)waits[i].activity), 800, 8);
 		CHECK_EQ(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1), 0);
 		made_close(&made);
 	}
+}
+
+/* Threads that read and write descriptors, too, and work for as long as it waits for one, make the answer. */
+TEST(a_wait_for_a_descriptor_is_the_work_of_whoever_answers)
+{
+	static const struct {
+		struct team team;
+		double others_ms, waits_ms;
+	} cases[] = {
+		{ { 1, { 20 }, "recv", .talks = true }, 800, 0 },
+		{ { 1, { 20 }, "read", .talks = true }, 800, 0 },
+		{ { 2, { 10, 10 }, "recv", .talks = true }, 800, 0 },
+		{ { 1, { 12 }, "recv", .talks = true }, 0, 800 },   /* then it mostly waits for somebody else */
+		{ { 1, { 20 }, "fsync", .talks = true }, 0, 800 },  /* no thread is a disk */
+		{ { 1, { 20 }, "recv", .talks = false }, 0, 800 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_account *of = account_of_team(cases[i].team);
+
+		REQUIRE(of);
+		check_sums(of);
+		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_OTHERS, -1), cases[i].others_ms, 9);
+		CHECK_NEAR(ms_of_range(of, "team", DW_ACCOUNT_WAITS, -1), cases[i].waits_ms, 9);
+		made_close(&made);
+	}
+}
+
+/* A pool's threads run code of libraries alone: what they do is done for the place where the thread waits for them. */
+TEST(work_of_no_function_lies_where_it_is_waited_for)
+{
+	const struct dw_account_select others = dw_account_select_states(1u << DW_ACCOUNT_OTHERS, DW_ACCOUNT_ALL);
+	const struct dw_account *of = account_of_team((struct team){ 1, { 20 }, "pthread_join", .nameless = true });
+	struct dw_account_sum sum;
+
+	REQUIRE(of);
+	sum = dw_account_sum(of, &others);
+	CHECK_NEAR(sum.ns, 800 * MS, 9 * MS);
+	REQUIRE(sum.function);
+	CHECK_STR(sum.function->name, "gather");
+	made_close(&made);
 }
 
 /* The kernel looks at a sleeping thread's timer so late that all of its samples are in another range. The loop's thread waits for

@@ -155,6 +155,58 @@ TEST(a_second_function_is_none_that_the_first_one_calls)
 	CHECK_STR(sum.second->name, "digest");
 }
 
+static void called_by(size_t number, const struct dw_source_function *caller, double ms)
+{
+	dw_account_lead_function(&made.places[number][0].caller, &made.places[number][0].caller_ns, caller, ms * MS);
+}
+
+/* next() is called by scan() for most of its time, at the line of scan() with most of it. */
+TEST(a_place_has_its_caller)
+{
+	static const struct dw_source_function step = { "sqlite3_step", NULL, 0 };
+	static const struct {
+		double scan_ms, load_ms, itself_ms, in_callee_ms;
+		const char *caller;
+		bool passes;
+	} cases[] = {
+		{ 1000, 0, 0, 1000, "scan (train.py:2)", true },
+		{ 800, 200, 0, 700, "scan (train.py:2)", false },
+		{ 600, 400, 0, 1000, "", true }, /* no caller has it for sure */
+		{ 0, 0, 1000, 0, "", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_account_sum sum;
+		char text[300];
+
+		begin();
+		add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_QUERIES, 1000, 1000,
+		    STACK({ "next", 1000, 1000 }, { "scan", cases[i].scan_ms, 0 }, { "load", cases[i].load_ms, 0 }, { "main", 1000, 0 }));
+		called_by(0, &made.functions[0][1], cases[i].scan_ms);
+		called_by(0, &made.functions[0][2], cases[i].load_ms);
+		called_by(0, &made.functions[0][0], cases[i].itself_ms);
+		dw_account_lead_function(&made.places[0][0].callee, &made.places[0][0].callee_ns, cases[i].in_callee_ms > 0 ? &step : NULL,
+		                         cases[i].in_callee_ms * MS);
+		sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL));
+		check_place(&sum, "next", true);
+		CHECK_STR(dw_account_caller(&sum, text), cases[i].caller);
+		CHECK_EQ(sum.passes, cases[i].passes);
+	}
+}
+
+/* Where a loop loads its own data, the function that computes is the place, and not the one that is called for a sample. */
+TEST(data_that_the_loop_makes_lies_in_the_function_that_makes_it)
+{
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_DATA, DW_ACTIVITY_UNKNOWN, 600, 600,
+	    STACK({ "mel_filters", 500, 500 }, { "Clips.__getitem__", 600, 100 }, { "main", 600, 0 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_UNKNOWN, 400, 400, STACK({ "Net.forward", 400, 400 }, { "main", 400, 0 }));
+	sum = sum_of((struct dw_account_select){ .explained = 1u << DW_SHARE_DATA });
+	check_place(&sum, "mel_filters", true);
+}
+
 TEST(a_second_function_is_named_if_it_has_half_as_much_of_its_own)
 {
 	static const struct {

@@ -221,6 +221,29 @@ TEST(inputs_that_grow_from_step_to_step)
 	made_close(&made);
 }
 
+/* Texts that are made word by word: each grows for 20 steps, and there is no trend over the run. */
+TEST(inputs_that_grow_until_the_next_one_begins)
+{
+	static const struct {
+		unsigned by, of;
+		bool grows;
+	} cases[] = { { 1, 20, true }, { 1, 5, true }, { 37, 80, false }, { 19, 20, false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_facts *facts;
+		uint64_t bytes[STEPS];
+
+		for (uint64_t at = 0; at < STEPS; at++)
+			bytes[at] = (100 + at * cases[i].by % cases[i].of) * 10000;
+		facts = facts_of_sizes(bytes);
+		REQUIRE(facts != NULL);
+		CHECK_NEAR(VALUE(facts, INPUT_TREND), 0, 1e-9);
+		CHECK_EQ(VALUE(facts, INPUT_GROWS) > 0.5, cases[i].grows);
+		CHECK_EQ(VALUE(facts, INPUT_GROWS) > 0, cases[i].grows);
+		made_close(&made);
+	}
+}
+
 /* ---- growth of memory ------------------------------------------------------------------------ */
 
 /* Inputs become larger in the course of the run, and each step frees what it made: no memory is kept. */

@@ -126,6 +126,42 @@ TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 	}
 }
 
+/* What a function computes itself and what it calls in libraries is its work. It comes before causes of which nobody knows how
+ * much can go, if it is more in one place; not where it has no place but main(). */
+TEST(work_in_one_function_is_ranked_by_its_time)
+{
+	static const struct {
+		double own, libraries, text;
+		bool root, first;
+		const char *says;
+	} cases[] = {
+		{ 0.5, 0.3, 0.1, false, true, "The program's own code, with the libraries that it calls, takes 80% of the run, 100% of it in ask" },
+		{ 0.8, 0.001, 0.1, false, true, "The program's own code takes 80% of the run, 100% of it in ask" },
+		{ 0.1, 0.2, 0.6, false, false, "The program's own code, with the libraries that it calls, takes 30% of the run" },
+		{ 0.8, 0.05, 0.1, true, false, "The program's own code, with the libraries that it calls, takes 85% of the run" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_verdict *work;
+		struct made at;
+
+		made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+		at.facts.iterations = DW_ITERATIONS_RUN;
+		made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, cases[i].own, .function = "ask"),
+		                           CELL(RUNS, ALGEBRA, cases[i].libraries, .function = "ask"),
+		                           CELL(RUNS, TEXT, cases[i].text, .function = "read")));
+		for (size_t place = 0; place < 2; place++)
+			at.account.places[place].root = cases[i].root;
+		made_judge(&at);
+		work = made_find(&at, "own-code");
+		CHECK_EQ(work->state, DW_RULE_FIRED);
+		CHECK_EQ(work == at.verdicts.at, cases[i].first);
+		if (!strstr(work->statement, cases[i].says))
+			CHECK_FAIL("%s", work->statement);
+		made_end(&at);
+	}
+}
+
 /* What a program computes is no cause of steps that have other names. */
 TEST(marked_steps_are_no_code_of_their_own)
 {
