@@ -72,7 +72,8 @@ static void energy_find(struct energy_device *device, uint32_t number, const uin
 	int error;
 
 	for (int i = 0; i < 16; i++)
-		length += (size_t)snprintf(text + length, sizeof text - length, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+		length += (size_t)snprintf(text + length, sizeof text - length, "%s%02x",
+		                           i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 	snprintf(device->name, sizeof device->name, "cuda:%u" DW_COUNTER_ENERGY, number);
 	device->site = (struct dwell_site){ device->name, "J", NULL, 0, DWELL_CATEGORY_COUNTER, 0 };
 	device->known = true;
