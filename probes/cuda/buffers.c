@@ -8,11 +8,15 @@
 #include "cuda.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static uint8_t *buffer_memory[DWC_MOST_BUFFERS]; /* atomic; NULL: not mapped yet */
 static uint64_t buffer_used;                     /* atomic; a bit each */
 static uint64_t buffer_returned, buffer_refused; /* atomic */
+static bool buffer_cleared; /* CUPTI takes them for cleared, and does not clear them in the program's threads */
+
+#define BEFORE 4u /* are mapped before CUPTI asks */
 
 _Static_assert(DWC_MOST_BUFFERS == 64, "a bit each");
 
@@ -27,6 +31,15 @@ static uint8_t *buffer_map(unsigned index)
 		return NULL;
 	__atomic_store_n(&buffer_memory[index], memory, __ATOMIC_RELEASE);
 	return memory;
+}
+
+void dwc_buffers_prepare(void)
+{
+	buffer_cleared = true;
+	for (unsigned i = 0; i < BEFORE; i++)
+		if (buffer_map(i))
+			for (size_t at = 0; at < DWC_BUFFER_BYTES; at += 4096)
+				*(volatile uint8_t *)&buffer_memory[i][at] = 0;
 }
 
 static void buffer_request(uint8_t **buffer, size_t *size, size_t *most_records)
@@ -66,6 +79,8 @@ static void buffer_complete(void *context, uint32_t stream, uint8_t *buffer, siz
 			continue; /* another tool's, if it is none of them */
 		if (valid && valid <= DWC_BUFFER_BYTES)
 			dwc_records_take(buffer, valid);
+		if (buffer_cleared)
+			memset(buffer, 0, valid <= DWC_BUFFER_BYTES ? valid : DWC_BUFFER_BYTES);
 		__atomic_fetch_add(&buffer_returned, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_and(&buffer_used, ~((uint64_t)1 << i), __ATOMIC_RELEASE);
 		break;

@@ -3,20 +3,23 @@
  *
  *   process   how the library gets into a process, and when it records: one thread watches the gate
  *   bursts    bounds the cost: when devices are recorded, if nobody asks for more
- *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
+ *   cupti     CUPTI's library: found, loaded, subscribed to
+ *   kinds     kinds of records and calls of each tier, on and off
+ *   noted     calls that dwell notes itself, by callbacks
  *   calls     what CUDA's calls do, by their names
  *   handover  another tool of the program takes CUPTI: dwell leaves first
  *   redirect  replaces functions of a library
  *   graphs    by which ranges the nodes of CUDA graphs were made
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
+ *   energy    what devices use, by NVML
  *   lost      what was lost, and why
  *   raw       buffers as they came, for tests
  *
  * The driver loads this library when a program first uses CUDA (CUDA_INJECTION64_PATH, which `dwell run`
  * sets). A program without CUDA loads nothing. Of CUPTI its activity interface is used; callbacks are for captures of graphs
- * alone, so that a launch costs what CUPTI costs. A call's record has its thread and its time, so the reader finds the
- * ranges that were open around it, and nothing is done when a range begins.
+ * alone, unless `--cuda=light-callbacks` asks for those of calls. A call's record has its thread and its time, so the reader
+ * finds the ranges that were open around it, and nothing is done when a range begins.
  *
  * Data flows one way: CUPTI fills a buffer -> buffers.c -> records.c -> dwell_device_events(). Only public
  * headers of dwell are used.
@@ -47,7 +50,9 @@
 	X(cuptiGetCallbackName, (int domain, uint32_t function, const char **name))
 #define DWC_OPTIONAL(X)                                                                         \
 	X(cuptiSetThreadIdType, (int type))                                                         \
+	X(cuptiActivitySetAttribute, (int attribute, size_t *size, void *value))                    \
 	X(cuptiActivitySetAttribute_v2, (void *subscriber, int attribute, size_t *size, void *value)) \
+	X(cuptiActivityEnableHWTrace, (uint8_t enable))                                             \
 	X(cuptiGetGraphNodeId, (void *node, uint64_t *id))                                          \
 	X(cuptiEnableCallback, (uint32_t enable, void *subscriber, int domain, uint32_t id))        \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t function, uint8_t enable))                       \
@@ -99,10 +104,10 @@ struct dwc_buffer_functions {
 typedef void dwc_callback(int domain, uint32_t id, const void *data);
 /* Loads CUPTI and registers these functions. False: `lacks` says why. */
 bool dwc_cupti_open(const struct dwc_buffer_functions *buffers, dwc_callback *callback);
-/* QUIET: kinds that are rare, whose every record counts, such as the device's memory. */
-enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
-/* Enables the kinds of records of this level and disables the others. */
-void dwc_cupti_switch(enum dwc_level level);
+/* A subscriber that callbacks can be enabled for; NULL: there is none. */
+void *dwc_cupti_caller(void);
+/* Sets an attribute of the activity interface. False: this CUPTI does not have it, or refuses. */
+bool dwc_cupti_set_attribute(int attribute, size_t size, uint64_t value);
 /* Ends the subscription of version 1, because another tool subscribes. */
 void dwc_cupti_make_room(void);
 /* Ends the subscription, if there is one, and what dwell has set; no kind may be enabled. */
@@ -122,10 +127,47 @@ bool dwc_cupti_time(uint64_t *ns);
 /* ASKS: asks for something and does nothing with a device. Such calls are not recorded. CAPTURES, CAPTURED: begins or ends to
  * capture a stream as a graph. */
 enum dwc_call { DWC_CALL_OTHER = 1, DWC_CALL_SUBMITS, DWC_CALL_WAITS, DWC_CALL_ASKS, DWC_CALL_CAPTURES, DWC_CALL_CAPTURED };
+#define DWC_FUNCTIONS 2048u /* CUPTI numbers the functions of CUDA, in two domains; no number is greater */
 /* The same by its number (cupti.c). */
 enum dwc_call dwc_cupti_call_of(bool runtime, uint32_t function);
 /* What the call does that CUPTI calls by this name, with or without versions in it. */
 enum dwc_call dwc_call_of(const char *name);
+
+/* ---- kinds.c -------------------------------------------------------------------------------------------- */
+
+/*
+ * What is recorded. FULL: all kinds of records, and all calls but those that only ask. LIGHT: the fewest that tell how busy a device
+ * was, for whom it worked, and what the host waited for: kernels, copies, memory sets, and the calls that submit these or wait.
+ * CUPTI has its buffers before they are needed then, and devices that can write times of kernels themselves do (hardware trace).
+ * LIGHT_CALLBACKS: the same, but CUPTI calls dwell when such a call begins and ends, in place of making a record of it.
+ * Which of them is the cheapest on a machine says tools/measure/gpu_cost. dwell run --cuda=WHICH puts it into DWELL_CUDA.
+ */
+enum dwc_tier { DWC_FULL, DWC_LIGHT, DWC_LIGHT_CALLBACKS };
+/* QUIET: kinds that are rare, whose every record counts, such as the device's memory. */
+enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
+/* Reads the tier and sets what CUPTI wants to know before it enables a kind. Returns whether the tier has buffers made before. */
+bool dwc_kinds_prepare(void);
+/* Enables the kinds of records and the calls of this level, and disables the others. */
+void dwc_kinds_switch(enum dwc_level level);
+/* Whether the tier has calls that do this. */
+bool dwc_kinds_has(enum dwc_call does);
+/* There are no callbacks any more: records of calls take their place. */
+void dwc_kinds_lose_callbacks(void);
+/* CUPTI says by a callback that something is not as it should be, as that a device has no hardware trace after all. */
+void dwc_kinds_take_state(const void *data);
+/* What a trace says of the tier: ", light, hardware trace", or "". */
+void dwc_kinds_text(char *to, size_t size);
+
+/* ---- noted.c -------------------------------------------------------------------------------------------- */
+
+/* A call of the tier LIGHT_CALLBACKS begins or ends in this thread. */
+void dwc_noted_take(bool runtime, uint32_t function, const struct cupti_callback *call);
+/* Callbacks begin to come, in the middle of calls. */
+void dwc_noted_begin(void);
+/* The next call that has ended, in the order of their ends. */
+bool dwc_noted_fetch(struct cupti_call *to);
+/* How many came too fast since the last time. */
+uint64_t dwc_noted_lost(void);
 
 /* ---- bursts.c ------------------------------------------------------------------------------------------- */
 
@@ -166,6 +208,8 @@ unsigned dwc_graphs_fetch(struct dwc_node *to, unsigned most, uint64_t *lost);
 #define DWC_MOST_BUFFERS 64u /* at once: 64 MiB */
 
 extern const struct dwc_buffer_functions dwc_buffer_functions;
+/* Maps some buffers before CUPTI asks, in memory that is there. From now on buffers are cleared before they are given again. */
+void dwc_buffers_prepare(void);
 /* How many buffers CUPTI returned so far, and how often it asked for one when all were in use. */
 uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 
@@ -182,9 +226,18 @@ void dwc_records_count_lost(bool at_end);
 /* Nothing is recorded from `start_ns` to `end_ns`, of CUPTI's clock. Both equal: from then on. */
 void dwc_records_gap(uint64_t start_ns, uint64_t end_ns);
 
+/* The UUID of the device with this number. False: CUPTI has not named it. */
+#define DWC_MOST_DEVICES 64u
+bool dwc_records_uuid(uint32_t number, uint8_t uuid[16]);
+
+/* ---- energy.c --------------------------------------------------------------------------------------------- */
+
+/* Stores what the devices have used so far, if the run asks for it. Called by one thread, about once a second. */
+void dwc_energy_read(void);
+
 /* ---- lost.c, under the lock of records.c ------------------------------------------------------------------ */
 
-enum dwc_lost { DWC_LOST_BUFFERS, DWC_LOST_TIMES, DWC_LOST_THREADS, DWC_LOST_NODES, DWC_LOST_COUNT };
+enum dwc_lost { DWC_LOST_BUFFERS, DWC_LOST_TIMES, DWC_LOST_THREADS, DWC_LOST_NODES, DWC_LOST_CALLS, DWC_LOST_COUNT };
 void dwc_lost_add(enum dwc_lost cause, uint64_t records);
 /* Writes the causes, if there are more since the last time. */
 void dwc_lost_say(bool at_end);

@@ -1,5 +1,5 @@
 /*
- * CUPTI's library: found, loaded, subscribed to; kinds of records on and off.
+ * CUPTI's library: found, loaded, subscribed to.
  *
  * A process has one CUPTI. The copy that the program has loaded is preferred (PyTorch loads its own), then
  * that of the loader's path, of CUDA_HOME and CUDA_PATH, of pip's packages beside the CUDA runtime that the
@@ -24,7 +24,6 @@ struct dwc_cupti dwc_cupti;
 
 static const char *const cupti_names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
 	                                       "libcupti.so" };
-#define FUNCTIONS 2048u /* CUPTI numbers the functions of CUDA; no number is greater */
 #define NAMES (sizeof cupti_names / sizeof *cupti_names)
 
 /* ---- the library ---------------------------------------------------------------------------------------- */
@@ -124,11 +123,11 @@ static bool cupti_load(void)
 }
 
 /* What each call does, by its domain and number; 0: not looked up yet. A number's name is not the same in all versions. */
-static uint8_t cupti_calls[2][FUNCTIONS];
+static uint8_t cupti_calls[2][DWC_FUNCTIONS];
 
 enum dwc_call dwc_cupti_call_of(bool runtime, uint32_t function)
 {
-	uint8_t none = 0, *known = function < FUNCTIONS ? &cupti_calls[runtime][function] : &none;
+	uint8_t none = 0, *known = function < DWC_FUNCTIONS ? &cupti_calls[runtime][function] : &none;
 	int domain = runtime ? DOMAIN_RUNTIME : DOMAIN_DRIVER;
 	const char *name = NULL;
 
@@ -252,22 +251,30 @@ static bool cupti_share(char *other, size_t size)
 	return shares;
 }
 
-/* Has CUPTI call back when a stream is captured and when nodes of graphs are made, of which there are few. */
-static void cupti_watch_graphs(void)
+void *dwc_cupti_caller(void)
+{
+	return dwc_cupti.subscriber ? dwc_cupti.subscriber : dwc_cupti.alone;
+}
+
+/* Has CUPTI call back when something is not as it should be, when a stream is captured and when nodes of graphs are made: seldom. */
+static void cupti_watch(void)
 {
 	static const uint32_t resources[] = { RESOURCE_NODE_CREATED, RESOURCE_NODE_CLONED, RESOURCE_EXEC_STARTING, RESOURCE_EXEC_CREATED };
 	const struct dwc_functions *call = &dwc_cupti.call;
-	void *subscriber = dwc_cupti.subscriber;
+	void *subscriber;
 
-	if (!call->cuptiGetGraphNodeId || !call->cuptiEnableCallback)
+	if (!call->cuptiEnableCallback)
 		return;
-	if (!subscriber && call->cuptiSubscribe(&dwc_cupti.alone, (void *)(uintptr_t)cupti_on_callback, NULL) == CUPTI_OK)
-		subscriber = dwc_cupti.alone;
-	if (!subscriber)
+	if (!dwc_cupti.subscriber && call->cuptiSubscribe(&dwc_cupti.alone, (void *)(uintptr_t)cupti_on_callback, NULL) != CUPTI_OK)
+		dwc_cupti.alone = NULL;
+	subscriber = dwc_cupti_caller();
+	for (uint32_t id = 1; subscriber && id <= STATES; id++)
+		call->cuptiEnableCallback(1, subscriber, DOMAIN_STATE, id);
+	if (!subscriber || !call->cuptiGetGraphNodeId)
 		return;
 	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
 		call->cuptiEnableCallback(1, subscriber, DOMAIN_RESOURCE, resources[i]);
-	for (uint32_t function = 1; function < FUNCTIONS; function++)
+	for (uint32_t function = 1; function < DWC_FUNCTIONS; function++)
 		for (int runtime = 0; runtime <= 1; runtime++) {
 			enum dwc_call does = dwc_cupti_call_of(runtime, function);
 
@@ -276,10 +283,21 @@ static void cupti_watch_graphs(void)
 		}
 }
 
+bool dwc_cupti_set_attribute(int attribute, size_t size, uint64_t value)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+
+	if (dwc_cupti.subscriber && call->cuptiActivitySetAttribute_v2)
+		return call->cuptiActivitySetAttribute_v2(dwc_cupti.subscriber, attribute, &size, &value) == CUPTI_OK;
+	return !dwc_cupti.subscriber && call->cuptiActivitySetAttribute &&
+	       call->cuptiActivitySetAttribute(attribute, &size, &value) == CUPTI_OK;
+}
+
 void dwc_cupti_make_room(void)
 {
-	if (dwc_cupti.alone)
-		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.alone);
+	if (!dwc_cupti.alone)
+		return;
+	dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.alone);
 	dwc_cupti.alone = NULL;
 }
 
@@ -308,72 +326,11 @@ bool dwc_cupti_open(const struct dwc_buffer_functions *buffers, dwc_callback *ca
 		return false;
 	}
 	dwc_cupti.has_threads = cupti_set_thread_ids(THREAD_IDS_OF_SYSTEM);
-	cupti_watch_graphs();
+	cupti_watch();
 	return true;
 }
 
-/* ---- kinds of records ------------------------------------------------------------------------------------- */
-
-/* Devices, contexts and streams first: the others name them. Graphs are recorded by their kernels, which
- * KIND_GRAPH would replace. */
-static const int cupti_kinds[] = { KIND_DEVICE, KIND_CONTEXT, KIND_STREAM, KIND_MEMORY, KIND_POOL, KIND_RUNTIME_CALL,
-	KIND_DRIVER_CALL, KIND_COPY, KIND_PEER_COPY, KIND_SET, KIND_SYNC, KIND_EVENT, KIND_OVERHEAD, KIND_KERNEL };
-#define QUIET_KINDS 5u /* so many of them, the first ones */
-#define KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
-static bool cupti_is_on[KINDS];
-
-static bool cupti_set_kind(size_t at, bool on)
-{
-	const struct dwc_functions *call = &dwc_cupti.call;
-	int kind = cupti_kinds[at];
-
-	if (dwc_cupti.subscriber)
-		return (on ? call->cuptiActivityEnable_v2 : call->cuptiActivityDisable_v2)(dwc_cupti.subscriber, kind,
-		                                                                           NULL) == CUPTI_OK;
-	return (on ? call->cuptiActivityEnable : call->cuptiActivityDisable)(kind) == CUPTI_OK;
-}
-
-static void cupti_leave_out_call(bool runtime, uint32_t function)
-{
-	const struct dwc_functions *call = &dwc_cupti.call;
-	int (*enable)(uint32_t, uint8_t) =
-	    runtime ? call->cuptiActivityEnableRuntimeApi : call->cuptiActivityEnableDriverApi;
-	int (*enable_v2)(void *, uint32_t, uint8_t) =
-	    runtime ? call->cuptiActivityEnableRuntimeApi_v2 : call->cuptiActivityEnableDriverApi_v2;
-
-	if (dwc_cupti.subscriber && enable_v2)
-		enable_v2(dwc_cupti.subscriber, function, 0);
-	else if (!dwc_cupti.subscriber && enable)
-		enable(function, 0);
-}
-
-/* Nearly nine of ten records that CUPTI made of ResNet-50's steps were of calls that only ask. A CUPTI without these two
- * functions (11.8) records them all, and records.c leaves them out. Enabling the kinds enables these calls again. */
-static void cupti_leave_out_questions(void)
-{
-	for (uint32_t function = 1; function < FUNCTIONS; function++)
-		for (int runtime = 0; runtime <= 1; runtime++)
-			if (dwc_cupti_call_of(runtime, function) == DWC_CALL_ASKS)
-				cupti_leave_out_call(runtime, function);
-}
-
-void dwc_cupti_switch(enum dwc_level level)
-{
-	size_t wanted = level == DWC_ALL ? KINDS : level == DWC_QUIET ? QUIET_KINDS : 0;
-
-	for (size_t i = 0; i < KINDS; i++)
-		if (i < wanted && !cupti_is_on[i])
-			cupti_is_on[i] = cupti_set_kind(i, true); /* a kind that this device lacks stays off */
-		else if (i >= wanted && cupti_is_on[i])
-			cupti_is_on[i] = !cupti_set_kind(i, false);
-	if (level != DWC_ALL)
-		return;
-	cupti_leave_out_questions();
-	if (!cupti_is_on[KINDS - 1]) {
-		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not record kernels here; the driver may "
-		         "allow this to administrators only (NVreg_RestrictProfilingToAdminUsers)", dwc_cupti.version);
-	}
-}
+/* ---- ends, buffers, clocks ---------------------------------------------------------------------------------- */
 
 void dwc_cupti_close(void)
 {

@@ -27,15 +27,17 @@ enum {
 };
 
 /* Domains of cuptiGetCallbackName(). */
-enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3, DOMAIN_STATE = 6 };
 
 /* Callbacks of the domain of resources, and when one of a call comes. */
 enum { RESOURCE_NODE_CREATED = 13, RESOURCE_EXEC_STARTING = 17, RESOURCE_EXEC_CREATED = 18, RESOURCE_NODE_CLONED = 20 };
 enum { SITE_ENTER = 0, SITE_EXIT = 1 };
+#define STATES 3u /* callbacks 1 to 3 of the domain of states: errors and warnings */
 
 #define THREAD_IDS_OF_PTHREAD 0 /* as CUPTI begins */
 #define THREAD_IDS_OF_SYSTEM 1
-#define ATTRIBUTE_THREAD_IDS 21 /* CUpti_ActivityAttribute, since 13.4 */
+/* CUpti_ActivityAttribute; the last two are for one of several tools, THREAD_IDS since 13.4 */
+enum { ATTRIBUTE_CLEARED_BUFFERS = 5, ATTRIBUTE_BUFFERS_BEFORE = 6, ATTRIBUTE_HARDWARE = 13, ATTRIBUTE_THREAD_IDS = 21 };
 #define COPY_IS_ASYNC 1u     /* in cupti_copy.flags */
 #define STREAM_NONE 0xffffffffu /* in cupti_sync.stream */
 #define FLUSH_FORCED 1u
@@ -169,9 +171,22 @@ struct cupti_stream {
 	uint32_t flag, correlation;
 };
 
-/* CUpti_CallbackData, CUpti_ResourceData, CUpti_GraphData: what callbacks get */
+/* CUpti_CallbackData, CUpti_ResourceData, CUpti_GraphData, CUpti_StateData: what callbacks get */
 struct cupti_callback {
 	int site;
+	const char *function;
+	const void *parameters;
+	void *result;
+	const char *symbol;
+	void *context;
+	uint32_t context_id;
+	uint64_t *own; /* a word that enter and exit of one call share */
+	uint32_t correlation;
+};
+
+struct cupti_state {
+	int result;
+	const char *message;
 };
 
 struct cupti_resource {

@@ -84,13 +84,19 @@ static int handover_cuptiActivityRegisterTimestampCallback(void *clock)
 	return result;
 }
 
+static void handover_make_room(void)
+{
+	dwc_cupti_make_room();
+	dwc_kinds_lose_callbacks();
+}
+
 /* As long as dwell is one of several, CUPTI refuses a subscriber that does not share. */
 static int handover_cuptiSubscribe(void **subscriber, void *callback, void *user)
 {
 	enum dwc_owner owner = handover.enter(dwc_cupti.subscriber);
 	int result;
 
-	dwc_cupti_make_room();
+	handover_make_room();
 	result = dwc_cupti.call.cuptiSubscribe(subscriber, callback, user);
 
 	dwc_cupti.seen |= result == CUPTI_OK;
@@ -106,7 +112,7 @@ static int handover_cuptiSubscribe_v2(void **subscriber, void *callback, void *u
 	enum dwc_owner owner = handover.enter(leaves);
 	int result;
 
-	dwc_cupti_make_room();
+	handover_make_room();
 	result = dwc_cupti.call.cuptiSubscribe_v2(subscriber, callback, user, ask);
 
 	dwc_cupti.seen |= result == CUPTI_OK;

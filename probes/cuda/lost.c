@@ -31,6 +31,7 @@ void dwc_lost_say(bool at_end)
 		[DWC_LOST_TIMES] = "CUPTI gave no times",
 		[DWC_LOST_THREADS] = "calls whose thread CUPTI does not tell while it serves another tool too",
 		[DWC_LOST_NODES] = "nodes of CUDA graphs came too fast",
+		[DWC_LOST_CALLS] = "calls came too fast",
 	};
 	uint64_t all = 0;
 	char text[320] = "";

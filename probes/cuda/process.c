@@ -27,7 +27,7 @@
 #include "format/keys.h"
 
 #define LOOK_NS 20000000l
-#define LOOKS_PER_FLUSH 50u
+#define FLUSH_NS 1000000000u /* between two flushes, also where a busy machine makes looks rare */
 #define FLUSHES_AFTER 3u     /* after a window, for work that had not ended */
 #define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI unseen */
 #define LONGEST_STEP_NS 10000000000u
@@ -43,7 +43,7 @@ DWC_API void dwc_process_follow(int flush);
 static struct {
 	pthread_mutex_t lock;
 	pid_t pid;
-	bool is_over;
+	bool is_over, recorded;
 	enum dwc_level level, asked;
 	uint64_t asked_ns;
 	uint64_t steps, steps_ns; /* steps begun so far, and when the last one was seen */
@@ -55,10 +55,11 @@ static struct {
 static void cuda_note_recorded(void)
 {
 	const char *name = strrchr(dwc_cupti.path, '/');
-	char text[160];
+	char text[320], tier[160];
 
-	snprintf(text, sizeof text, "%.90s, API %u%s", name ? name + 1 : dwc_cupti.path, dwc_cupti.version,
-	         dwc_cupti.subscriber ? ", beside other tools" : "");
+	dwc_kinds_text(tier, sizeof tier);
+	snprintf(text, sizeof text, "%.90s, API %u%s%s", name ? name + 1 : dwc_cupti.path, dwc_cupti.version,
+	         dwc_cupti.subscriber ? ", beside other tools" : "", tier);
 	dwell_meta(DW_KEY_CUDA, text);
 }
 
@@ -85,9 +86,11 @@ static void cuda_stop(void)
 	if (cuda.level == DWC_ALL)
 		dwc_records_pair_clocks();
 	cuda_end_gap();
-	dwc_cupti_switch(DWC_OFF);
+	dwc_kinds_switch(DWC_OFF);
 	dwc_cupti_flush(true);
 	dwc_records_count_lost(true);
+	if (cuda.recorded && !*dwc_cupti.lacks)
+		cuda_note_recorded(); /* again: CUPTI may have said more since */
 }
 
 /* The records are another tool's from now on. What it has enabled must stay enabled. */
@@ -134,7 +137,7 @@ static void cuda_switch(enum dwc_level level)
 	dwc_records_pair_clocks(); /* a first pairing is there before a buffer comes back */
 	if (level == DWC_QUIET && !cuda.gap_ns)
 		cuda_begin_gap();
-	dwc_cupti_switch(level);
+	dwc_kinds_switch(level);
 	if (level != DWC_QUIET)
 		cuda_end_gap();
 	dwell_device_burst(level == DWC_ALL && dwc_bursts_begun());
@@ -145,6 +148,7 @@ static void cuda_switch(enum dwc_level level)
 		dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 	else if (level == DWC_ALL)
 		cuda_note_recorded();
+	cuda.recorded |= level == DWC_ALL;
 }
 
 static uint64_t cuda_now_ns(void)
@@ -235,16 +239,21 @@ static void cuda_flush(void)
 static void *cuda_watch(void *context)
 {
 	struct timespec pause = { 0, LOOK_NS };
+	uint64_t flushed_ns = cuda_now_ns();
 
 	(void)context;
 	prctl(PR_SET_NAME, "dwell-cuda");
-	for (unsigned looks = 1; !cuda.is_over; looks++) {
+	while (!cuda.is_over) {
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&cuda.lock);
 		if (!cuda.is_over)
 			cuda_look();
-		if (!cuda.is_over && looks % LOOKS_PER_FLUSH == 0)
+		if (!cuda.is_over && cuda_now_ns() - flushed_ns >= FLUSH_NS) {
 			cuda_flush();
+			if (cuda.level != DWC_OFF)
+				dwc_energy_read();
+			flushed_ns = cuda_now_ns();
+		}
 		pthread_mutex_unlock(&cuda.lock);
 	}
 	return NULL;
@@ -279,6 +288,19 @@ static bool cuda_start_thread(void)
 	return started;
 }
 
+static void cuda_call_back(int domain, uint32_t id, const void *data)
+{
+	bool call = domain == DOMAIN_RUNTIME || domain == DOMAIN_DRIVER;
+	enum dwc_call does = call ? dwc_cupti_call_of(domain == DOMAIN_RUNTIME, id) : DWC_CALL_OTHER;
+
+	if (domain == DOMAIN_STATE)
+		dwc_kinds_take_state(data);
+	else if (does == DWC_CALL_SUBMITS || does == DWC_CALL_WAITS)
+		dwc_noted_take(domain == DOMAIN_RUNTIME, id, data);
+	else
+		dwc_graphs_take(domain, id, data);
+}
+
 /* Called by CUDA's driver, perhaps more than once. Always 1: dwell never keeps a program from its devices. */
 int InitializeInjection(void)
 {
@@ -287,10 +309,12 @@ int InitializeInjection(void)
 	pthread_mutex_lock(&cuda.lock);
 	if (cuda.pid != getpid() && dwell_device_epoch()) {
 		cuda.pid = getpid();
-		if (!dwc_cupti_open(&dwc_buffer_functions, dwc_graphs_take)) {
+		if (!dwc_cupti_open(&dwc_buffer_functions, cuda_call_back)) {
 			cuda.is_over = true;
 			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 		} else {
+			if (dwc_kinds_prepare())
+				dwc_buffers_prepare();
 			dwc_handover_watch(&cuda_handover);
 			cuda_switch_to(cuda_level_asked());
 			atexit(cuda_end);

@@ -23,8 +23,6 @@
 #define EVENTS 1024u
 #define CALLS 4096u
 #define CONTEXTS 64u
-#define DEVICES 64u
-#define FUNCTIONS 2048u /* of each interface */
 #define THREADS 64u
 #define STUCK 16u
 #define REPEATS 8u /* calls with one number, one after the other: a call has a few calls in it, and no more */
@@ -36,7 +34,7 @@ static struct {
 	uint64_t late_ns; /* greatest error of the clocks that events have shown */
 	uint64_t submitted; /* atomic; calls that gave a device work */
 	uint32_t last_submitted; /* the correlation of the last one */
-	uint32_t devices[DEVICES]; /* ids by the device's number */
+	uint32_t devices[DWC_MOST_DEVICES]; /* ids by the device's number */
 	struct { uint32_t context, device, null_stream; bool known; } contexts[CONTEXTS];
 	struct { uint64_t key; uint32_t id; } queues[QUEUES];
 	struct { uint64_t key; uint32_t id; } launches[LAUNCHES];
@@ -44,7 +42,7 @@ static struct {
 	struct { uint64_t start; uint32_t correlation; } calls[CALLS];
 	struct { uint32_t tid, id, number, repeats; uint64_t end; } threads[THREADS]; /* and its last call */
 	uint32_t stuck[STUCK], stuck_count; /* numbers that many calls have */
-	uint32_t functions[2][FUNCTIONS];
+	uint32_t functions[2][DWC_FUNCTIONS];
 	uint32_t overheads[16];
 	struct dwell_device_event batch[BATCH];
 	unsigned count;
@@ -56,7 +54,7 @@ static struct {
 	struct dwell_device device;
 	char name[96];
 	bool known;
-} known_devices[DEVICES];
+} known_devices[DWC_MOST_DEVICES];
 
 static uint64_t record_mix(uint64_t hash, uint64_t word)
 {
@@ -69,7 +67,7 @@ static uint64_t record_mix(uint64_t hash, uint64_t word)
 static uint32_t record_device(uint32_t number)
 {
 	struct dwell_device device = { .number = number, .api = 1 };
-	uint32_t at = number % DEVICES;
+	uint32_t at = number % DWC_MOST_DEVICES;
 
 	if (!state.devices[at]) {
 		if (known_devices[at].known)
@@ -99,7 +97,7 @@ static uint32_t record_queue(uint32_t device, uint32_t context, uint32_t stream)
 
 static void record_take_device(const struct cupti_device *from)
 {
-	uint32_t at = from->id % DEVICES;
+	uint32_t at = from->id % DWC_MOST_DEVICES;
 	struct dwell_device *to = &known_devices[at].device;
 
 	if (known_devices[at].known)
@@ -195,7 +193,7 @@ static uint32_t record_launch(const struct cupti_kernel *from)
 
 static uint32_t record_function(bool runtime, uint32_t function)
 {
-	uint32_t *known = function < FUNCTIONS ? &state.functions[runtime][function] : NULL;
+	uint32_t *known = function < DWC_FUNCTIONS ? &state.functions[runtime][function] : NULL;
 	const char *name = NULL, *end;
 	char text[128];
 
@@ -213,7 +211,7 @@ static uint32_t record_function(bool runtime, uint32_t function)
 		length = sizeof text - 1;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	uint32_t id = dwc_call_of(name) == DWC_CALL_ASKS ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
+	uint32_t id = dwc_kinds_has(dwc_call_of(name)) ? dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL) : SKIPPED;
 	if (known)
 		*known = id;
 	return id;
@@ -455,7 +453,7 @@ static void record_take_nodes(void)
 	} while (count == 64);
 }
 
-static void record_take_call(const struct cupti_call *from)
+static void record_take_call(const struct cupti_call *from, bool has_thread)
 {
 	uint32_t name = record_function(from->kind == KIND_RUNTIME_CALL, from->function);
 	struct dwell_device_event *event;
@@ -465,7 +463,7 @@ static void record_take_call(const struct cupti_call *from)
 	state.calls[at].start = from->start;
 	if (name == SKIPPED)
 		return;
-	if (!dwc_cupti.has_threads) {
+	if (!has_thread) {
 		dwc_lost_add(DWC_LOST_THREADS, 1);
 		return;
 	}
@@ -475,6 +473,16 @@ static void record_take_call(const struct cupti_call *from)
 		return;
 	event->queue = record_thread(from->thread);
 	event->value = name;
+}
+
+/* Calls that dwell has noted since the last time. */
+static void record_take_noted(void)
+{
+	struct cupti_call call;
+
+	while (dwc_noted_fetch(&call))
+		record_take_call(&call, true);
+	dwc_lost_add(DWC_LOST_CALLS, dwc_noted_lost());
 }
 
 static void record_take_overhead(const struct cupti_overhead *from)
@@ -504,7 +512,7 @@ static void record_take(const void *record)
 	case KIND_KERNEL:
 	case KIND_SERIAL_KERNEL: record_take_kernel(record); break;
 	case KIND_RUNTIME_CALL:
-	case KIND_DRIVER_CALL: record_take_call(record); break;
+	case KIND_DRIVER_CALL: record_take_call(record, dwc_cupti.has_threads); break;
 	case KIND_COPY: record_take_copy(record); break;
 	case KIND_PEER_COPY: record_take_peer_copy(record); break;
 	case KIND_SET: record_take_set(record); break;
@@ -594,6 +602,7 @@ void dwc_records_take(uint8_t *buffer, size_t valid)
 	dwc_raw_keep(buffer, valid);
 	if (record_look_at_session()) {
 		record_take_nodes();
+		record_take_noted();
 		while ((record = dwc_cupti_next(buffer, valid, record)))
 			record_take(record);
 	}
@@ -623,11 +632,24 @@ void dwc_records_count_lost(bool at_end)
 	record_lock();
 	if (record_look_at_session()) {
 		record_take_nodes();
+		record_take_noted();
 		dwc_lost_add(DWC_LOST_BUFFERS, dropped);
 		dwc_lost_say(at_end);
 	}
 	record_send();
 	record_unlock();
+}
+
+bool dwc_records_uuid(uint32_t number, uint8_t uuid[16])
+{
+	bool known;
+
+	record_lock();
+	known = number < DWC_MOST_DEVICES && known_devices[number].known && known_devices[number].device.number == number;
+	if (known)
+		memcpy(uuid, known_devices[number].device.uuid, 16);
+	record_unlock();
+	return known;
 }
 
 uint64_t dwc_records_launches(void)

@@ -228,6 +228,8 @@ Options of views and layouts:
   facts       which measured quantities do verdicts and comparisons use?
   device      how busy was the device in a step, and why was it idle?
   kernels     which kernels and copies take the device's time?
+  roofline    how near is the device's work for operators to what the device can
+              do?
   streams     how busy was each stream, and was its work submitted in time?
 
 --layout NAME:

@@ -75,8 +75,17 @@ IS(THREAD_IDS_OF_PTHREAD, ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 IS(COPY_IS_ASYNC, ACTIVITY_FLAG_MEMCPY_ASYNC); IS(FLUSH_FORCED, ACTIVITY_FLAG_FLUSH_FORCED);
 IS(OBJECT_IS_DEVICE, ACTIVITY_OBJECT_DEVICE);
 _Static_assert(STREAM_NONE == (uint32_t)CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no stream");
+IS(ATTRIBUTE_CLEARED_BUFFERS, ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+IS(ATTRIBUTE_BUFFERS_BEFORE, ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE);
+typedef CUpti_CallbackData real_callback;
+SAME(callback, site, callbackSite); SAME(callback, correlation, correlationId);
+#if CUPTI_API_VERSION >= 24
+IS(DOMAIN_STATE, CB_DOMAIN_STATE); IS(STATES, CBID_STATE_WARNING);
+_Static_assert(offsetof(struct cupti_state, result) == offsetof(CUpti_StateData, notification.result) &&
+               offsetof(struct cupti_state, message) == offsetof(CUpti_StateData, notification.message), "what a state is");
+#endif
 #if CUPTI_API_VERSION >= 130400
-IS(ATTRIBUTE_THREAD_IDS, ACTIVITY_ATTR_THREAD_ID_TYPE);
+IS(ATTRIBUTE_THREAD_IDS, ACTIVITY_ATTR_THREAD_ID_TYPE); IS(ATTRIBUTE_HARDWARE, ACTIVITY_ATTR_ENABLE_HES);
 #endif
 #if CUPTI_API_VERSION >= 130000
 _Static_assert(offsetof(struct cupti_subscriber, other_size) == offsetof(CUpti_SubscriberParams, oldSubscriberSize) &&

@@ -276,6 +276,81 @@ def test_windows():
     check("--no-cuda", not run.kernels("in_graph") and not run.said("CUPTI"))
 
 
+LIGHT = "1 2 8 9 10 22"  # KERNEL, MEMCPY, MEMCPY2 (peers), MEMSET; DEVICE, CONTEXT, of which there are a few
+SUBMITS_OR_WAITS = "d307 r41 r131 r211 r311 r505"  # of the calls that the stand-in names
+WATCHED = "r315 r319"  # captures of graphs call back in all tiers
+
+
+def test_tiers():
+    """Which kinds, calls, callbacks and attributes are on in each tier; what is missing is said, and so are refusals."""
+    def listed(version, tier, *plays, **environment):
+        run = Run(version, "device", "list", "mixed", *plays, arguments=[f"--cuda={tier}"], **environment)
+        return run, re.search(r"standin: kinds ([\d ]*); calls ?(.*); callbacks ?(.*); attributes ?(.*)", run.done.stderr).groups()
+    def said(run, what):
+        return what in " ".join(run.done.stderr.split())
+
+    gpu_cost = open(os.path.join(ROOT, "tools/measure/gpu_cost"), encoding="utf-8").read()
+    check("gpu_cost measures this tier", sorted(map(int, re.search('CHEAP = "kinds=(.*)"', gpu_cost)[1].split(","))) ==
+          sorted([*map(int, LIGHT.split()), 4, 5]) and '"attributes=6:8,5:1", "hes=1")' in gpu_cost)
+    run, full = listed("13.5", "full")
+    check(f"full: {full}", full == ("1 2 4 5 8 9 10 17 22 36 37 38 49 50", "", WATCHED, ""))
+    check("and nothing is said to be missing", "Not recorded" not in report() and not said(run, "light"))
+    for version, several, hardware, on in (
+            ("12.9", None, None, "6:8 5:1 hes:1"), ("13.5", None, None, "6:8 5:1 hes:1"), ("13.5", None, "yes", "6:8 5:1 hes:1"),
+            ("13.5", None, "late", "6:8 5:1 hes:1"), ("13.5", "1", None, "6:8 5:1 several-hes:1"), ("13.5", "1", "yes", "6:8 5:1 several-hes:1")):
+        what = f"{version} {several} {hardware}"
+        for tier, calls, callbacks in (("light", SUBMITS_OR_WAITS, WATCHED),
+                                       ("light-callbacks", "", " ".join(sorted(f"{SUBMITS_OR_WAITS} {WATCHED}".split(), key=lambda id: (id[0], int(id[1:])))))):
+            run, found = listed(version, tier, STANDIN_SEVERAL=several, STANDIN_HES=hardware)
+            check(f"{what} {tier}: {found}", found == (LIGHT, calls, callbacks, on))
+            check(f"{what} {tier}: hardware trace, or why not: {run.done.stderr[-700:]}", said(
+                run, "hardware trace (--no-cuda)" if hardware == "yes" else "no hardware trace (CUPTI says later: no such device)" if
+                hardware else "no hardware trace (CUPTI refuses it to one of several tools)" if several else
+                "no hardware trace (CUPTI refuses it, error 27)"))
+            check(f"{what} {tier}: kernels and copies have their call and operator: {run.table('kernels')}", all(
+                row["operator"] == "aten::mm" for name, row in run.table("kernels").items() if "HtoD" in name or "_" in name) and
+                run.kernels("in_graph") == 3 and run.kernels("Memcpy PtoP (Device -> Device)") == run.kernels("Memset (Device)") == 1)
+            names = sorted(event["name"] for event in run.events if event.get("cat") in ("cuda_runtime", "cuda_driver"))
+            check(f"{what} {tier}: calls: {names}", names == ["cuLaunchKernel", "cudaLaunchKernel", "cudaLaunchKernel", "cudaMemcpyAsync",
+                                                             "cudaStreamSynchronize"])
+            check(f"{what} {tier}: what is missing is said: {report()[-900:]}", "Not recorded: of devices, by --cuda=light: memory, "
+                  "events and waits of streams, calls that neither submit work nor wait for it (--cuda=full)." in " ".join(report().split()))
+            check(f"{what} {tier}: nothing is lost or stays on", run.lost() == 0 and run.enabled() == [0] and not run.memory())
+    run, found = listed("11.8", "light")
+    check(f"a CUPTI that cannot choose calls records all, and dwell leaves the rest out: {found}", found[0] == "1 2 4 5 8 9 10 22" and
+          not [event for event in run.events if event["name"] == "cudaGetDevice"] and said(run, "no hardware trace (this CUPTI has none)"))
+    run, found = listed("13.5", "light-callbacks", "wait 100", "many", "calls")
+    check(f"callbacks that come too fast are lost, with their cause: {run.lost()}", 100000 - 65536 <= run.lost() <= 120000 - 65536 and
+          run.kernels("odd") == 10000 and f"calls came too fast ({run.lost()})" in report())
+    for tier in "light", "light-callbacks":
+        run = Run("13.5", "device", "mixed", f"load {os.path.abspath('13.5')}/late.so", "tool start host", "list", "mixed",
+                  arguments=[f"--cuda={tier}"])
+        check(f"{tier}: a tool of the program takes the callbacks, and calls are recorded on: {run.done.stderr[-900:]}",
+              f"calls {SUBMITS_OR_WAITS};" in run.done.stderr and run.kernels("in_graph") == 6 and run.lost() == 0 and
+              run.table("kernels")["in_graph"]["operator"] == "aten::mm")
+
+
+def test_energy():
+    """The energy of devices is read from NVML if --counters asks for it; what cannot be read is said."""
+    os.makedirs("nvml", exist_ok=True)
+    done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "nvml/libnvidia-ml.so.1", os.path.join(SOURCES, "nvml_standin.c")],
+                          capture_output=True, text=True, check=False)
+    check(f"the stand-in for NVML: {done.stderr}", done.returncode == 0)
+    plays = ("device", "mixed", "wait 3500")
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"], LD_LIBRARY_PATH=os.path.abspath("nvml"))
+    samples = [(event["ts"], *event["args"].values()) for event in run.events if event["ph"] == "C" and event["name"] == "cuda:0 energy"]
+    check(f"about a reading a second, of 250 W: {samples}", 2 <= len(samples) <= 4 and
+          abs((samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0]) * 1e6 - 250) < 10)
+    check("a short run has no energy of a step", "Energy: not known for a step" in report("device"))
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"], LD_LIBRARY_PATH=os.path.abspath("nvml"), STANDIN_ENERGY="none")
+    check(f"a device that does not count: {report()[-500:]}", "the energy of devices: a device does not count it (error 3)" in " ".join(report().split()))
+    run = Run("13.5", *plays, arguments=["--counters", "--sample=off"])
+    check(f"without NVML: {report()[-500:]}", os.path.exists("/proc/driver/nvidia/version") or
+          "the energy of devices: libnvidia-ml.so.1 was not found" in " ".join(report().split()))
+    run = Run("13.5", "device", "mixed", "wait 1200", LD_LIBRARY_PATH=os.path.abspath("nvml"))
+    check("nobody asked for it", not [event for event in run.events if event["ph"] == "C"] and "Energy" not in report("device"))
+
+
 def test_cost():
     """tools/measure/gpu_cost measures every condition of its list, or says why not, without a device."""
     done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "libcuda.so.1", os.path.join(SOURCES, "cuda_standin.c")],
@@ -284,9 +359,10 @@ def test_cost():
     done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
                            os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40"], capture_output=True, text=True, check=False)
     check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
-          re.search(r"^44 rows in", done.stdout, re.M))
+          re.search(r"^45 rows in", done.stdout, re.M) and
+          re.search(r"full \S+ us a launch; light \S+ us a launch; light-callbacks \S+ us a launch - the cheapest here: (full|light)", done.stdout))
     refused = [line.split("refused: ")[1] for line in done.stdout.splitlines() if "refused" in line]
-    check(f"what this CUPTI lacks: {refused}", sorted(refused) == ["cuptiActivityEnableHWTrace (-1)", "cuptiActivitySetAttribute (1)"])
+    check(f"what this CUPTI lacks: {refused}", set(refused) == {"cuptiActivityEnableHWTrace (27)", "cuptiActivitySetAttribute (1), cuptiActivityEnableHWTrace (27)"})
     done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", "/nowhere"], capture_output=True, text=True, check=False)
     check(f"without a device nothing is measured: {done.stdout}", done.returncode == 77 and "no device" in done.stdout)
 
@@ -541,6 +617,8 @@ def main():
     test_stuck()
     test_ends()
     test_cost()
+    test_tiers()
+    test_energy()
     test_real_libraries()
     test_libraries()
     test_python()

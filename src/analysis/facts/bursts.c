@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "facts/facts.h"
 #include "model/core/product.h"
 #include "model/device/device.h"
@@ -104,8 +105,7 @@ static void bursts_sum(const struct bursts_stretch *all, size_t count, struct dw
 	if (to->stretches < LEAST_STRETCHES)
 		return;
 	to->ns = sum / n;
-	/* Student's factor for 95%, within 1% of it from four degrees of freedom on */
-	half = (1.96 + 2.5 / (n - 1) + 1.3 / ((n - 1) * (n - 1))) * sqrt(fmax(0, squares / n - to->ns * to->ns) / (n - 1));
+	half = dw_student(n) * sqrt(fmax(0, squares / n - to->ns * to->ns) / (n - 1));
 	to->low_ns = to->ns - half;
 	to->high_ns = to->ns + half;
 	to->known = true;

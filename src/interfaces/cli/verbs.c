@@ -49,11 +49,15 @@ static const struct dw_option run_options[] = {
 	  .help = "record only these layers, by path or pattern, as Net.stem,Net.block.*" },
 	{ DW_OPTION_COUNTERS, "counters",
 	  .help = "record the processor's cycles, instructions and cache misses of each "
-	          "step, where the kernel permits it" },
+	          "step, where the kernel permits it, and the energy that NVIDIA's devices use" },
 	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
 	  .help =
 	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
 	      "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
+	{ DW_OPTION_CUDA, "cuda", .argument = "WHICH",
+	  .help = "what to record of NVIDIA's devices: full; light: only kernels, copies, memory sets, and calls that submit these or "
+	          "wait; light-callbacks: the same, with calls noted by dwell and not by CUPTI (default full)",
+	  .choices = "full light light-callbacks" },
 	{ DW_OPTION_COST, "cost", .argument = "PART",
 	  .help = "PyTorch: where recording operators would take more than "
 	          "this part of the time, record operators and layers in some steps only, which are chosen at random; full "

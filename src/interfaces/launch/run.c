@@ -159,6 +159,10 @@ static void run_set_environment(const struct run_start *start)
 	setenv("DWELL_SAMPLE", period, 1);
 	snprintf(period, sizeof period, "%llu", (unsigned long long)request->heap_bytes);
 	setenv("DWELL_HEAP", period, 1);
+	if (request->counters)
+		setenv("DWELL_ENERGY", "1", 1);
+	if (request->cuda)
+		setenv("DWELL_CUDA", request->cuda, 1);
 	snprintf(period, sizeof period, "%ld", (long)getppid());
 	setenv("DWELL_RUNNER", period, 1);
 }

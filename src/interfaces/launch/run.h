@@ -12,6 +12,7 @@ struct dw_run_request {
 	const char *step_on;          /* NAME of --step-on, or NULL */
 	const char *serve;            /* a port for captures, or NULL */
 	bool no_itt, no_nvtx, no_cuda; /* leave out what libraries announce by these interfaces */
+	const char *cuda;             /* WHICH of --cuda, or NULL */
 	bool no_mpi, no_ggml, no_onnx; /* leave out the program's calls of these libraries */
 	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it */
 	bool no_samples;              /* leave out call stacks */

@@ -165,6 +165,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
 	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
 	case DW_OPTION_NO_CUDA: request->no_cuda = true; return 0;
+	case DW_OPTION_CUDA: request->cuda = value; return 0;
 	case DW_OPTION_NO_MPI: request->no_mpi = true; return 0;
 	case DW_OPTION_SAMPLE: return run_take_sample(value, request);
 	case DW_OPTION_NO_ONNX: request->no_onnx = true; return 0;

@@ -72,6 +72,12 @@ struct dw_flops_work {
 };
 struct dw_flops_work dw_flops_given(const struct dw_entry_shapes *shapes);
 
+/*
+ * The least bytes that one call reads and writes: the tensors among its arguments, and its result. -1: not known. `type` is that of
+ * its elements, of the first argument that the formula uses (enum dwell_dtype). What a reduction writes is not counted.
+ */
+int64_t dw_flops_bytes(const char *name, const struct dw_entry_shapes *shapes, uint8_t *type);
+
 /* Whether the operator computes a product of matrices, a convolution or attention: what a machine
  * can compute near its peak, as other operators cannot, which wait for memory. */
 bool dw_flops_is_product(const char *name);

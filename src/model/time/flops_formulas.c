@@ -437,3 +437,115 @@ uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum d
 	*why = flops == UNKNOWN ? DW_FLOPS_NOT_ENOUGH : DW_FLOPS_COUNTED;
 	return flops == UNKNOWN ? 0 : flops;
 }
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static uint64_t flops_element_bytes(uint8_t type)
+{
+	switch (type) {
+	case DWELL_UINT8:
+	case DWELL_INT8:
+	case DWELL_BOOL: return 1;
+	case DWELL_INT16:
+	case DWELL_FLOAT16:
+	case DWELL_BFLOAT16: return 2;
+	case DWELL_INT32:
+	case DWELL_FLOAT32:
+	case DWELL_COMPLEX32: return 4;
+	case DWELL_INT64:
+	case DWELL_FLOAT64:
+	case DWELL_COMPLEX64: return 8;
+	case DWELL_COMPLEX128: return 16;
+	default: return UNKNOWN;
+	}
+}
+
+static uint64_t flops_tensor_bytes(const struct arg *arg)
+{
+	return flops_is_tensor(arg) ? flops_times(flops_elements(arg), flops_element_bytes(arg->type)) : 0;
+}
+
+static bool flops_is_named(const struct rule *rule, const char *names)
+{
+	size_t length = strlen(rule->name);
+
+	for (const char *at = names; (at = strstr(at, rule->name)); at++)
+		if (at[-1] == ' ' && at[length] == ' ')
+			return true;
+	return false;
+}
+
+/* Elements of the result of a call, by its FLOPs. */
+static uint64_t flops_result(const struct args *args, const struct rule *rule, uint64_t flops)
+{
+	const struct arg *first = flops_arg(args, rule->from), *second = flops_arg(args, 1), *value = flops_arg(args, rule->from + 2);
+	uint64_t elements = UNKNOWN, by = 0;
+
+	if (rule->formula == flops_each || rule->formula == flops_each_result || rule->formula == flops_each_of_three) {
+		if (flops_is_named(rule, " sum mean cross_entropy adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
+		                         "_adaptive_avg_pool2d _adaptive_avg_pool3d "))
+			return 0;
+		return flops_is_named(rule, " scatter_add index_add embedding_dense_backward max_pool2d_with_indices_backward "
+		                            "max_pool3d_with_indices_backward max_pool_backward _adaptive_avg_pool2d_backward "
+		                            "_adaptive_avg_pool3d_backward ")
+		           ? UNKNOWN : flops / rule->each;
+	}
+	if (rule->formula == flops_batch_norm)
+		return flops_elements(first);
+	if (rule->formula == flops_matmul)
+		by = flops_dim(first, first->dims - 1u), elements = flops / 2;
+	else if (rule->formula == flops_linear)
+		by = flops_dim(second, second->dims - 1u), elements = flops / 2;
+	else if (rule->formula == dw_flops_conv)
+		by = flops_elements(second), elements = flops_times(flops / 2, flops_dim(second, 0));
+	else if (rule->formula == flops_attention && rule->each == 1)
+		by = flops_dim(first, first->dims - 1u), elements = flops_times(flops_elements(first), flops_dim(value, value->dims - 1u));
+	else if (rule->formula == dw_flops_conv_backward) /* gradients of input and weight */
+		return flops_plus(flops_size(flops_arg(args, 10), 0) ? flops_elements(second) : 0,
+		                  flops_size(flops_arg(args, 10), 1) ? flops_elements(flops_arg(args, 2)) : 0);
+	return elements == UNKNOWN || by == UNKNOWN || !by ? UNKNOWN : elements / by;
+}
+
+/* Bytes of an element of the result. Of two tensors with different types, those of the wider one, unless the first one is changed. */
+static uint64_t flops_result_bytes(const struct args *args, const struct rule *rule, const char *name, uint8_t type)
+{
+	bool in_place = name[strlen(name) - 1] == '_';
+	uint64_t bytes = flops_element_bytes(type);
+
+	for (unsigned i = 0; i < 2 && rule->formula == flops_each_result && !in_place; i++) {
+		const struct arg *arg = flops_arg(args, i);
+
+		if (flops_is_tensor(arg) && arg->dims && flops_element_bytes(arg->type) > bytes)
+			bytes = flops_element_bytes(arg->type);
+	}
+	return bytes;
+}
+
+int64_t dw_flops_bytes(const char *name, const struct dw_entry_shapes *shapes, uint8_t *type)
+{
+	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
+	const struct rule *rule = flops_rule(name);
+	int64_t given = dw_flops_given(shapes).bytes;
+	uint64_t bytes = 0;
+	enum dw_flops_why why;
+
+	*type = DWELL_DTYPE_NONE;
+	if (shapes)
+		flops_read_args(&args, shapes);
+	for (unsigned i = 0; i < args.count && *type == DWELL_DTYPE_NONE; i++)
+		*type = flops_is_tensor(&args.at[i]) ? args.at[i].type : *type;
+	if (given >= 0 || !shapes || !rule)
+		return given;
+	if (rule->formula != flops_nothing) {
+		uint64_t flops = dw_flops(name, shapes, &why);
+
+		if (why != DW_FLOPS_COUNTED)
+			return -1;
+		bytes = flops_times(flops_result(&args, rule, flops), flops_result_bytes(&args, rule, name, *type));
+	} else if (strncmp(name, "aten::copy_", 11) != 0 || name[11]) {
+		return -1; /* a view, or it is not known how much it writes */
+	}
+	for (unsigned i = 0; i < args.count && (i < 2 || rule->formula != flops_each_result); i++) /* a third one is the result */
+		bytes = flops_plus(bytes, flops_tensor_bytes(&args.at[i]));
+	return bytes > INT64_MAX ? -1 : (int64_t)bytes;
+}

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "model/device/times.h"
+#include "model/steps/energy.h"
 #include "model/steps/iterations.h"
 #include "views/device.h"
 
@@ -271,6 +272,19 @@ static struct dw_model *device_choose_model(struct dw_model *model, enum dw_iter
 	return iterated->kind == DW_ITERATIONS_MARKED || steps_ns < all_ns / 2 ? model : iterated->model;
 }
 
+static void device_head_energy(struct dwell_table *table, struct dw_model *model)
+{
+	const struct dw_energy *energy = dw_model_energy(model, NULL);
+
+	table->failed |= !energy;
+	if (energy && energy->known)
+		dw_table_head(table, "Energy: %s J a step, +-%s (95%%), %s W: of the whole device, over %zu window%s of 10 s or more.",
+		              dw_text_number(energy->joules).at, dw_text_number(energy->error).at, dw_text_number(energy->watts).at,
+		              energy->windows, energy->windows > 1 ? "s" : "");
+	else if (energy && energy->samples)
+		dw_table_head(table, "Energy: not known for a step: it needs steps in 10 s or more of one device.");
+}
+
 static struct dwell_table *device_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
@@ -295,6 +309,7 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 	dw_table_named(table, "host")->data_only = true;
 	for (size_t i = 0; i < times->device_count; i++)
 		wall_ns += device_fill_division(table, model, kind, times, i);
+	device_head_energy(table, model);
 	table->part = "division";
 	dw_view_note_device(table, work);
 	table = dw_view_chain(table, device_devices(model, times, error));

@@ -125,3 +125,4 @@
 /* Behind the name of a device ("cuda:0 reserved"), in bytes: what an allocator has from the device for the
  * blocks that it gives out. */
 #define DW_COUNTER_RESERVED " reserved"
+#define DW_COUNTER_ENERGY " energy" /* in J: what the device has used since its driver was loaded */

@@ -541,6 +541,19 @@ counters
   max                        max                    real
   nan                        not a number           int, count
   nan                        not a number           int, count, data only
+roofline
+  name                       operator               text
+  shapes                     shapes                 text, wide only
+  calls                      calls                  int, count
+  device_ns                  device                 int, ns
+  share                      of the device          real, ratio, bar
+  gflop                      GFLOP                  real
+  bytes                      bytes                  int, bytes
+  intensity                  FLOP/byte              real, not narrow
+  tflop_per_second           TFLOP/s                real
+  tb_per_second              TB/s                   real
+  of_roof                    of the roof            real, ratio
+  bound                      bound by               text
 dataloader
   thread                     thread                 text
   role                       role                   text

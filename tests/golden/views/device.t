@@ -93,3 +93,7 @@ NVIDIA H100 0: busy 1.5% of the run, 542 ms.
 
   device         events  first   last    span  compute  communication  copy  idle  communication hidden
   NVIDIA H100 0       1  510ms  518ms  8.00ms   8.00ms              0     0     0                     0
+
+$ trace energy && dwell report energy.dwell --view device | head -2
+NVIDIA H100 80GB HBM3 0: busy 90.9% of 22 steps, 2.00 s a step on the wall clock.
+Energy: 880 J a step, +-156 (95%), 440 W: of the whole device, over 4 windows of 10 s or more.

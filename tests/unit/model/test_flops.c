@@ -40,16 +40,14 @@ static unsigned parse(const char *text, struct dwell_tensor *tensors, int64_t (*
 	return count;
 }
 
-/* -1 no formula, -2 no shapes, -3 not enough, -4 a tensor without elements. */
-static int64_t flops(const char *name, const char *arguments)
+/* The arguments as in a trace, all tensors of float32. */
+static const struct dw_entry_shapes *shapes_of(const char *arguments)
 {
-	_Alignas(8) char room[2048];
+	static _Alignas(8) char room[2048];
 	struct dw_entry_shapes *shapes = (struct dw_entry_shapes *)(void *)room;
 	struct dwell_tensor tensors[MOST];
 	int64_t sizes[MOST][8];
 	unsigned count = arguments ? parse(arguments, tensors, sizes) : 0;
-	enum dw_flops_why why;
-	uint64_t result;
 	char *at = room + sizeof *shapes;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -61,9 +59,49 @@ static int64_t flops(const char *name, const char *arguments)
 	}
 	shapes->entry =
 		(struct dw_entry){ DW_ENTRY_TAG(DW_ENTRY_SHAPES), (uint32_t)(at - room), 1, count };
-	result = dw_flops(name, arguments ? shapes : NULL, &why);
+	return arguments ? shapes : NULL;
+}
+
+/* -1 no formula, -2 no shapes, -3 not enough, -4 a tensor without elements. */
+static int64_t flops(const char *name, const char *arguments)
+{
+	enum dw_flops_why why;
+	uint64_t result = dw_flops(name, shapes_of(arguments), &why);
+
 	CHECK(why == DW_FLOPS_COUNTED || result == 0);
 	return why == DW_FLOPS_COUNTED ? (int64_t)result : -(int64_t)why;
+}
+
+/* Elements of 4 bytes. -1: not known. */
+static int64_t elements_moved(const char *name, const char *arguments)
+{
+	uint8_t type;
+	int64_t bytes = dw_flops_bytes(name, shapes_of(arguments), &type);
+
+	CHECK(bytes < 0 || (bytes % 4 == 0 && type == DWELL_FLOAT32));
+	return bytes < 0 ? -1 : bytes / 4;
+}
+
+TEST(bytes_are_the_arguments_and_the_result)
+{
+	CHECK_EQ(elements_moved("aten::mm", "3x5 5x7"), 15 + 35 + 21);
+	CHECK_EQ(elements_moved("aten::addmm", "7 3x5 5x7"), 7 + 15 + 35 + 21);
+	CHECK_EQ(elements_moved("aten::linear", "2x3x5 7x5 7"), 30 + 35 + 7 + 42);
+	CHECK_EQ(elements_moved("aten::conv2d", "1x3x224x224 64x3x7x7 - [2,2] [3,3] [1,1] [1]"), 150528 + 9408 + 64 * 112 * 112);
+	CHECK_EQ(elements_moved("aten::_scaled_dot_product_flash_attention", "2x4x8x16 2x4x9x16 2x4x9x32"), 1024 + 1152 + 2304 + 2048);
+	CHECK_EQ(elements_moved("aten::convolution_backward", "1x64x112x112 1x3x224x224 64x3x7x7 [0] [2,2] [3,3] [1,1] [0] [0,0] [1] [0,1,0]"),
+	         802816 + 150528 + 9408 + 9408);
+	CHECK_EQ(elements_moved("aten::add", "4x1 1x5"), 4 + 5 + 20);
+	CHECK_EQ(elements_moved("aten::mul", "4x5 . 4x5"), 20 + 1 + 20); /* the third is the result */
+	CHECK_EQ(elements_moved("aten::softmax", "4x5"), 40);
+	CHECK_EQ(elements_moved("aten::sum", "4x5"), 20);
+	CHECK_EQ(elements_moved("aten::copy_", "4x5 4x5"), 40);
+	CHECK_EQ(elements_moved("aten::view", "4x5"), -1);
+	CHECK_EQ(elements_moved("aten::mm", "3x5 6x7"), -1);
+	CHECK_EQ(elements_moved("aten::convolution_backward", "1x64x112x112 1x3x224x224 64x3x7x7"), -1);
+	CHECK_EQ(elements_moved("aten::linear", "."), -1);
+	CHECK_EQ(elements_moved("aten::fft", "4x5"), -1);
+	CHECK_EQ(elements_moved("aten::mm", NULL), -1);
 }
 
 TEST(convolutions_forward)

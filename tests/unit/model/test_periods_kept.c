@@ -25,7 +25,7 @@ static const struct {
 	const char *begins; /* NULL: not said */
 } loops[] = {
 	{ "gpu/kineto.json.gz", 10, NULL },           /* steps of a ResNet-50 */
-	{ "gpu/sync-bursts.dwell", 318, "backward" }, /* from the middle of a step on; operators of parts of the time */
+	{ "gpu/sync-bursts.dwell", 138, "backward" }, /* from the middle of a step on; operators of parts of the time */
 	{ "kineto/alexnet_a100.json.gz", 0, NULL },   /* the model runs twice */
 #ifdef DW_HAVE_SQLITE
 	{ "nsight/2022.2-saxpy.sqlite", 5, "MPI_Send" },
