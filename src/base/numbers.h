@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* So many standard deviations to each side of the mean have 95% of what is distributed normally. */
+#define DW_DEVIATIONS 1.96
+
 static inline int dw_compare_numbers(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;

@@ -17,8 +17,8 @@
 #include <math.h>
 
 #include "account/slices.h"
+#include "base/numbers.h"
 
-#define STANDARD 1.96 /* deviations in 95% */
 
 struct interval {
 	const struct dw_account *account;
@@ -180,8 +180,8 @@ static void interval_of_runs(struct interval *at, struct dw_account_sum *sum)
 	deviation = sqrt(at->variance);
 	share = at->selected_ns / at->ns;
 	if (at->select->beyond || !(part > 0) || !(part < 1)) {
-		low = at->selected_ns - STANDARD * deviation;
-		high = at->selected_ns + STANDARD * deviation;
+		low = at->selected_ns - DW_DEVIATIONS * deviation;
+		high = at->selected_ns + DW_DEVIATIONS * deviation;
 	} else {
 		dw_samples_wilson(fmin(1, fmax(0, share)), part * (1 - part) * interval_square(at->ns / deviation), &low,
 		                  &high);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
@@ -41,7 +42,7 @@ static void cpu_put_usage(struct dw_facts_work *work, enum dw_fact_id id, size_t
 		const struct dw_usage_of *usage = &work->usages[step - work->all];
 		double value = *(const double *)(const void *)((const char *)usage + place);
 
-		if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+		if (!dw_usage_is_known(usage->known) || !(usage->wall_ns > 0))
 			continue;
 		/* A reading of several steps is divided by time. */
 		work->values[known] = share ? value : value / usage->known;
@@ -67,7 +68,7 @@ static void cpu_put_mean(struct dw_facts_work *work, enum dw_fact_id id, size_t 
 		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
 		double value = *(const double *)(const void *)((const char *)usage + place);
 
-		if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+		if (!dw_usage_is_known(usage->known) || !(usage->wall_ns > 0))
 			continue;
 		value /= usage->known;
 		sum += value;
@@ -79,7 +80,7 @@ static void cpu_put_mean(struct dw_facts_work *work, enum dw_fact_id id, size_t 
 		return;
 	}
 	mean = sum / (double)known;
-	error = 1.96 * sqrt(fmax(0, squares / (double)known - mean * mean) / (double)known);
+	error = DW_DEVIATIONS * sqrt(fmax(0, squares / (double)known - mean * mean) / (double)known);
 	fact = dw_fact_set(work, id, mean, known);
 	fact->low = fmax(0, mean - error);
 	fact->high = mean + error;
@@ -156,24 +157,24 @@ static void cpu_put_machine(struct dw_facts_work *work)
 	double share, deviation;
 	struct dw_fact *fact;
 
-	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0) {
+	if (dw_usage_is_known(machine.known) && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0) {
 		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns, machine.wall_ns * strtod(cpus, NULL), 1);
 		cpu_put_left(work, &machine, strtod(cpus, NULL));
 	} else {
 		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
 		dw_fact_miss(work, DW_FACT_CPU_LEFT, "record with dwell run; the loop must last a second");
 	}
-	if (machine.known > 0.5 && machine.knows_stolen)
+	if (dw_usage_is_known(machine.known) && machine.knows_stolen)
 		dw_fact_set_share(work, DW_FACT_CPU_STOLEN, machine.stolen_ns,
 		                  fmax(1, machine.own_ns + machine.others_ns + machine.stolen_ns), 1);
 	else
 		dw_fact_miss(work, DW_FACT_CPU_STOLEN, "record with dwell run; the loop must last a second");
-	if (!(machine.known > 0.5) || machine.crowd_looks < LEAST_LOOKS) {
+	if (!dw_usage_is_known(machine.known) || machine.crowd_looks < LEAST_LOOKS) {
 		dw_fact_miss(work, DW_FACT_CPU_CROWDED, "record with dwell run; the loop must last a second");
 		return;
 	}
 	share = fmin(1, machine.crowded / machine.crowd_looks);
-	deviation = 1.96 * sqrt(share * (1 - share) / machine.crowd_looks);
+	deviation = DW_DEVIATIONS * sqrt(share * (1 - share) / machine.crowd_looks);
 	fact = dw_fact_set(work, DW_FACT_CPU_CROWDED, share, (size_t)machine.crowd_looks);
 	fact->low = fmax(0, share - deviation);
 	fact->high = fmin(1, share + deviation);

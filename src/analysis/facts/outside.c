@@ -188,7 +188,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 	                                            dw_source_ticks(clock, loop->end_ns));
 	double waiting_ns = 0;
 
-	if (usage.known > 0.5 && usage.wall_ns > 0) {
+	if (dw_usage_is_known(usage.known) && usage.wall_ns > 0) {
 		waiting_ns = (usage.wall_ns - usage.cpu_ns * work->per_cpu_ns - usage.delay_ns) * work->loop_ns / usage.wall_ns;
 		for (size_t i = 0; i < loop->count; i++)
 			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));

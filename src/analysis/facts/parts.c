@@ -124,7 +124,7 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 	double wall = (double)(step->end_ns - step->start_ns), cpu, delay = 0, unused;
 	bool alone = true;
 
-	if (usage->known > 0.5 && usage->wall_ns > 0) {
+	if (dw_usage_is_known(usage->known) && usage->wall_ns > 0) {
 		double scale = wall / usage->wall_ns;
 
 		delay = usage->delay_known ? usage->delay_ns * scale : 0;

@@ -327,7 +327,7 @@ void dw_facts_of_steps(struct dw_facts_work *work)
 		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
 
 		known += dw_facts_unused(work, work->steady[i]) >= 0;
-		delays += usage->known > 0.5 && usage->delay_known;
+		delays += dw_usage_is_known(usage->known) && usage->delay_known;
 	}
 	work->cpu_known = readings && work->steady_count && known * 10 >= work->steady_count * 9;
 	work->delay_known = readings && work->steady_count && delays * 10 >= work->steady_count * 9;

@@ -45,7 +45,7 @@ void dw_fact_name(struct dw_facts_work *work, struct dw_fact *fact, uint32_t sym
  * sqrt(n). */
 static void work_put_interval(struct dw_fact *fact, const double *sorted, size_t count)
 {
-	double rank = floor(((double)count - 1.96 * sqrt((double)count)) / 2);
+	double rank = floor(((double)count - DW_DEVIATIONS * sqrt((double)count)) / 2);
 	size_t low = rank >= 1 ? (size_t)rank - 1 : 0;
 
 	fact->low = fmin(fact->value, sorted[low]);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/map.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "format/keys.h"
@@ -25,7 +26,7 @@ bool dw_source_has_heap(const struct dw_source *source)
 
 double dw_memory_error(double variance)
 {
-	return variance > 0 ? 1.96 * sqrt(variance) : 0;
+	return variance > 0 ? DW_DEVIATIONS * sqrt(variance) : 0;
 }
 
 /* Libraries between a program and malloc. */

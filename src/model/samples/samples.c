@@ -12,6 +12,7 @@
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/system/pool.h"
 #include "format/keys.h"
@@ -516,13 +517,13 @@ double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 	/* Agresti and Coull: also right for shares near 0 and 1, and for few samples. */
 	double n = independent + 3.84, p = (share * independent + 1.92) / n;
 
-	return independent > 0 ? 1.96 * sqrt(p * (1 - p) / n) : 1;
+	return independent > 0 ? DW_DEVIATIONS * sqrt(p * (1 - p) / n) : 1;
 }
 
 void dw_samples_wilson(double share, double samples, double *low, double *high)
 {
 	double middle = (share * samples + 1.92) / (samples + 3.84);
-	double half = 1.96 / (samples + 3.84) * sqrt(samples * share * (1 - share) + 0.96);
+	double half = DW_DEVIATIONS / (samples + 3.84) * sqrt(samples * share * (1 - share) + 0.96);
 
 	*low = samples > 0 ? fmax(0, middle - half) : 0;
 	*high = samples > 0 ? fmin(1, middle + half) : 1;

@@ -66,7 +66,7 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 
 bool dw_usage_is_alone(const struct dw_usage_of *usage)
 {
-	return usage->known > 0.5 && usage->wall_ns > 0 &&
+	return dw_usage_is_known(usage->known) && usage->wall_ns > 0 &&
 	       usage->process_cpu_ns - usage->cpu_ns < DW_USAGE_TEAM * usage->wall_ns;
 }
 
@@ -123,7 +123,7 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
  * not say which thread had the CPU. All threads of the machine lose it as they run; at most as much as they run. */
 double dw_machine_per_cpu(const struct dw_machine_of *machine)
 {
-	if (!(machine->known > 0.5) || !machine->knows_stolen)
+	if (!dw_usage_is_known(machine->known) || !machine->knows_stolen)
 		return 1;
 	return 1 + fmin(1, machine->stolen_ns / fmax(1, machine->own_ns + machine->others_ns));
 }

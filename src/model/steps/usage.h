@@ -61,6 +61,12 @@ struct dw_machine_of {
 	uint64_t program; /* its process id; 0: not known */
 };
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns);
+/* Whether readings cover most of a time: `known` is the part that they cover. */
+static inline bool dw_usage_is_known(double known)
+{
+	return known > 0.5;
+}
+
 /* Wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some. */
 double dw_machine_per_cpu(const struct dw_machine_of *machine);
 

@@ -1,243 +1,205 @@
 $ trace samples && dwell report samples.dwell --view facts
-fact                           value         95% interval     of                                              samples  what
-run.wall                       660 ms                                                                               1
-run.start_up                   1.7%                           the run                                               1
-run.start_up_ns                11.0 ms                                                                              1
-run.loop                       97.9%                          the run                                               1
-run.end                        0.5%                           the run                                               1
-run.after                      not measured                   the run without waits for a CPU                          what follows the last step is not the largest part of the run
-run.after_calls                not measured                                                                            what follows the last step is not the largest part of the run
-run.after_call                 not measured                   a call                                                   what follows the last step is not the largest part of the run
-run.delay                      not measured                   the run                                                  the kernel's account was not read: record with dwell run
-run.recorded                   100.0%                         the run                                               1
-run.loops                      1                                                                                    1
-run.ranks                      1                                                                                    1
-run.profiler                   not measured                   the loop                                                 the cost was not measured: record with dwell run
-run.functions                  not measured                   a step                                                   record with dwell run --functions
-trace.python                   1                                                                                    1
-trace.torch                    1                                                                                    1
-trace.framework                2                                                                                    1  PyTorch
-trace.foreign                  0                                                                                    1
-trace.functions                0                                                                                    1
-trace.shapes                   0                                                                                    1
-trace.layers                   0                                                                                    1
-trace.memory                   0                                                                                    1
-trace.device_unseen            0.0%                           the loop                                              1
-loop.wall                      646 ms                                                                               1
-loop.steps                     85.1%                          the loop                                             25
-loop.evaluation                0.0%                           the loop                                              0
-loop.checkpoint                0.0%                           the loop                                              0
-loop.logging                   not measured                   the loop                                                 no range is named log or logging
-loop.data                      0.0%                           the loop                                              0
-loop.collector                 0.0%                           the loop                                              0
-loop.communication             0.0%                           the loop                                              0
-loop.device                    0.0%                           the loop                                              0
-loop.profiler                  0.0%                           the loop                                              0
-loop.operators                 0.0%                           the loop                                              1
-loop.named                     0.0%                           the loop                                              1
-loop.waiting                   not measured                   the loop                                                 the trace has no readings of the kernel's account between steps
-loop.python                    14.9%                          the loop                                              1
-loop.unnamed                   not measured                   the loop                                                 in a Python program it is part of loop.python
-loop.evaluation_all            0.0%                           the loop                                             25
-loop.checkpoint_all            0.0%                           the loop                                             25
-loop.collector_all             0.0%                           the loop                                             25
-loop.logging_all               not measured                   the loop                                                 record with dwell run --functions
-loop.data_all                  0.0%                           the loop                                             25
-loop.communication_all         0.0%                           the loop                                             25
-loop.evaluations               0                                                                                    1
-loop.checkpoints               0                                                                                    1
-loop.calls                     0                              a step                                                1
-loop.faults                    not measured                   a step                                                   the trace has no readings of the kernel's account between steps
-loop.gap                       4.00 ms                        a steady step                                        24
-step.count                     25                                                                                  25
-step.counted                   25                                                                                  25
-step.steady                    25                                                                                  25
-step.wall                      22.0 ms                        a steady step                                        25
-step.mean                      22.0 ms                        a step                                               25
-step.spread                    0.0%                           a steady step                                        25
-step.excess                    0.0%                           the loop                                             25
-step.warm_up                   0                                                                                    0
-step.warm_up_ns                0                                                                                    0
-step.warm_up_excess            0.0%                           the loop                                              0
-step.outliers                  0                                                                                    0
-step.outliers_excess           0.0%                           the loop                                              0
-step.profiler                  0.0%                           a steady step                                        25
-step.collector                 0.0%                           a steady step                                        25
-step.data                      0.0%                           a steady step                                        25
-step.communication             0.0%                           a steady step                                        25
-step.device                    0.0%                           a steady step                                        25
-step.checkpoint                0.0%                           a steady step                                        25
-step.evaluation                0.0%                           a steady step                                        25
-step.optimizer                 0.0%                           a steady step                                        25
-step.backward                  27.3%                          a steady step                                        25
-step.forward                   27.3%                          a steady step                                        25
-step.operators                 0.0%                           a steady step                                        25
-step.layers                    not measured                   a steady step                                            in a Python program it is part of step.python
-step.functions                 not measured                   a steady step                                            in a Python program it is part of step.python
-step.named                     0.0%                           a steady step                                        25
-step.python                    36.4%                          a steady step                                        25
-step.idle                      9.1%                           a steady step                                        25
-step.unnamed                   not measured                   a steady step                                            in a Python program it is part of step.python
-step.forward_all               68.2%                          a steady step                                        25
-step.backward_all              31.8%                          a steady step                                        25
-step.optimizer_all             0.0%                           a steady step                                        25
-step.named_largest             0.0%                           a steady step                                        25
-cpu.busy                       0.91                           a steady step                                        25
-cpu.thread                     not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.delay                      not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.waiting                    not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.switches_wait              not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.switches_forced            not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.faults_minor               not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.faults_major               not measured                   a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
-cpu.instructions               not measured                   a steady step                                            dwell run --counters, if the kernel permits it
-cpu.cycles                     not measured                   a steady step                                            dwell run --counters, if the kernel permits it
-cpu.instructions_per_cycle     not measured                   a clock cycle                                            dwell run --counters, if the kernel permits it
-cpu.cache_misses               not measured                   a steady step                                            dwell run --counters, if the kernel permits it
-cpu.fault_ns                   not measured                   a page fault                                             record with dwell run
-cpu.cpus                       not measured                                                                            record with dwell run
-cpu.threads                    not measured                                                                            the number of threads that can run is not in the trace
-cpu.operator_threads           not measured                                                                            the number of threads of an operator is not in the trace
-cpu.others                     not measured                   the machine's CPUs                                       record with dwell run; the loop must last a second
-cpu.left                       not measured                                                                            record with dwell run; the loop must last a second
-cpu.stolen                     not measured                   the time for which the machine's CPUs had work           record with dwell run; the loop must last a second
-cpu.crowded                    not measured                   the loop                                                 record with dwell run; the loop must last a second
-cpu.bandwidth                  not measured                                                                            dwell run --flops
-loader.workers                 not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.workers_started         not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.epochs                  not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.batches                 not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.in_process              not measured                   a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.threads                 0.0%                           the loop                                              1
-loader.wait                    not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.starved                 not measured                   a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.hand_over               not measured                   a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.hand_over_ns            not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.collector               not measured                   the loop                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.production              not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.runs                    not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.spare                   not measured                                                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.sample                  not measured                   a sample                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.part                    not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.operators               0                              a steady step                                        25
-loader.operators_share         0.0%                           a steady step                                        25
-loader.start                   not measured                   an epoch                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.start_share             not measured                   the loop                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.empty                   not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.ready                   not measured                   a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.busy                    not measured                   the workers' time                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.slowest                 not measured                   the median worker                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-loader.variation               not measured                   a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
-operators.count                2                              a steady step                                        25
-operators.share                54.5%                          a steady step                                        25
-operators.mean_self            6.00 ms                        an operator                                          25
-operators.gap                  4.00 ms                        an operator                                          25
-operators.largest              27.3%                          a steady step                                        25  aten::linear, forward (model.py:14)
-operators.largest_count        1                              a steady step                                        25  aten::linear
-operators.second               27.3%                          a steady step                                        25  aten::linear_backward, backward (loss.py:9)
-operators.uncommon             not measured                   a steady step                                            no such operator takes a quarter of a step
-operators.uncommon_count       not measured                   a steady step                                            no such operator takes a quarter of a step
-operators.small                0.0%                           a steady step                                        25
-operators.small_count          0                              a steady step                                        25
-operators.small_mean           not measured                   a small operator                                         the trace has nothing of it
-operators.synchronising        0.0%                           a steady step                                        25
-operators.synchronising_count  0                              a steady step                                        25
-operators.layout               0.0%                           a steady step                                        25
-operators.copies               0.0%                           a steady step                                        25
-operators.clears               0.0%                           a steady step                                        25
-operators.moved                not measured                   a steady step                                            no operator has half of that
-operators.elementwise          0.0%                           a steady step                                        25
-operators.first_shapes         not measured                   the loop                                                 record with dwell run --shapes
-operators.new_shapes           not measured                                                                            record with dwell run --shapes
-operators.compilation          not measured                   the loop                                                 no compiled region was called
-operators.compilations         not measured                                                                            no compiled region was called
-operators.compiled             0                              a steady step                                        25
-operators.graph_breaks         not measured                   a steady step                                            no compiled region was called
-operators.dispatch             not measured                   an operator                                              the cost of an empty operator was not measured
-operators.other_threads        0.0%                           a steady step                                        25
-operators.float64              not measured                   a steady step                                            the types of operators are not in the trace
-operators.float32              not measured                   a steady step                                            record with dwell run --shapes
-optimizer.count                0                              a steady step                                        25
-optimizer.fused                0                                                                                   25
-optimizer.foreach              0                                                                                   25
-gradients.unused               not measured                   the parameters that get gradients                        all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
-gradients.unused_count         not measured                                                                            all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
-evaluation.trained             not measured                   evaluation                                               whether the model is trained is not in the trace
-evaluation.graphs              not measured                   evaluation                                               whether gradients are enabled is not in the trace
-evaluation.times               not measured                                                                            the trace has nothing of it
-memory.peak                    not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
-memory.capacity                not measured                                                                            no allocations were recorded: record with dwell run, without --no-memory
-memory.peak_share              not measured                   the capacity                                             no allocations were recorded: record with dwell run, without --no-memory
-memory.growth                  not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.growth_share            not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.temporaries             not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.temporaries_share       not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.allocations             not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.allocated               not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-memory.owner                   not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.gradients               not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.gradients_kept          not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.activations             not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.parameters              not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.optimizer_state         not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-memory.inputs                  not measured                   the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
-comm.exposed                   0.0%                           a step and the time before it                        25
-comm.count                     not measured                   a steady step                                            collectives are not counted by step yet
-comm.messages                  not measured                   the communication of the run                             the trace has nothing of it
-comm.wait                      not measured                   a step and the time before it                            the trace has steps of only one process
-comm.last_rank                 not measured                                                                            the trace has steps of only one process
-comm.last_rank_share           not measured                   the steps                                                the trace has steps of only one process
-comm.last_rank_excess          not measured                   a step and the time before it                            the trace has steps of only one process
-places.between                 not measured                   the loop                                                 lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
-places.largest                 not measured                   the loop                                                 lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
-places.largest_count           not measured                                                                            lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
-places.largest_longest         not measured                                                                            lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
-places.python                  not measured                   the steps                                                lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
-samples.step                   4.04                           a step                                              101
-samples.function               39.7%         29.8% to 49.6%   CPU time in the steps                               101  PyUnicode_Split
-samples.python                 75.8%         65.5% to 86.0%   CPU time of Python in the loop                       74  tokenize, text.py:90
-samples.engine                 0.0%          0.0% to 3.8%     CPU time of Python in the loop                       74
-samples.unnamed                not measured                   CPU time of step.unnamed                                 fewer than 20 samples of call stacks lie there
-samples.between                100.0%        90.6% to 100.0%  CPU time between the steps                           24  log_metrics, log.py:7
-samples.loop                   100.0%                         CPU time in the loop                                150  main, train.py:41
-drift.slope                    not measured                   the median step                                          there are fewer than 30 steady steps
-drift.change                   not measured                   the median step before                                   there are fewer than 30 steady steps
-drift.change_step              not measured                                                                            there are fewer than 30 steady steps
-drift.own                      not measured                   the change                                               there are fewer than 30 steady steps
-drift.gaps                     not measured                   the loop                                                 there are fewer than 30 steady steps
-drift.gaps_change              not measured                   the loop                                                 there are fewer than 30 steady steps
-drift.gaps_step                not measured                                                                            there are fewer than 30 steady steps
-input.variation                not measured                   the spread of the steps                                  no allocations were recorded: record with dwell run, without --no-memory
-input.trend                    not measured                   the mean size                                            no allocations were recorded: record with dwell run, without --no-memory
-input.grows                    not measured                   the steps                                                no allocations were recorded: record with dwell run, without --no-memory
-input.largest                  not measured                   a step                                                   no allocations were recorded: record with dwell run, without --no-memory
-flops.step                     not measured                   a step                                                   record with dwell run --flops
-flops.achieved                 not measured                                                                            record with dwell run --flops
-flops.counted                  not measured                   operators' time                                          record with dwell run --flops
-flops.peak                     not measured                                                                            record with dwell run --flops
-flops.peak_share               not measured                   the peak                                                 record with dwell run --flops
-flops.slow                     not measured                   a step                                                   record with dwell run --flops
-flops.slow_share               not measured                   the peak                                                 record with dwell run --flops
-device.step                    not measured                                                                            the trace has no events of a device
-device.behind                  not measured                   the loop on the device                                   the trace has no events of a device
-device.busy                    not measured                   a step on the device                                     the trace has no events of a device
-device.idle                    not measured                   a step on the device                                     the trace has no events of a device
-device.compute                 not measured                   a step                                                   the trace has no events of a device
-device.communication           not measured                   a step                                                   the trace has no events of a device
-device.copy                    not measured                   a step                                                   the trace has no events of a device
-device.host_late               not measured                   a step                                                   the trace has no events of a device
-device.sync                    not measured                   a step                                                   the trace has no events of a device
-device.first                   not measured                   a step                                                   the trace has no events of a device
-device.wait                    not measured                   a step                                                   the trace has no events of a device
-device.latency                 not measured                   a step                                                   the trace has no events of a device
-device.queued                  not measured                   a step                                                   the trace has no events of a device
-device.unknown                 not measured                   a step                                                   the trace has no events of a device
-device.start                   not measured                   a step                                                   the trace has no events of a device
-device.nothing                 not measured                   a step                                                   the trace has no events of a device
-device.late_long               not measured                   device.host_late                                         the trace has no events of a device
-device.pageable                not measured                   copies' time                                             the trace has no events of a device
+fact                           value         95% interval    of                                              samples  what
+run.wall                       660 ms                                                                              1
+run.after                      not measured                  the run without waits for a CPU                          what follows the last step is not the largest part of the run
+run.after_calls                not measured                                                                           what follows the last step is not the largest part of the run
+run.after_call                 not measured                  a call                                                   what follows the last step is not the largest part of the run
+run.delay                      not measured                  the run                                                  the kernel's account was not read: record with dwell run
+run.loops                      1                                                                                   1
+run.ranks                      1                                                                                   1
+run.profiler                   not measured                  the loop                                                 the cost was not measured: record with dwell run
+trace.python                   1                                                                                   1
+trace.torch                    1                                                                                   1
+trace.framework                2                                                                                   1  PyTorch
+trace.functions                0                                                                                   1
+trace.shapes                   0                                                                                   1
+trace.memory                   0                                                                                   1
+trace.device_unseen            0.0%                          the loop                                              1
+loop.wall                      646 ms                                                                              1
+loop.steps                     85.1%                         the loop                                             25
+loop.evaluation                0.0%                          the loop                                              0
+loop.checkpoint                0.0%                          the loop                                              0
+loop.logging                   not measured                  the loop                                                 no range is named log or logging
+loop.data                      0.0%                          the loop                                              0
+loop.collector                 0.0%                          the loop                                              0
+loop.communication             0.0%                          the loop                                              0
+loop.device                    0.0%                          the loop                                              0
+loop.profiler                  0.0%                          the loop                                              0
+loop.operators                 0.0%                          the loop                                              1
+loop.named                     0.0%                          the loop                                              1
+loop.waiting                   not measured                  the loop                                                 the trace has no readings of the kernel's account between steps
+loop.python                    14.9%                         the loop                                              1
+loop.unnamed                   not measured                  the loop                                                 in a Python program it is part of loop.python
+loop.evaluation_all            0.0%                          the loop                                             25
+loop.checkpoint_all            0.0%                          the loop                                             25
+loop.collector_all             0.0%                          the loop                                             25
+loop.logging_all               not measured                  the loop                                                 record with dwell run --functions
+loop.data_all                  0.0%                          the loop                                             25
+loop.communication_all         0.0%                          the loop                                             25
+loop.evaluations               0                                                                                   1
+loop.checkpoints               0                                                                                   1
+loop.calls                     0                             a step                                                1
+step.count                     25                                                                                 25
+step.counted                   25                                                                                 25
+step.steady                    25                                                                                 25
+step.wall                      22.0 ms                       a steady step                                        25
+step.mean                      22.0 ms                       a step                                               25
+step.spread                    0.0%                          a steady step                                        25
+step.excess                    0.0%                          the loop                                             25
+step.warm_up                   0                                                                                   0
+step.warm_up_excess            0.0%                          the loop                                              0
+step.outliers                  0                                                                                   0
+step.outliers_excess           0.0%                          the loop                                              0
+step.profiler                  0.0%                          a steady step                                        25
+step.collector                 0.0%                          a steady step                                        25
+step.data                      0.0%                          a steady step                                        25
+step.communication             0.0%                          a steady step                                        25
+step.device                    0.0%                          a steady step                                        25
+step.checkpoint                0.0%                          a steady step                                        25
+step.evaluation                0.0%                          a steady step                                        25
+step.optimizer                 0.0%                          a steady step                                        25
+step.backward                  27.3%                         a steady step                                        25
+step.forward                   27.3%                         a steady step                                        25
+step.operators                 0.0%                          a steady step                                        25
+step.layers                    not measured                  a steady step                                            in a Python program it is part of step.python
+step.functions                 not measured                  a steady step                                            in a Python program it is part of step.python
+step.named                     0.0%                          a steady step                                        25
+step.python                    36.4%                         a steady step                                        25
+step.idle                      9.1%                          a steady step                                        25
+step.unnamed                   not measured                  a steady step                                            in a Python program it is part of step.python
+step.forward_all               68.2%                         a steady step                                        25
+step.backward_all              31.8%                         a steady step                                        25
+step.optimizer_all             0.0%                          a steady step                                        25
+step.named_largest             0.0%                          a steady step                                        25
+cpu.busy                       0.91                          a steady step                                        25
+cpu.delay                      not measured                  a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
+cpu.waiting                    not measured                  a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
+cpu.switches_wait              not measured                  a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
+cpu.switches_forced            not measured                  a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
+cpu.faults_minor               not measured                  a steady step                                            record with this version of dwell: the trace has no readings of the kernel's account
+cpu.instructions               not measured                  a steady step                                            dwell run --counters, if the kernel permits it
+cpu.cycles                     not measured                  a steady step                                            dwell run --counters, if the kernel permits it
+cpu.instructions_per_cycle     not measured                  a clock cycle                                            dwell run --counters, if the kernel permits it
+cpu.cache_misses               not measured                  a steady step                                            dwell run --counters, if the kernel permits it
+cpu.cpus                       not measured                                                                           record with dwell run
+cpu.threads                    not measured                                                                           the number of threads that can run is not in the trace
+cpu.operator_threads           not measured                                                                           the number of threads of an operator is not in the trace
+cpu.others                     not measured                  the machine's CPUs                                       record with dwell run; the loop must last a second
+cpu.left                       not measured                                                                           record with dwell run; the loop must last a second
+cpu.stolen                     not measured                  the time for which the machine's CPUs had work           record with dwell run; the loop must last a second
+cpu.crowded                    not measured                  the loop                                                 record with dwell run; the loop must last a second
+loader.workers                 not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.workers_started         not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.epochs                  not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.batches                 not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.in_process              not measured                  a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.threads                 0.0%                          the loop                                              1
+loader.starved                 not measured                  a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.hand_over               not measured                  a steady step                                            the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.hand_over_ns            not measured                  a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.collector               not measured                  the loop                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.production              not measured                  a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.runs                    not measured                  a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.spare                   not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.sample                  not measured                  a sample                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.part                    not measured                  a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.start                   not measured                  an epoch                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.start_share             not measured                  the loop                                                 the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.empty                   not measured                  a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.ready                   not measured                  a batch                                                  the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.busy                    not measured                  the workers' time                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.slowest                 not measured                  the median worker                                        the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+loader.variation               not measured                  a batch's production                                     the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
+operators.count                2                             a steady step                                        25
+operators.share                54.5%                         a steady step                                        25
+operators.largest              27.3%                         a steady step                                        25  aten::linear, forward (model.py:14)
+operators.largest_count        1                             a steady step                                        25  aten::linear
+operators.uncommon             not measured                  a steady step                                            no such operator takes a quarter of a step
+operators.uncommon_count       not measured                  a steady step                                            no such operator takes a quarter of a step
+operators.small                0.0%                          a steady step                                        25
+operators.small_count          0                             a steady step                                        25
+operators.small_mean           not measured                  a small operator                                         the trace has nothing of it
+operators.synchronising        0.0%                          a steady step                                        25
+operators.synchronising_count  0                             a steady step                                        25
+operators.layout               0.0%                          a steady step                                        25
+operators.copies               0.0%                          a steady step                                        25
+operators.clears               0.0%                          a steady step                                        25
+operators.moved                not measured                  a steady step                                            no operator has half of that
+operators.elementwise          0.0%                          a steady step                                        25
+operators.first_shapes         not measured                  the loop                                                 record with dwell run --shapes
+operators.new_shapes           not measured                                                                           record with dwell run --shapes
+operators.compilation          not measured                  the loop                                                 no compiled region was called
+operators.compilations         not measured                                                                           no compiled region was called
+operators.compiled             0                             a steady step                                        25
+operators.graph_breaks         not measured                  a steady step                                            no compiled region was called
+operators.float64              not measured                  a steady step                                            the types of operators are not in the trace
+operators.float32              not measured                  a steady step                                            record with dwell run --shapes
+optimizer.count                0                             a steady step                                        25
+optimizer.fused                0                                                                                  25
+optimizer.foreach              0                                                                                  25
+gradients.unused               not measured                  the parameters that get gradients                        all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
+gradients.unused_count         not measured                                                                           all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
+evaluation.trained             not measured                  evaluation                                               whether the model is trained is not in the trace
+evaluation.graphs              not measured                  evaluation                                               whether gradients are enabled is not in the trace
+evaluation.times               not measured                                                                           the trace has nothing of it
+memory.peak                    not measured                                                                           no allocations were recorded: record with dwell run, without --no-memory
+memory.capacity                not measured                                                                           no allocations were recorded: record with dwell run, without --no-memory
+memory.peak_share              not measured                  the capacity                                             no allocations were recorded: record with dwell run, without --no-memory
+memory.growth                  not measured                  a step                                                   no allocations were recorded: record with dwell run, without --no-memory
+memory.growth_share            not measured                  the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
+memory.temporaries_share       not measured                  the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
+memory.gradients_kept          not measured                  the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
+memory.inputs                  not measured                  the peak                                                 no allocations were recorded: record with dwell run, without --no-memory
+comm.exposed                   0.0%                          a step and the time before it                        25
+comm.count                     not measured                  a steady step                                            collectives are not counted by step yet
+comm.messages                  not measured                  the communication of the run                             the trace has nothing of it
+comm.wait                      not measured                  a step and the time before it                            the trace has steps of only one process
+comm.last_rank                 not measured                                                                           the trace has steps of only one process
+comm.last_rank_share           not measured                  the steps                                                the trace has steps of only one process
+comm.last_rank_excess          not measured                  a step and the time before it                            the trace has steps of only one process
+places.between                 not measured                  the loop                                                 lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
+places.largest                 not measured                  the loop                                                 lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
+places.largest_longest         not measured                                                                           lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
+places.python                  not measured                  the steps                                                lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators
+samples.step                   4.04                          a step                                              101
+samples.python                 75.8%         65.5% to 86.0%  CPU time of Python in the loop                       74  tokenize, text.py:90
+samples.engine                 0.0%          0.0% to 3.8%    CPU time of Python in the loop                       74
+samples.unnamed                not measured                  CPU time of step.unnamed                                 fewer than 20 samples of call stacks lie there
+samples.loop                   100.0%                        CPU time in the loop                                150  main, train.py:41
+drift.slope                    not measured                  the median step                                          there are fewer than 30 steady steps
+drift.change                   not measured                  the median step before                                   there are fewer than 30 steady steps
+drift.change_step              not measured                                                                           there are fewer than 30 steady steps
+drift.own                      not measured                  the change                                               there are fewer than 30 steady steps
+drift.gaps                     not measured                  the loop                                                 there are fewer than 30 steady steps
+drift.gaps_change              not measured                  the loop                                                 there are fewer than 30 steady steps
+drift.gaps_step                not measured                                                                           there are fewer than 30 steady steps
+input.variation                not measured                  the spread of the steps                                  no allocations were recorded: record with dwell run, without --no-memory
+input.trend                    not measured                  the mean size                                            no allocations were recorded: record with dwell run, without --no-memory
+input.grows                    not measured                  the steps                                                no allocations were recorded: record with dwell run, without --no-memory
+input.largest                  not measured                  a step                                                   no allocations were recorded: record with dwell run, without --no-memory
+flops.step                     not measured                  a step                                                   record with dwell run --flops
+flops.slow                     not measured                  a step                                                   record with dwell run --flops
+flops.slow_share               not measured                  the peak                                                 record with dwell run --flops
+device.step                    not measured                                                                           the trace has no events of a device
+device.behind                  not measured                  the loop on the device                                   the trace has no events of a device
+device.busy                    not measured                  a step on the device                                     the trace has no events of a device
+device.idle                    not measured                  a step on the device                                     the trace has no events of a device
+device.compute                 not measured                  a step                                                   the trace has no events of a device
+device.communication           not measured                  a step                                                   the trace has no events of a device
+device.copy                    not measured                  a step                                                   the trace has no events of a device
+device.host_late               not measured                  a step                                                   the trace has no events of a device
+device.sync                    not measured                  a step                                                   the trace has no events of a device
+device.first                   not measured                  a step                                                   the trace has no events of a device
+device.wait                    not measured                  a step                                                   the trace has no events of a device
+device.latency                 not measured                  a step                                                   the trace has no events of a device
+device.queued                  not measured                  a step                                                   the trace has no events of a device
+device.unknown                 not measured                  a step                                                   the trace has no events of a device
+device.start                   not measured                  a step                                                   the trace has no events of a device
+device.nothing                 not measured                  a step                                                   the trace has no events of a device
+device.late_long               not measured                  device.host_late                                         the trace has no events of a device
+device.pageable                not measured                  copies' time                                             the trace has no events of a device
 
-137 of 236 facts are not measured; each says why.
+116 of 198 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -257,26 +219,18 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   {"name":"meaning","label":"meaning","unit":"","type":"text"}],
  "rows":[
   ["run.wall","298 ms",null,"",298400000,298400000,298400000,"ns",1,null,null,"wall time of the loop's process, from its start to its end"],
-  ["run.start_up","3.4%",null,"the run",0.0335120643,0.0335120643,0.0335120643,"ratio",1,null,null,"time before the first step"],
-  ["run.start_up_ns","10.0 ms",null,"",10000000,10000000,10000000,"ns",1,null,null,"time before the first step"],
-  ["run.loop","96.6%",null,"the run",0.966487936,0.966487936,0.966487936,"ratio",1,null,null,"from the begin of the first step to the end of the last one"],
-  ["run.end","0.0%",null,"the run",0,0,0,"ratio",1,null,null,"time after the last step"],
   ["run.after","not measured",null,"the run without waits for a CPU",null,null,null,"ratio",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","what follows the last step, if it is longer than the start-up and the loop is less than half of the run; the place is the function of the program that has most of it"],
   ["run.after_calls","not measured",null,"",null,null,null,"count",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","calls of models in it, if they take most of it"],
   ["run.after_call","not measured",null,"a call",null,null,null,"ns",null,"what follows the last step is not the largest part of the run","what follows the last step is not the largest part of the run","the mean length of these"],
   ["run.delay","not measured",null,"the run",null,null,null,"ratio",null,"the kernel's account was not read: record with dwell run","the kernel's account was not read: record with dwell run","time in which the main thread could run and had no CPU"],
-  ["run.recorded","100.0%",null,"the run",1,1,1,"ratio",1,null,null,"the part of the step threads' time whose records are in the trace"],
   ["run.loops","1",null,"",1,1,1,"count",1,null,null,"threads with steps"],
   ["run.ranks","1",null,"",1,1,1,"count",1,null,null,"processes with steps"],
   ["run.profiler","not measured",null,"the loop",null,null,null,"ratio",null,"the cost was not measured: record with dwell run","the cost was not measured: record with dwell run","estimated cost of recording: of all ranges, and the recorder's own work"],
-  ["run.functions","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --functions","record with dwell run --functions","calls of functions that were recorded in the loop"],
   ["trace.python","1",null,"",1,1,1,"count",1,null,null,"the loop's process is a Python program"],
   ["trace.torch","0",null,"",0,0,0,"count",1,null,null,"PyTorch's probe recorded the process"],
   ["trace.framework","2",null,"",2,2,2,"count",1,"PyTorch",null,"number of the framework: enum dw_facts_framework; its name is the note"],
-  ["trace.foreign","0",null,"",0,0,0,"count",1,null,null,"another profiler wrote the trace"],
   ["trace.functions","0",null,"",0,0,0,"count",1,null,null,"functions were recorded"],
   ["trace.shapes","0",null,"",0,0,0,"count",1,null,null,"operators have shapes"],
-  ["trace.layers","0",null,"",0,0,0,"count",1,null,null,"layers were recorded"],
   ["trace.memory","0",null,"",0,0,0,"count",1,null,null,"allocations were recorded"],
   ["trace.device_unseen","100.0%",null,"the loop",1,1,1,"ratio",1,null,null,"part of it in which a device was used and its work was not recorded"],
   ["loop.wall","288 ms",null,"",288400000,288400000,288400000,"ns",1,null,null,"wall time of the loop"],
@@ -303,8 +257,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loop.evaluations","0",null,"",0,0,0,"count",1,null,null,"evaluations outside the steps"],
   ["loop.checkpoints","0",null,"",0,0,0,"count",1,null,null,"checkpoints outside the steps"],
   ["loop.calls","0",null,"a step",0,0,0,"count",1,null,null,"operators between the steps"],
-  ["loop.faults","not measured",null,"a step",null,null,null,"count",null,"the trace has no readings of the kernel's account between steps","the trace has no readings of the kernel's account between steps","page faults without input between the steps: mean"],
-  ["loop.gap","0","0 to 4.00 ms","a steady step",0,0,4000000,"ns",15,null,null,"time from the end of a steady step to the begin of the next step"],
   ["step.count","16",null,"",16,16,16,"count",16,null,null,"steps of the loop that ended"],
   ["step.counted","16",null,"",16,16,16,"count",16,null,null,"of these, recorded and without missing records"],
   ["step.steady","16",null,"",16,16,16,"count",16,null,null,"of these, neither warm-up nor outliers"],
@@ -313,7 +265,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["step.spread","59.5%",null,"a steady step",0.595,0.595,0.595,"ratio",16,null,null,"from the 5th to the 95th percentile of the steady steps' durations, of their median"],
   ["step.excess","0.0%",null,"the loop",0,0,0,"ratio",16,null,null,"what steady steps and outliers take beyond the median step"],
   ["step.warm_up","0",null,"",0,0,0,"count",0,null,null,"first steps that took longer than the steady ones"],
-  ["step.warm_up_ns","0",null,"",0,0,0,"ns",0,null,null,"duration of these steps"],
   ["step.warm_up_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps; note: the part with most of it"],
   ["step.outliers","0",null,"",0,0,0,"count",0,null,null,"later steps that took longer than the steady ones"],
   ["step.outliers_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps, without the start of loader workers; note: the part with most of it, or \"no CPU\"; symbol: its event"],
@@ -339,18 +290,15 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["step.optimizer_all","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"optimizer from begin to end, with what is in it but forward and backward that a closure runs"],
   ["step.named_largest","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"the part of step.named under the name that takes most of it; symbol: the name"],
   ["cpu.busy","0.40","0.40 to 0.99","a steady step",0.4,0.4,0.987654321,"count",16,null,null,"CPUs that the process kept busy: its CPU time for each ns of wall time"],
-  ["cpu.thread","not measured",null,"a steady step",null,null,null,"ratio",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","CPU time of the step's own thread"],
   ["cpu.delay","not measured",null,"a steady step",null,null,null,"ratio",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","time in which the step's thread could run and had no CPU"],
   ["cpu.waiting","not measured",null,"a steady step",null,null,null,"ratio",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","time in which the step's thread neither ran nor waited for a CPU, whatever range it was in"],
   ["cpu.switches_wait","not measured",null,"a steady step",null,null,null,"count",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","context switches because the thread waited"],
   ["cpu.switches_forced","not measured",null,"a steady step",null,null,null,"count",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","context switches because another thread got the CPU"],
   ["cpu.faults_minor","not measured",null,"a steady step",null,null,null,"count",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","page faults without input: mean"],
-  ["cpu.faults_major","not measured",null,"a steady step",null,null,null,"count",null,"record with this version of dwell: the trace has no readings of the kernel's account","record with this version of dwell: the trace has no readings of the kernel's account","page faults that read from a disk: mean"],
   ["cpu.instructions","not measured",null,"a steady step",null,null,null,"count",null,"dwell run --counters, if the kernel permits it","dwell run --counters, if the kernel permits it","instructions of the step's own thread in user space"],
   ["cpu.cycles","not measured",null,"a steady step",null,null,null,"count",null,"dwell run --counters, if the kernel permits it","dwell run --counters, if the kernel permits it","clock cycles of a core in which that thread ran in user space"],
   ["cpu.instructions_per_cycle","not measured",null,"a clock cycle",null,null,null,"count",null,"dwell run --counters, if the kernel permits it","dwell run --counters, if the kernel permits it","instructions of that thread in a clock cycle, over the steady steps"],
   ["cpu.cache_misses","not measured",null,"a steady step",null,null,null,"count",null,"dwell run --counters, if the kernel permits it","dwell run --counters, if the kernel permits it","accesses of that thread that its last level of cache did not serve"],
-  ["cpu.fault_ns","not measured",null,"a page fault",null,null,null,"ns",null,"record with dwell run","record with dwell run","time to get a page of memory, to touch it and to return it, measured on the machine"],
   ["cpu.cpus","not measured",null,"",null,null,null,"count",null,"record with dwell run","record with dwell run","CPUs of the machine that the program may use: its affinity, and the quota of a container"],
   ["cpu.threads","not measured",null,"",null,null,null,"count",null,"the number of threads that can run is not in the trace","the number of threads that can run is not in the trace","threads that could run at one time: intra-op threads of each process with operators, and loader workers"],
   ["cpu.operator_threads","not measured",null,"",null,null,null,"count",null,"the number of threads of an operator is not in the trace","the number of threads of an operator is not in the trace","threads that an operator may use"],
@@ -358,14 +306,12 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["cpu.left","not measured",null,"",null,null,null,"count",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","CPUs that each rank has: those that the program may use and that other programs leave to it in the loop"],
   ["cpu.stolen","not measured",null,"the time for which the machine's CPUs had work",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","in the loop the hypervisor ran other virtual machines on them"],
   ["cpu.crowded","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","wait for a CPU because of the program's own threads: 1 - c / n on average, while n threads of it and its child processes run or wait for one of c CPUs"],
-  ["cpu.bandwidth","not measured",null,"",null,null,null,"1/s",null,"dwell run --flops","dwell run --flops","measured bytes a second of memory"],
   ["loader.workers","2",null,"",2,2,2,"count",1,null,null,"workers at one time"],
   ["loader.workers_started","2",null,"",2,2,2,"count",1,null,null,"workers of all epochs"],
   ["loader.epochs","1",null,"",1,1,1,"count",1,null,null,"times that the loop began to iterate over a loader"],
   ["loader.batches","16",null,"",16,16,16,"count",1,null,null,"batches that the loop asked for"],
   ["loader.in_process","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"the loop loads its batches itself"],
   ["loader.threads","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","waits of the loop for a lock or another thread of the program in ranges of data"],
-  ["loader.wait","8.83 ms",null,"a batch",8826666.67,8826666.67,8826666.67,"ns",15,null,null,"time of a request by the loop, mean without the first batches of epochs"],
   ["loader.starved","48.1%","40.5% to 54.0%","a steady step",0.480543319,0.405221339,0.540295119,"ratio",16,null,null,"waits for a batch that was not ready: production is the limit"],
   ["loader.hand_over","0.6%","0.5% to 0.6%","a steady step",0.00550660793,0.00454029512,0.00623700624,"ratio",16,null,null,"requests while a batch was ready: unpickling, shared memory, pinning"],
   ["loader.hand_over_ns","100 us",null,"a batch",100000,100000,100000,"ns",4,null,null,"median time of a request while a batch was ready, of the means of two successive ones"],
@@ -375,8 +321,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.spare","not measured",null,"",null,null,null,"count",null,"no samples of the threads that make batches","no samples of the threads that make batches","CPUs that are there to make batches: cpu.left without those that the loop's process uses for other work"],
   ["loader.sample","4.50 ms",null,"a sample",4500000,4500000,4500000,"ns",128,null,null,"mean time of a sample"],
   ["loader.part","not measured",null,"a batch's production",null,null,null,"ratio",null,"record with dwell run --functions","record with dwell run --functions","the named part, operator or function that takes most; symbol: its name"],
-  ["loader.operators","0",null,"a steady step",0,0,0,"count",16,null,null,"operators of the data set in the loop's own thread"],
-  ["loader.operators_share","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"time of these operators"],
   ["loader.start","0",null,"an epoch",0,0,0,"ns",1,null,null,"mean time that the loop waits for workers to start and to end: DataLoader.__iter__, the first batch beyond a usual one, and the request that ends the epoch beyond a usual one"],
   ["loader.start_share","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"all starts and ends of workers within the loop, but the first start"],
   ["loader.empty","73.3%",null,"a batch",0.733333333,0.733333333,0.733333333,"ratio",15,null,null,"requests that found the queue empty, without the first batches of epochs"],
@@ -386,11 +330,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.variation","1.0x",null,"a batch's production",1,1,1,"times",14,null,null,"99th percentile of a batch's production, as a multiple of the median"],
   ["operators.count","1",null,"a steady step",1,1,1,"count",16,null,null,"operators"],
   ["operators.share","29.4%","28.4% to 31.2%","a steady step",0.293685756,0.283768445,0.311850312,"ratio",16,null,null,"time in operators, whatever phase they are in"],
-  ["operators.mean_self","5.00 ms",null,"an operator",5000000,5000000,5000000,"ns",16,null,null,"mean self time"],
-  ["operators.gap","2.75 ms",null,"an operator",2750000,2750000,2750000,"ns",16,null,null,"interpreter's time between two operators: step.python over their number"],
   ["operators.largest","29.4%",null,"a steady step",0.293685756,0.293685756,0.293685756,"ratio",16,"aten::linear",null,"self time of the operator that takes most; symbol: its name"],
   ["operators.largest_count","1",null,"a steady step",1,1,1,"count",16,"aten::linear",null,"calls of this operator"],
-  ["operators.second","not measured",null,"a steady step",null,null,null,"ratio",null,"there are not so many operators","there are not so many operators","self time of the operator that takes second most; symbol: its name"],
   ["operators.uncommon","not measured",null,"a steady step",null,null,null,"ratio",null,"no such operator takes a quarter of a step","no such operator takes a quarter of a step","self time of the largest operator that few models need in each step: a decomposition, an order of elements, distances of all pairs; only from a quarter of a step on; symbol: its name"],
   ["operators.uncommon_count","not measured",null,"a steady step",null,null,null,"count",null,"no such operator takes a quarter of a step","no such operator takes a quarter of a step","calls of this operator"],
   ["operators.small","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"self time of names whose calls take less than 20 us of a CPU on average"],
@@ -409,8 +350,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["operators.compilations","not measured",null,"",null,null,null,"count",null,"no compiled region was called","no compiled region was called","compilations of regions that had been compiled before"],
   ["operators.compiled","0",null,"a steady step",0,0,0,"count",16,null,null,"calls of compiled regions: more than 0 means that the model is compiled"],
   ["operators.graph_breaks","not measured",null,"a steady step",null,null,null,"count",null,"no compiled region was called","no compiled region was called","compiled regions of forward beyond the first"],
-  ["operators.dispatch","not measured",null,"an operator",null,null,null,"ns",null,"the cost of an empty operator was not measured","the cost of an empty operator was not measured","cost of calling an operator that does nothing, measured on the machine"],
-  ["operators.other_threads","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"operators of other threads that backward waits for"],
   ["operators.float64","not measured",null,"a steady step",null,null,null,"ratio",null,"the types of operators are not in the trace","the types of operators are not in the trace","operators that compute in 64-bit floating point; symbol: the largest"],
   ["operators.float32","not measured",null,"a steady step",null,null,null,"ratio",null,"record with dwell run --shapes","record with dwell run --shapes","products in 32-bit floating point, on a processor with instructions for 16-bit ones"],
   ["optimizer.count","0",null,"a steady step",0,0,0,"count",16,null,null,"operators in the optimizer"],
@@ -426,16 +365,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["memory.peak_share","not measured",null,"the capacity",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","the peak"],
   ["memory.growth","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","growth over the steady steps; symbol: who made what is left"],
   ["memory.growth_share","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","growth over all steady steps"],
-  ["memory.temporaries","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes of the run that were allocated and freed within one range"],
   ["memory.temporaries_share","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","temporaries at the peak, and what each step makes and frees outside its phases"],
-  ["memory.allocations","not measured",null,"a step",null,null,null,"count",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","calls of the allocator in the run"],
-  ["memory.allocated","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","bytes allocated in the run"],
-  ["memory.owner","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","the name that holds most at the peak; symbol: the name"],
-  ["memory.gradients","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients at the peak"],
   ["memory.gradients_kept","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","gradients that are never freed: the least at any time of the loop's later part"],
-  ["memory.activations","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","activations at the peak"],
-  ["memory.parameters","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","parameters at the peak"],
-  ["memory.optimizer_state","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","optimizer state at the peak"],
   ["memory.inputs","not measured",null,"the peak",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","inputs at the peak"],
   ["comm.exposed","0.0%",null,"a step and the time before it",0,0,0,"ratio",16,null,null,"communication that the loop waits for, the largest over the ranks"],
   ["comm.count","not measured",null,"a steady step",null,null,null,"count",null,"collectives are not counted by step yet","collectives are not counted by step yet","collectives; symbol: the one that takes most"],
@@ -446,15 +377,12 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["comm.last_rank_excess","not measured",null,"a step and the time before it",null,null,null,"ratio",null,"the trace has steps of only one process","the trace has steps of only one process","what this rank takes beyond the median rank"],
   ["places.between","not measured",null,"the loop",null,null,null,"ratio",null,"lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","times of at least 1 ms from the end of an operator to the begin of the next one, without data loading and checkpoints"],
   ["places.largest","not measured",null,"the loop",null,null,null,"ratio",null,"lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","of these, those between the two lines with the most; it names the lines"],
-  ["places.largest_count","not measured",null,"",null,null,null,"count",null,"lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","how often between these lines"],
   ["places.largest_longest","not measured",null,"",null,null,null,"ns",null,"lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","the longest time between these lines"],
   ["places.python","not measured",null,"the steps",null,null,null,"ratio",null,"lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators","of the times of at least 1 ms between two operators, those in steps in which the thread ran: no call of an operator takes so long"],
   ["samples.step","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --sample 100","record with dwell run --sample 100","samples of call stacks"],
-  ["samples.function","not measured",null,"CPU time in the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the program's function with most time of its own and of the system's libraries that it calls; it and its line are named if it certainly has 15%, as in the next four"],
   ["samples.python","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","of it without samples.engine the function of Python with most, with the native functions that it calls"],
   ["samples.engine","not measured",null,"CPU time of Python in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","in which the innermost function of Python runs the engine of autograd, a library of linear algebra computes, or memory is returned: that is no code of Python"],
   ["samples.unnamed","not measured",null,"CPU time of step.unnamed",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
-  ["samples.between","not measured",null,"CPU time between the steps",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the same"],
   ["samples.loop","not measured",null,"CPU time in the loop",null,null,null,"ratio",null,"record with dwell run --sample 100","record with dwell run --sample 100","the program's function of Python that the loop is in: it has most of that time, and little other; it and the line that it runs there are named"],
   ["drift.slope","not measured",null,"the median step",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","trend of the steady steps' durations, without waits for a CPU, 0 where chance explains it; note: the part or the program's own range that changes most"],
   ["drift.change","not measured",null,"the median step before",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","difference of the medians after and before a change point, without waits for a CPU, 0 without one; note: the part or the program's own range that changes most"],
@@ -468,10 +396,6 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["input.grows","not measured",null,"the steps",null,null,null,"ratio",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","steps whose largest activation is larger than that of the step before; 0 if they may be half of them by chance"],
   ["input.largest","not measured",null,"a step",null,null,null,"bytes",null,"no allocations were recorded: record with dwell run, without --no-memory","no allocations were recorded: record with dwell run, without --no-memory","mean size of the largest activation of a step: it grows with the batch, and prefetched batches do not change it"],
   ["flops.step","not measured",null,"a step",null,null,null,"count",null,"record with dwell run --flops","record with dwell run --flops","arithmetic operations"],
-  ["flops.achieved","not measured",null,"",null,null,null,"1/s",null,"record with dwell run --flops","record with dwell run --flops","arithmetic operations in a second of the operators that are counted"],
-  ["flops.counted","not measured",null,"operators' time",null,null,null,"ratio",null,"record with dwell run --flops","record with dwell run --flops","time of the operators that are counted"],
-  ["flops.peak","not measured",null,"",null,null,null,"1/s",null,"record with dwell run --flops","record with dwell run --flops","measured peak of the machine"],
-  ["flops.peak_share","not measured",null,"the peak",null,null,null,"ratio",null,"record with dwell run --flops","record with dwell run --flops","operations in a second of the operators that are counted"],
   ["flops.slow","not measured",null,"a step",null,null,null,"ratio",null,"record with dwell run --flops","record with dwell run --flops","products of matrices, convolutions and attention, of each name that reaches less than 30% of the peak while the thread has a CPU; symbol: the name with most"],
   ["flops.slow_share","not measured",null,"the peak",null,null,null,"ratio",null,"record with dwell run --flops","record with dwell run --flops","operations in a second of those while the thread has a CPU"],
   ["device.step","not measured",null,"",null,null,null,"ns",null,"the trace has no events of a device","the trace has no events of a device","a step on the device (mean): from the end of the step before to the end of all that the host submitted in the step"],
@@ -494,14 +418,13 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["126 of 236 facts are not measured; each says why."]}
+ "notes":["103 of 198 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
 fact,shown,interval,denominator,value,low,high,unit,samples,evidence,missing,meaning^M$
 loop.operators,2.2%,,the loop,0.0215311005,0.0215311005,0.0215311005,ratio,1,item,,operators outside the steps and outside the parts above^M$
 step.operators,0.0%,,a steady step,0,0,0,ratio,2,,,operators in none of these parts^M$
-loader.operators,0,,a steady step,0,0,0,count,2,,,operators of the data set in the loop's own thread^M$
 
 $ dwell report reduced.dwell --view facts --name '*.profiler' --format csv | cat -E
 fact,shown,interval,denominator,value,low,high,unit,samples,evidence,missing,meaning^M$
