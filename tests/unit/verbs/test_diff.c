@@ -58,7 +58,7 @@ TEST(a_limit_is_a_percentage_of_its_own_kind)
 
 	CHECK(diff_parse_percent("2.5%", &ratio) && ratio == .025);
 	CHECK(diff_parse_percent("0%", &ratio) && ratio == 0);
-	CHECK(!diff_parse_percent("5", &ratio));
+	CHECK(diff_parse_percent("5", &ratio) && ratio == .05);
 	CHECK(!diff_parse_percent("%", &ratio));
 	CHECK(!diff_parse_percent("-1%", &ratio));
 	CHECK(!diff_parse_percent("5%%", &ratio));
