@@ -59,12 +59,20 @@ static bool cells_have_cpus(const struct dw_rule_case *at)
 	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
 }
 
+/* What the thread does, or another one for which it waits: a part of the loop. */
+static double cells_do(const struct dw_rule_case *at, dw_activity_set activities)
+{
+	struct dw_account_select select = dw_account_select_states(1u << DW_ACCOUNT_RUNS | 1u << DW_ACCOUNT_OTHERS, activities);
+
+	return dw_account_sum(at->facts->account, &select).ns / at->facts->account->own_ns;
+}
+
 #define LIBRARIES (DOES(ALGEBRA) | DOES(UNKNOWN) | DOES(PACKAGE))
 
 /* Whether a part of the loop is worth naming. */
-static bool cells_counts(const struct dw_rule_case *at, dw_activity_set runs)
+static bool cells_counts(const struct dw_rule_case *at, dw_activity_set activities)
 {
-	return dw_case_runs(at, runs) >= DW_RULE_DEADBAND;
+	return cells_do(at, activities) >= DW_RULE_DEADBAND;
 }
 
 /* What functions of the program call in libraries is their work, as sin() is that of a filter. */
@@ -98,9 +106,9 @@ static bool cells_is_work(const struct dw_rule_case *at)
 /* A loop of Python calls libraries for each of its elements: without it, these calls are fewer, too. */
 static double cells_gain_python(const struct dw_rule_case *at, double share_ns)
 {
-	double python = dw_case_runs(at, DOES(INTERPRETER));
+	double python = cells_do(at, DOES(INTERPRETER));
 
-	return share_ns * (python + dw_case_runs(at, DOES(PACKAGE))) / fmax(python, 1e-9);
+	return share_ns * (python + cells_do(at, DOES(PACKAGE))) / fmax(python, 1e-9);
 }
 
 /* The call that a rule is about. NULL: the account has none of that number. */

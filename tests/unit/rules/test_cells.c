@@ -162,6 +162,20 @@ TEST(work_in_one_function_is_ranked_by_its_time)
 	}
 }
 
+/* Threads for which it waits run Python, and call code of libraries: that is counted as its own would be. */
+TEST(python_of_other_threads_has_its_libraries)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	at.facts.iterations = DW_ITERATIONS_RUN;
+	made_cells(&at, MADE_CELLS(CELL(OTHERS, INTERPRETER, 0.4, .function = "ask"), CELL(OTHERS, PACKAGE, 0.2, .function = "ask")));
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "python")->statement, "The interpreter of Python takes 40% of the run, 60% with the code of libraries that it "
+	                                               "runs, most of it in ask (engine.c:41).");
+	made_end(&at);
+}
+
 /* What a program computes is no cause of steps that have other names. */
 TEST(marked_steps_are_no_code_of_their_own)
 {
