@@ -331,7 +331,7 @@ class Continuous(Case):
         a, b = self.runs("a", 2)
         for arguments, status, says in (
                 ([a, b, "--fail-on", "5%"], 2, "needs several runs a side"),
-                ([a, b, "--fail-on", "5"], 2, "takes a percentage"),
+                ([a, b, "--fail-on", "five"], 2, "takes a percentage"),
                 ([a, b, "--accept", "weather"], 2, "not 'weather'"),
                 ([a], 2, "no '--'"), ([a, "--"], 2, "no trace is given after"),
                 ([a, "--", a], 2, "is given twice"), ([a, "missing.dwell"], 1, "missing.dwell"),

@@ -24,7 +24,8 @@ CLOSE = 1e-6
 NO_SUM = {("account", "error"), ("overview", "error"), ("overview", "self_error"), ("hot", "self_error"), ("waits", "self_error"),
           ("verdict", "share"), ("verdict", "low"), ("verdict", "high"), ("overview", "cost_share"), ("overview", "verdict_share"),
           ("dataloader", "share"), ("device", "share"), ("flops", "of_peak"), ("flows", "other_thread"), ("layers", "share"),
-          ("memory", "unused"), ("requests", "share"), ("sequence", "share"), ("sequence", "drift"), ("steps", "cpu_share"), ("stragglers", "excess"),
+          ("memory", "unused"), ("requests", "share"), ("roofline", "of_roof"), ("sequence", "share"), ("sequence", "drift"), ("steps", "cpu_share"),
+          ("stragglers", "excess"),
           ("stragglers", "last"), ("streams", "busy_share"), ("threads", "busy_share"), ("tree", "share")}
 # Two views with the same thing: view, part, columns that name it, its share.
 SAME = ((("overview", "account", ("does",), "share"), ("account", "account", ("does",), "share")),
