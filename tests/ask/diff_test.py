@@ -333,7 +333,7 @@ class Continuous(Case):
                 ([a, b, "--fail-on", "5%"], 2, "needs several runs a side"),
                 ([a, b, "--fail-on", "five"], 2, "takes a percentage"),
                 ([a, b, "--accept", "weather"], 2, "not 'weather'"),
-                ([a], 2, "no '--'"), ([a, "--"], 2, "no trace is given after"),
+                ([a], 2, "one trace is given"), ([a, "--"], 2, "no trace is given after"),
                 ([a, "--", a], 2, "is given twice"), ([a, "missing.dwell"], 1, "missing.dwell"),
                 ([a, make_ranks], 1, "is not a dwell trace")):
             self.assertIn(says, run(dwell, "diff", *arguments, status=status).stderr, arguments)
