@@ -24,6 +24,7 @@ static const struct {
 	{ "copying and clearing memory", DW_ACTIVITIES_OF_COPIES },
 	{ "getting memory from the system and returning it", DOES(FAULT) | DOES(RETURNS) },
 	{ "making and reading text", DOES(TEXT) | DOES(LOGS) },
+	{ "regular expressions", DOES(MATCHES) },
 	{ "files, pipes or sockets", DW_ACTIVITIES_OF_FILES | DOES(SOCKET) },
 	{ "locks, and waits for threads", DW_ACTIVITIES_OF_THREADS },
 	{ "beginning threads", DOES(BEGINS) },
@@ -40,7 +41,7 @@ static const struct {
 
 #define MANAGES (DW_ACTIVITIES_OF_MEMORY | DOES(CLEARS) | DOES(FAULT) | DOES(RETURNS))
 /* What a library does for the program, with memory of its own. */
-#define WORKS (DOES(COMPRESSION) | DOES(QUERIES) | DOES(TEXT) | DOES(ALGEBRA) | DOES(RANDOM) | DOES(LOOK_UP))
+#define WORKS (DOES(COMPRESSION) | DOES(QUERIES) | DOES(TEXT) | DOES(MATCHES) | DOES(ALGEBRA) | DOES(RANDOM) | DOES(LOOK_UP))
 #define TOUCHES (DW_ACTIVITIES_OF_COPIES | DOES(OWN) | DOES(ALGEBRA) | DOES(UNKNOWN)) /* takes page faults */
 
 static bool calls_is(const struct dw_account_call *call, const struct dw_look *look)

@@ -151,7 +151,7 @@ static void look_for_parent(struct dw_look *look, bool waits)
 static void look_through(struct dw_look *look, const struct dw_source_frame *frame, const char *file, enum dw_activity activity,
                          bool waits)
 {
-	const dw_activity_set of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT);
+	const dw_activity_set of_library = DW_ACTIVITY_SET(LOOK_UP) | DW_ACTIVITY_SET(TEXT) | DW_ACTIVITY_SET(MATCHES);
 
 	if (look_is_library(frame) || look_is_installed(frame))
 		look->from = file;

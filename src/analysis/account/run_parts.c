@@ -28,6 +28,7 @@ static const struct {
 	{ BUSY, DOES(ALGEBRA), "algebra" },
 	{ BUSY, DOES(DEVICE), "the device" },
 	{ BUSY, DOES(COMPRESSION), "compression" },
+	{ BUSY, DOES(MATCHES), "regular expressions" },
 	{ BUSY, DOES(RANDOM), "random numbers" },
 	{ BUSY, DOES(LOOK_UP), "look-ups" },
 	{ BUSY, DOES(INTERPRETER), "Python" },

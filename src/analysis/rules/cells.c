@@ -155,6 +155,18 @@ static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
 	return number > 0 ? share_ns : number == 0 ? share_ns * cells_manages(at) : NAN;
 }
 
+#define FREED "an allocator that keeps freed memory (jemalloc or tcmalloc by LD_PRELOAD, or MALLOC_TOP_PAD_ and MALLOC_MMAP_THRESHOLD_)"
+#define DELAYED_NS 40e6 /* by which Linux delays an acknowledgement at least */
+
+/* 1: a wait for an answer is long enough for one delayed acknowledgement, and too short for two. Each wait of that length has a sample. */
+static double cells_number_answer(const struct dw_rule_case *at)
+{
+	struct dw_account_sum sum = dw_account_sum(at->facts->account, &at->verdict->cells);
+	double each_ns = sum.samples ? sum.ns / (double)sum.samples : 0;
+
+	return each_ns >= DELAYED_NS && each_ns < 2 * DELAYED_NS ? 1 : NAN;
+}
+
 #define CALL(number_, id_) \
 	.id = id_, .question = "Does one call take more than any one thing that is done in it?", .kind = DW_RULE_CAUSE, \
 	.whole = DW_RULE_OF_LOOP, \
@@ -195,7 +207,10 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("waiting-answer", CAUSE, "Does the thread wait for a socket?", WAITS(DOES(SOCKET))),
 		.statement = "Waiting for sockets or other descriptors {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "ask for the next answer before this one is used, or for several at once" },
+		.number = cells_number_answer,
+		.remedy = { [DW_WORDS_ANY] = "[?number: if a message is sent by several calls, send it by one, or set TCP_NODELAY: "
+			                         "its end waits 40 ms for an acknowledgement; or ]ask for the next answer before this one "
+			                         "is used, or for several at once" },
 		.look = "dwell report --view waits",
 	},
 	{
@@ -292,15 +307,17 @@ const struct dw_rule dw_rules_cells[] = {
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step, or MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=-1 in the "
 			                 "environment: malloc maps large ones anew each time",
-			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
-			                     "LD_PRELOAD, or MALLOC_TOP_PAD_ and MALLOC_MMAP_THRESHOLD_)",
+			[DW_WORDS_PYTORCH] = FREED,
 		},
 		.look = "dwell report --view hot",
 	},
 	{
 		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
 		.statement = "Allocating and freeing memory {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes" },
+		.remedy = {
+			[DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes",
+			[DW_WORDS_PYTORCH] = FREED,
+		},
 		.look = "dwell report --view hot",
 	},
 	{
@@ -314,6 +331,14 @@ const struct dw_rule dw_rules_cells[] = {
 		.no_gain = true,
 		.statement = "Making and reading text {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "do it less often, keep the length of text that grows, or store the data in binary form" },
+		.look = "dwell report --view hot",
+	},
+	{
+		RULE("matches", CAUSE, "Does matching of regular expressions take time?", RUNS(DOES(MATCHES))),
+		.no_gain = true,
+		.statement = "Matching regular expressions {takes} {share} {of}[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "an expression in which no two parts can match the same text: others try all ways; or "
+			                         "look for a plain text first" },
 		.look = "dwell report --view hot",
 	},
 	{

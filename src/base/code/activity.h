@@ -32,6 +32,7 @@
 	X(THREAD, "thread")                       /* waits for what another thread does: a condition, its end */  \
 	X(CHILD, "child process") X(SPIN, "spins") X(SLEEP, "sleeps")                                             \
 	X(TEXT, "text")                           /* makes or reads it */                                         \
+	X(MATCHES, "regular expressions")         /* looks for them in text */                                    \
 	X(ALGEBRA, "algebra")                     /* computes with arrays of numbers */                           \
 	X(DEVICE, "device")                       /* asks an accelerator, or waits for it */                      \
 	X(COMPRESSION, "compression") X(RANDOM, "random numbers")                                                 \

@@ -213,6 +213,7 @@ TEST(functions_of_python)
 	IS("/usr/lib/libpython3.11.so.1.0", "_Py_Dealloc", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "_PyEval_EvalFrameDefault", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "gc_collect_main", COLLECTOR);
+	IS("/usr/lib/libpython3.11.so.1.0", "sre_ucs1_match", MATCHES);
 	IS(DW_MODULE_CPYTHON, "posix.fsync", DISK);
 	IS(DW_MODULE_CPYTHON, "posix.read", FILE);
 	IS(DW_MODULE_CPYTHON, "posix.fork", INTERPRETER);

@@ -176,6 +176,28 @@ TEST(python_of_other_threads_has_its_libraries)
 	made_end(&at);
 }
 
+/* Linux delays an acknowledgement by 40 ms: a message that is sent by two calls waits for it. Others wait for longer, or less. */
+TEST(a_wait_for_a_delayed_acknowledgement_has_its_remedy)
+{
+	static const struct {
+		double each_ms;
+		bool delayed;
+	} cases[] = { { 44, true }, { 79, true }, { 20, false }, { 120, false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t count;
+		struct made at;
+
+		make(&at, 0.9, DW_ACCOUNT_WAITS, DW_ACTIVITY_SOCKET, false);
+		count = (uint64_t)(at.account.cells[0].ns / (cases[i].each_ms * 1e6)) + 1;
+		at.account.cells[0].ns = (double)count * cases[i].each_ms * 1e6;
+		at.account.cells[0].basis = (struct dw_account_basis){ count, count, count };
+		made_judge(&at);
+		CHECK_EQ(strstr(made_find(&at, "waiting-answer")->remedy, "TCP_NODELAY") != NULL, cases[i].delayed);
+		made_end(&at);
+	}
+}
+
 /* What a program computes is no cause of steps that have other names. */
 TEST(marked_steps_are_no_code_of_their_own)
 {
