@@ -283,6 +283,7 @@ def failing():
     done = command("works.py")
     if NO_PYTHON.search(done.stderr):
         counts["skipped"] += 1
+        counts["no python"] = True
         print("skip works.py: this build records no Python")
         return
     check("works.py: what it did", "until then: " in done.stderr and "Python " in done.stderr and "in work (works.py:" in done.stderr, done.stderr)
@@ -316,7 +317,7 @@ def uncaught():
         plain = subprocess.run([sys.executable, f"uncaught{i}.py"], capture_output=True, text=True, check=False)
         done = command(f"uncaught{i}.py")
         own = [line for line in done.stderr.splitlines() if f"uncaught{i}.py failed" in line]
-        if i == 0 and not os.path.exists("uncaught0.dwell") or "not recorded: python" in done.stderr:
+        if "no python" in counts:
             counts["skipped"] += 1
             print("skip uncaught: this build records no Python")
             return

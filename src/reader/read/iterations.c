@@ -445,10 +445,12 @@ static int iterations_number(struct dw_read_file *file, const struct training *t
  * hold in any loop whose iterations take more than 4 us. */
 #define NOTHING 0.05
 
-/* Whether the steps of a thread, which are in order, are moments at which iterations end. */
+/* Whether the steps of a thread, which are in order, are moments at which iterations end: most of them hold nothing, and all of them
+ * together, too. One evaluation between short steps, or a moment without a CPU, makes none of them a moment. */
 static bool iterations_are_moments(const struct dw_read_file *file, const struct dw_read_step *steps, size_t count)
 {
 	uint64_t held = 0, loop;
+	size_t short_ones = 0;
 
 	if (count < TRIED)
 		return false;
@@ -456,12 +458,14 @@ static bool iterations_are_moments(const struct dw_read_file *file, const struct
 		if (steps[i].what || steps[i].tentative || (!steps[i].end_ticks && i + 1 < count))
 			return false;
 		held += steps[i].end_ticks ? steps[i].end_ticks - steps[i].start_ticks : 0;
+		short_ones += i + 1 < count && (double)(steps[i].end_ticks - steps[i].start_ticks) <
+		                                   NOTHING * (double)(steps[i + 1].start_ticks - steps[i].start_ticks);
 	}
 	for (size_t i = 0; i < file->summary_count; i++)
 		if (file->summaries[i].thread == steps[0].thread)
 			return false;
 	loop = steps[count - 1].start_ticks - steps[0].start_ticks;
-	return (double)held < NOTHING * (double)loop;
+	return 2 * short_ones >= count && (double)held < NOTHING * (double)loop;
 }
 
 /* Lets iterations begin where the one before ended. Where the first one began is not known, so it is none. Steps of a thread

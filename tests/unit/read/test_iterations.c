@@ -275,7 +275,6 @@ TEST(steps_that_were_marked_are_iterations)
 	check_pieces(5, 1);
 }
 
-/* A summary has iterations, and the single steps of a newer time go on with its numbers. */
 /* DWELL_STEP() in the last line of a loop's body holds no time: the loop's work is before it. */
 TEST(marks_that_hold_nothing_are_where_iterations_end)
 {
@@ -303,6 +302,21 @@ TEST(marks_that_hold_nothing_are_where_iterations_end)
 	}
 }
 
+/* An evaluation between short steps is longer than all of them, and none of them is a mark. */
+TEST(one_long_pause_makes_no_mark_of_a_step)
+{
+	begin_pieces();
+	for (uint64_t at = 0; at < 40; at++) {
+		now += at == 20 ? 1000000 : 1000;
+		dw_encode_step(&made.process, made.thread, number++, now, now + 300, 7, DW_STEP_RECORDED);
+	}
+	open_pieces();
+	CHECK_EQ(made.source->step_count, 40);
+	CHECK_EQ(made.source->steps[1].end_ticks - made.source->steps[1].start_ticks, 300);
+	made_close(&made);
+}
+
+/* A summary has iterations, and the single steps of a newer time go on with its numbers. */
 TEST(numbers_go_on_after_a_summary)
 {
 	struct dw_entry_steps *summary;
