@@ -149,7 +149,7 @@ enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
 bool dwc_kinds_prepare(void);
 /* Enables the kinds of records and the calls of this level, and disables the others. */
 void dwc_kinds_switch(enum dwc_level level);
-/* Whether the tier has calls that do this. */
+/* Whether calls of this class (those that submit work, that wait for it, ...) are recorded. */
 bool dwc_kinds_has(enum dwc_call does);
 /* There are no callbacks any more: records of calls take their place. */
 void dwc_kinds_lose_callbacks(void);

@@ -106,7 +106,7 @@ void dwc_kinds_text(char *to, size_t size)
 	         kinds.buffers_before ? "" : ", buffers as CUPTI chooses");
 }
 
-/* What a report says behind "Not recorded: ". */
+/* Writes into the trace what this tier lacks. Reports print it in their line "Not recorded: ...". */
 static void kinds_say_what_is_missing(void)
 {
 	if (kinds.tier != DWC_FULL)

@@ -60,7 +60,8 @@ static bool jax_grow(void)
 
 static PyObject *jax_call(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names)
 {
-	unsigned began = dwell_begin(&jax_place(callable)->site);
+	struct jitted *place = jax_place(callable);
+	unsigned began = place->object == callable ? dwell_begin(&place->site) : DWELL_NOT_BEGUN;
 	PyObject *result = plain(callable, arguments, count, names);
 
 	dwell_end_id(began);

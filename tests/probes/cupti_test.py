@@ -277,8 +277,9 @@ def test_windows():
 
 
 LIGHT = "1 2 8 9 10 22"  # KERNEL, MEMCPY, MEMCPY2 (peers), MEMSET; DEVICE, CONTEXT, of which there are a few
-SUBMITS_OR_WAITS = "d307 r41 r131 r211 r311 r505"  # of the calls that the stand-in names
-WATCHED = "r315 r319"  # captures of graphs call back in all tiers
+# Numbers of calls as CUPTI has them; r: of the runtime, d: of the driver. Of those that the stand-in names, these submit work or wait for it:
+SUBMITS_OR_WAITS = "d307 r41 r131 r211 r311 r505"  # cuLaunchKernel, cudaMemcpyAsync, cudaStreamSynchronize, launches
+WATCHED = "r315 r319"  # begin and end of a capture of a graph: they call back in all tiers
 
 
 def test_tiers():

@@ -552,8 +552,6 @@ roofline
   intensity                  FLOP/byte              real, not narrow
   tflop_per_second           TFLOP/s                real
   tb_per_second              TB/s                   real
-  of_roof                    of the roof            real, ratio
-  bound                      bound by               text
 dataloader
   thread                     thread                 text
   role                       role                   text

@@ -38,16 +38,14 @@ $ dwell report roofline.dwell --view roofline --format json
 
 $ trace device_train && dwell report device_train.dwell --view roofline
 NVIDIA A100: arithmetic and bytes are known for 19.0% of the time of its work.
-MFU: products of matrices need 0 ns of 155 us a step at the device's peak, 0.0%.
 
-operator      shapes                        calls  device  of the device     GFLOP    bytes  FLOP/byte   TFLOP/s      TB/s  of the roof  bound by
-aten::mm                                        3   900us          56.9%                                                                 not known
-aten::linear  float32[8,16], float32[4,16]      3   300us          19.0%  3.07e-06  2.62KiB       1.14  1.02e-05  8.96e-06         0.0%  memory
-aten::norm                                      3   180us          11.4%                                                                 not known
-aten::relu                                      3   120us           7.6%                                                                 not known
+operator      shapes                        calls  device  of the device     GFLOP    bytes  FLOP/byte   TFLOP/s      TB/s
+aten::mm                                        3   900us          56.9%
+aten::linear  float32[8,16], float32[4,16]      3   300us          19.0%  3.07e-06  2.62KiB       1.14  1.02e-05  8.96e-06
+aten::norm                                      3   180us          11.4%
+aten::relu                                      3   120us           7.6%
 
-Peaks in TFLOP/s: products in float16 and bfloat16 312, in float32 156 (TF32 if the device has it), other operators 19.5; memory 1.55 TB/s (NVIDIA A100 Tensor Core GPU Datasheet, without sparsity).
-Bytes are the least: each argument is read once, each result written once. What caches hold makes more than 100% of the roof possible.
+The peaks of NVIDIA A100 are not known to dwell: no roof.
 
 $ trace flops && dwell report flops.dwell --view roofline
 2> dwell: flops.dwell has no events of devices: import a trace of a run on GPUs: dwell report FILE reads Kineto's JSON

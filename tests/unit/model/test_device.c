@@ -1,6 +1,7 @@
 /* Device work: joining events with calls and operators, and dividing a step's time, on made traces. */
 #include "made.h"
 
+#include "model/device/peaks.h"
 #include "model/device/sums.h"
 #include "model/device/times.h"
 #include "model/layers/layers.h"
@@ -670,4 +671,30 @@ TEST(calls_that_wait_for_a_device)
 	CHECK(dw_device_call_waits("hipMemcpyWithStream"));
 	CHECK(!dw_device_call_waits("cudaMemcpyAsync"));
 }
+/* ---- peaks ----------------------------------------------------------------------------------------------------- */
+
+/* The end of a driver's name decides: another model's name may have a row's within it. */
+TEST(a_device_has_its_own_peaks_or_none)
+{
+	static const struct {
+		const char *device;
+		double half; /* TFLOP/s; 0: not known */
+	} cases[] = {
+		{ "NVIDIA H100 80GB HBM3", 989.5 }, { "NVIDIA H100 PCIe", 756.5 }, { "NVIDIA H200", 989.5 }, { "NVIDIA H200 NVL", 835.5 },
+		{ "NVIDIA L4", 121 }, { "Tesla V100-SXM2-32GB", 125 }, { "AMD Instinct MI300X", 1307.4 }, { "MI300X", 1307.4 },
+		{ "NVIDIA L40", 0 }, { "NVIDIA GH200 480GB", 0 }, { "NVIDIA GB200", 0 }, { "NVIDIA GeForce RTX 4090 Laptop GPU", 0 },
+		{ "NVIDIA GeForce RTX 3090 Ti", 0 }, { "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 0 }, { "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_device_peaks *peaks = dw_device_peaks(cases[i].device);
+
+		CHECK_EQ(peaks != NULL, cases[i].half > 0);
+		if (peaks)
+			CHECK_NEAR(peaks->half / 1e12, cases[i].half, 1e-9);
+	}
+	CHECK_NEAR(dw_device_peak(dw_device_peaks("Tesla V100-SXM2-16GB"), DWELL_BFLOAT16, true), 15.7e12, 1);
+	CHECK_NEAR(dw_device_peak(dw_device_peaks("NVIDIA L4"), DWELL_BFLOAT16, true), 121e12, 1);
+}
+
 CHECK_MAIN
