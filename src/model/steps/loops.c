@@ -123,7 +123,6 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step, .count = pace->count };
 	loop->start_ns = step[0].start_ns;
 	loop->end_ns = step[pace->count - 1].end_ns;
-	loop->duration_ns = loop->end_ns - loop->start_ns;
 	if (dw_steps_time_iterations(step, pace->count, &loop->iterations))
 		return -1;
 	for (size_t i = 0; i < pace->count; i++) {

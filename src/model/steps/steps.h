@@ -84,7 +84,6 @@ struct dw_loop {
 	uint32_t thread;
 	size_t first_step, count; /* its steps in dw_steps.steps */
 	uint64_t start_ns, end_ns;
-	uint64_t duration_ns; /* from start_ns to end_ns; if steps in between are not in scope, with their time */
 	struct dw_iteration_times iterations;    /* of its steps */
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */
