@@ -77,8 +77,8 @@ struct dw_loop_row {
 
 /*
  * A loop: a thread with steps, from the begin of its first step to the end of its last one. Its
- * operators are those of its usual steps: at most 128 steps, spread over the run, none of which took
- * 1.5 times the median. Operators of data loading are left out.
+ * operators are those of at most 128 of its steady steps (roles.h), spread over the run. Operators of data loading
+ * are left out.
  */
 struct dw_loop {
 	uint32_t thread;
