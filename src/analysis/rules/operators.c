@@ -571,7 +571,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
 		.number = operators_named_percent,
-		.statement = "Work takes {share} {of}, and no wait or overhead stands out[; the largest range is "
+		.place = &(const struct dw_account_select){ .activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL } },
+		.statement = "Work takes {share} {of}[, most of it in {cells:most}], and no wait or overhead stands out[; the largest range is "
 		             "{step.named_largest:name}, {number}%{step.named_largest:where}][; the largest operator is "
 		             "{operators.largest:name}, {operators.largest}][-operators.largest: ; {samples.engine} of Python's part is in "
 		             "libraries that compute, most of it called by {samples.python:name}{samples.python:where}].",
