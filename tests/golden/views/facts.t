@@ -173,6 +173,7 @@ drift.slope                    not measured                  the median step    
 drift.change                   not measured                  the median step before                                   there are fewer than 30 steady steps
 drift.change_step              not measured                                                                           there are fewer than 30 steady steps
 drift.own                      not measured                  the change                                               there are fewer than 30 steady steps
+drift.work                     not measured                  the operators of the earlier steps                       there are fewer than 30 steady steps
 drift.gaps                     not measured                  the loop                                                 there are fewer than 30 steady steps
 drift.gaps_change              not measured                  the loop                                                 there are fewer than 30 steady steps
 drift.gaps_step                not measured                                                                           there are fewer than 30 steady steps
@@ -202,7 +203,7 @@ device.nothing                 not measured                  a step             
 device.late_long               not measured                  device.host_late                                         the trace has no events of a device
 device.pageable                not measured                  copies' time                                             the trace has no events of a device
 
-119 of 201 facts are not measured; each says why.
+120 of 202 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -394,6 +395,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["drift.change","not measured",null,"the median step before",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","difference of the medians after and before a change point, without waits for a CPU, 0 without one; note: the part or the program's own range that changes most"],
   ["drift.change_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after the change point"],
   ["drift.own","not measured",null,"the change",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the part with the most changes by beyond the pace of all other parts; 0 if all parts change alike, as with the processor's clock; also what one of the program's own ranges changes by beyond all other time, and the part of the change that goes with the number of operators"],
+  ["drift.work","not measured",null,"the operators of the earlier steps",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","how many more the later steps call, if that is half of the change"],
   ["drift.gaps","not measured",null,"the loop",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the time between steps takes beyond its length at the begin, by its trend; only from a tenth of the loop on, if the trend is at least 75% of the median and longer than that of the steps, if waits for data and ranks there take less than half of it, and if chance does not explain it"],
   ["drift.gaps_change","not measured",null,"the loop",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the time between steps takes beyond its length before a change point; only from a tenth of the loop on, if it grows there by at least 75% and by more than the steps do, and if waiting for data or other ranks is no more than half of it"],
   ["drift.gaps_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after this change point"],
@@ -424,7 +426,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["106 of 201 facts are not measured; each says why."]}
+ "notes":["107 of 202 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E
