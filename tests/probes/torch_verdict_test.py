@@ -115,6 +115,28 @@ for i in range(40): # what a closure runs before backward is no update, as in Li
         return loss
     optimizer.step(closure)
 """),
+    ("one-operator", "aten::sort", """
+values = torch.randn(300000) # only every third step sorts: most steps are short, and their operators others
+for i in range(60):
+    optimizer.zero_grad()
+    loss = net(torch.ones(4, 64)).square().mean()
+    if i % 3 == 0: values.sort()
+    loss.backward()
+    optimizer.step()
+"""),
+    ("optimizer-dominates", "those of embeddings, as Model.items", """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.items, self.out = nn.Embedding(100000, 32), nn.Linear(32, 4)
+    def forward(self, x): return self.out(self.items(x))
+model = Model()
+every = torch.optim.Adam(model.parameters(), foreach=True)
+for i in range(40):
+    every.zero_grad()
+    model(torch.randint(0, 100000, (64,))).square().mean().backward()
+    every.step()
+"""),
     ("sleeping", "sleeps for", """
 for i in range(20): # long beside the start: what waits for a CPU there counts in the whole run
     optimizer.zero_grad()
