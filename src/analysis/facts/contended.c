@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/steps/fast_step.h"
 
@@ -35,6 +37,25 @@ static double contended_iteration(struct dw_facts_work *work, bool with_gap, dou
 	return fmax(0, ns);
 }
 
+/* Whether half of the steps' time is in steps that call another number of operators than the median one: the pieces of such steps are
+ * not the same, and the fast step is of the more frequent kind. */
+static bool contended_steps_differ(const struct dw_facts_work *work)
+{
+	double *counts = malloc((work->steady_count + 1) * sizeof *counts), all = 0, other = 0, usual;
+
+	for (size_t i = 0; counts && i < work->steady_count; i++)
+		counts[i] = work->steady[i]->operator_count;
+	usual = counts ? dw_median(counts, work->steady_count) : 0;
+	for (size_t i = 0; counts && i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+		double ns = (double)(step->end_ns - step->start_ns) - dw_facts_delay(work, step);
+
+		all += ns;
+		other += (double)step->operator_count != usual ? ns : 0;
+	}
+	free(counts);
+	return other >= DW_ACCOUNT_MOST * all;
+}
 
 void dw_facts_find_fast(struct dw_facts_work *work)
 {
@@ -48,7 +69,7 @@ void dw_facts_find_fast(struct dw_facts_work *work)
 	work->failed |= !work->fast;
 	if (work->fast)
 		work->fast_ns = contended_iteration(work, false, work->fast);
-	if (work->fast_ns > 0)
+	if (work->fast_ns > 0 && !contended_steps_differ(work))
 		return;
 	free(work->fast);
 	work->fast = NULL;

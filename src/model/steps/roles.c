@@ -108,7 +108,7 @@ struct roles_thread {
 	size_t from, to; /* the source's steps of its process */
 	size_t *steps;   /* indexes of the source's steps in scope that ended */
 	size_t count;
-	double *lengths, *space;
+	double *lengths, *owns, *space; /* `owns`: of the steps alone */
 	uint8_t *roles;
 };
 
@@ -127,17 +127,20 @@ static double roles_delay(const struct dw_model *model, uint32_t thread, uint64_
 	return fmin(length_ns, usage.delay_ns * length_ns / usage.wall_ns);
 }
 
-/* The length of an iteration without the time for which the thread had no CPU. `next`: the thread's next step; NULL:
- * the iteration ends with its step. */
-static double roles_measure(const struct dw_model *model, const struct dw_source_step *step,
-                            const struct dw_source_step *next)
+/* The length of a step without the time for which the thread had no CPU. */
+static double roles_measure(const struct dw_model *model, const struct dw_source_step *step)
 {
 	double step_ns = step->end_ns > step->start_ns ? (double)(step->end_ns - step->start_ns) : 0;
-	double after_ns = next && next->start_ns > step->end_ns ? (double)(next->start_ns - step->end_ns) : 0;
 
-	return step_ns - roles_delay(model, step->thread, step->start_ticks, step->end_ticks, step_ns, step->cpu_ns) +
-	       after_ns -
-	       (after_ns > 0 ? roles_delay(model, step->thread, step->end_ticks, next->start_ticks, after_ns, 0) : 0);
+	return step_ns - roles_delay(model, step->thread, step->start_ticks, step->end_ticks, step_ns, step->cpu_ns);
+}
+
+/* The same of the time up to the thread's next step. */
+static double roles_measure_after(const struct dw_model *model, const struct dw_source_step *step, const struct dw_source_step *next)
+{
+	double after_ns = next->start_ns > step->end_ns ? (double)(next->start_ns - step->end_ns) : 0;
+
+	return after_ns - (after_ns > 0 ? roles_delay(model, step->thread, step->end_ticks, next->start_ticks, after_ns, 0) : 0);
 }
 
 /* Collects the steps of the thread and the lengths of their iterations. */
@@ -153,15 +156,14 @@ static void roles_collect(struct roles_thread *at)
 		if (next->thread != at->thread)
 			continue;
 		if (step)
-			at->lengths[at->count - 1] = roles_measure(at->model, step, next);
+			at->lengths[at->count - 1] += roles_measure_after(at->model, step, next);
 		step = NULL;
 		if (!dw_model_has_step(at->model, next) || next->open)
 			continue;
+		at->owns[at->count] = at->lengths[at->count] = roles_measure(at->model, next);
 		at->steps[at->count++] = i;
 		step = next;
 	}
-	if (step)
-		at->lengths[at->count - 1] = roles_measure(at->model, step, NULL);
 }
 
 /* Whether the first step in scope is the first one of the loop. */
@@ -181,7 +183,6 @@ static bool roles_begin_loop(const struct roles_thread *at)
 
 static void roles_classify(struct roles_thread *at, const struct dw_step_classes *classes)
 {
-	const struct dw_source_step *steps = at->model->source->steps;
 	bool first;
 
 	roles_collect(at);
@@ -193,9 +194,7 @@ static void roles_classify(struct roles_thread *at, const struct dw_step_classes
 		classes->at[at->steps[i]] = at->roles[i] & DW_ROLE_WARM_UP   ? DW_ITERATION_WARM_UP
 		                            : at->roles[i] & DW_ROLE_OUTLIER ? DW_ITERATION_SLOW
 		                                                             : DW_ITERATION_STEADY;
-	for (size_t i = 0; i < at->count; i++)
-		at->lengths[i] = roles_measure(at->model, &steps[at->steps[i]], NULL);
-	dw_steps_find_roles(at->lengths, at->count, first, at->roles, at->space);
+	dw_steps_find_roles(at->owns, at->count, first, at->roles, at->space);
 	for (size_t i = 0; i < at->count; i++)
 		classes->roles[at->steps[i]] = at->roles[i];
 }
@@ -220,7 +219,7 @@ static bool step_classes_compute(struct dw_model *model, const void *request, vo
 	struct roles_thread at = { .model = model };
 	bool *done = calloc(source->thread_count + 1, sizeof *done);
 	bool good = done && DW_NEW(&at.steps, source->step_count + 1) && DW_NEW(&at.lengths, source->step_count + 1) &&
-	            DW_NEW(&at.space, source->step_count + 1) && DW_NEW(&at.roles, source->step_count + 1);
+	            DW_NEW(&at.owns, source->step_count + 1) && DW_NEW(&at.space, source->step_count + 1) && DW_NEW(&at.roles, source->step_count + 1);
 
 	classes->at = dw_arena_alloc(&model->arena, source->step_count + 1);
 	classes->roles = dw_arena_alloc(&model->arena, source->step_count + 1);
@@ -232,7 +231,7 @@ static bool step_classes_compute(struct dw_model *model, const void *request, vo
 			roles_classify(&at, classes);
 		done[at.thread] = true;
 	}
-	DW_FREE(at.steps, at.lengths, at.space, at.roles, done);
+	DW_FREE(at.steps, at.lengths, at.owns, at.space, at.roles, done);
 	return good;
 }
 
