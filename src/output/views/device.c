@@ -143,9 +143,10 @@ static void device_head_cost(struct dwell_table *table, struct dw_model *model, 
 	table->failed |= !bursts;
 	if (!bursts || !bursts->known || bursts->low_ns <= 0 || bursts->high_ns + busy_ns > step_ns)
 		return;
-	dw_table_head(table, "Without what recording adds (%s a step, 95%% interval %s to %s) a step takes %s, and the device is busy %.1f%% of it "
-	              "(%.1f%% to %.1f%%).", dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at, dw_text_ns(bursts->high_ns, " ").at,
-	              dw_text_ns(step_ns - bursts->ns, " ").at, 100 * busy_ns / (step_ns - bursts->ns),
+	dw_table_head(table, "Without what recording adds (%s a step, 95%% interval %s to %s) a step takes %s, and the device is busy "
+	              "%.1f%% of it (%.1f%% to %.1f%%).", dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at,
+	              dw_text_ns(bursts->high_ns, " ").at, dw_text_ns(step_ns - bursts->ns, " ").at,
+	              100 * busy_ns / (step_ns - bursts->ns),
 	              100 * busy_ns / (step_ns - bursts->low_ns), 100 * busy_ns / (step_ns - bursts->high_ns));
 }
 

@@ -54,7 +54,8 @@ bool chrome_graphs_wanted(const struct chrome_graphs *graphs, const struct dw_im
 	for (size_t i = 0; i < count; i++) {
 		if (!graphs[i].launches)
 			continue;
-		if (graphs[i].captures || (graphs_folder(&files[i], path, sizeof path) && stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
+		if (graphs[i].captures ||
+		    (graphs_folder(&files[i], path, sizeof path) && stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
 			return true;
 	}
 	return false;
@@ -80,8 +81,10 @@ static void graphs_map(struct chrome *chrome, const char *folder, const char *na
 		map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	if (map != MAP_FAILED && !DW_APPEND(&graphs->files, &graphs->file_capacity, &graphs->file_count,
-	                                    (struct chrome_capture_file){ { path, map, (size_t)status.st_size }, strrchr(path, '/') + 1, false })) {
+	if (map == MAP_FAILED)
+		return;
+	if (!DW_APPEND(&graphs->files, &graphs->file_capacity, &graphs->file_count,
+	               (struct chrome_capture_file){ { path, map, (size_t)status.st_size }, strrchr(path, '/') + 1, false })) {
 		munmap(map, (size_t)status.st_size);
 		graphs->failed = true;
 	}
@@ -173,7 +176,8 @@ static void graphs_add_capture(struct chrome_graphs *graphs, int64_t begin_ns, i
 
 		if (!graphs->made[i].correlation || work == graphs->work_count ||
 		    graphs->works[work].correlation != graphs->made[i].correlation)
-			graphs->failed |= !DW_APPEND(&graphs->captured, &graphs->captured_capacity, &graphs->captured_count, graphs->made[i]);
+			graphs->failed |=
+				!DW_APPEND(&graphs->captured, &graphs->captured_capacity, &graphs->captured_count, graphs->made[i]);
 	}
 	capture.count = graphs->captured_count - capture.first;
 	if (capture.count)
@@ -273,14 +277,16 @@ static void graphs_move(const struct chrome *chrome, uint64_t tid, struct chrome
 	graphs->moved_tid = tid;
 	graphs->failed |= !graphs->moved_name;
 	event->pid = graphs->launched[0].pid;
-	event->tid = (struct chrome_id){ true, true, 0, { graphs->moved_name, graphs->moved_name ? (uint32_t)strlen(graphs->moved_name) : 0, false } };
+	event->tid = (struct chrome_id){ true, true, 0, { graphs->moved_name, 0, false } };
+	event->tid.text.length = graphs->moved_name ? (uint32_t)strlen(graphs->moved_name) : 0;
 }
 
 static void graphs_take_range(struct chrome *chrome, const struct chrome_event *event)
 {
 	struct chrome_event moved;
 
-	if (event->phase != 'X' || !event->has_start || !graphs_at_capture(chrome->graphs, event->start_ns, event->start_ns + event->length_ns))
+	if (event->phase != 'X' || !event->has_start ||
+	    !graphs_at_capture(chrome->graphs, event->start_ns, event->start_ns + event->length_ns))
 		return;
 	if (event->category > CHROME_IS_PYTHON && event->category != CHROME_IS_COMMUNICATION)
 		return;
@@ -465,12 +471,12 @@ void chrome_graphs_put(struct chrome *chrome)
 static const char *graphs_sources(struct chrome *chrome)
 {
 	const struct chrome_graphs *graphs = chrome->graphs;
-	const char *text = NULL;
+	const char *text = graphs->all_count && !graphs->all[0].file ? "this file" : "";
 
-	for (size_t i = 0; i < graphs->file_count; i++)
+	for (size_t i = 0; i < graphs->file_count && text; i++)
 		if (graphs->files[i].used)
-			text = dw_arena_printf(chrome->arena, "%s%s" FOLDER "/%s", text ? text : "", text ? ", " : "", graphs->files[i].name);
-	return text ? text : "this file";
+			text = dw_arena_printf(chrome->arena, "%s%s" FOLDER "/%s", text, *text ? ", " : "", graphs->files[i].name);
+	return text ? text : "?";
 }
 
 const char *chrome_graphs_note(struct chrome *chrome, const char *note)
@@ -485,8 +491,8 @@ const char *chrome_graphs_note(struct chrome *chrome, const char *note)
 		               dw_arena_printf(chrome->arena, "or more files of " FOLDER " are no traces of Kineto: %s", graphs->unread));
 	dw_import_note(&all, chrome->arena, graphs->joined,
 	               dw_arena_printf(chrome->arena, "launches of graphs: their work belongs to the ranges of their captures, in %s%s",
-	                               graphs_sources(chrome), graphs->unnamed
-	                                   ? ", by the number and order of calls alone, because these have no names of kernels" : ""));
+	                               graphs_sources(chrome), !graphs->unnamed ? "" : ", by the number and order of calls alone, "
+	                                                                               "because these have no names of kernels"));
 	if (!graphs->compared)
 		dw_import_note(&all, chrome->arena, graphs->launched_count, "launches of graphs: no capture is in " FOLDER
 		               ", so their work belongs to the launches");
