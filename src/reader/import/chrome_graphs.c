@@ -168,7 +168,7 @@ DW_ORDER(graphs_compare_bounds, struct chrome_bound, DW_UP(ns) DW_UP(begins))
 /* A call in a capture that has an event of its own worked outside of the capture. */
 static void graphs_add_capture(struct chrome_graphs *graphs, int64_t begin_ns, int64_t end_ns)
 {
-	struct chrome_capture capture = { begin_ns, end_ns, graphs->file, graphs->captured_count, 0, false };
+	struct chrome_capture capture = { begin_ns, end_ns, graphs->file, graphs->captured_count, 0, false, false };
 
 	for (size_t i = DW_FIRST(m, 0, graphs->made_count, graphs->made[m].start_ns >= begin_ns);
 	     i < graphs->made_count && graphs->made[i].start_ns < end_ns; i++) {
@@ -180,6 +180,8 @@ static void graphs_add_capture(struct chrome_graphs *graphs, int64_t begin_ns, i
 				!DW_APPEND(&graphs->captured, &graphs->captured_capacity, &graphs->captured_count, graphs->made[i]);
 	}
 	capture.count = graphs->captured_count - capture.first;
+	for (size_t i = capture.first; i < graphs->captured_count; i++)
+		capture.unnamed |= graphs->captured[i].kind == CHROME_WORK_KERNEL && !graphs->captured[i].name;
 	if (capture.count)
 		graphs->failed |= !DW_APPEND(&graphs->all, &graphs->all_capacity, &graphs->all_count, capture);
 }

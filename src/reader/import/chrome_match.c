@@ -14,7 +14,7 @@
 
 #define NO_WORK UINT32_MAX
 #define LONGEST_RUN 64u
-#define MOST_STEPS ((uint64_t)1 << 28) /* comparisons in all; made files could ask for many more */
+#define MOST_STEPS ((uint64_t)1 << 27) /* comparisons in all; made files could ask for many more */
 #define NO_FIT SIZE_MAX
 
 struct match {
@@ -88,17 +88,15 @@ static uint32_t match_stream(const struct match *match, const uint32_t *heads, c
 }
 
 /* Fills match->to. Returns how many captured calls have no event, or NO_FIT. */
-static size_t match_try(struct match *match, const struct chrome_captured *captured, size_t count, bool *unnamed)
+static size_t match_try(struct match *match, const struct chrome_captured *captured, const struct chrome_capture *capture)
 {
 	uint32_t heads[CHROME_MOST_GRAPH_STREAMS];
-	size_t left = 0, most;
+	size_t left = 0, count = capture->count, most;
 
-	*unnamed = false;
 	match->steps++;
-	for (size_t i = 0; i < count && count >= match->count; i++, match->steps++)
-		*unnamed |= captured[i].kind == CHROME_WORK_KERNEL && !captured[i].name;
+	captured += capture->first;
 	if (count < match->count || match->stream_count > CHROME_MOST_GRAPH_STREAMS ||
-	    (*unnamed && (count != match->count || match->stream_count != 1)))
+	    (capture->unnamed && (count != match->count || match->stream_count != 1)))
 		return NO_FIT;
 	most = count - match->count;
 	if (most >= match->count || match->steps > MOST_STEPS)
@@ -122,19 +120,17 @@ static size_t match_try(struct match *match, const struct chrome_captured *captu
 static void match_launch(struct chrome_graphs *graphs, struct match *match, size_t *next)
 {
 	size_t best = NO_FIT, best_capture = 0;
-	bool unnamed = false, best_unnamed = false;
 
 	match_streams(match);
 	for (size_t i = 0; i < graphs->all_count && best; i++) {
 		size_t at = (*next + i) % graphs->all_count, left;
 		uint32_t *swap = match->to;
 
-		left = match_try(match, graphs->captured + graphs->all[at].first, graphs->all[at].count, &unnamed);
+		left = match_try(match, graphs->captured, &graphs->all[at]);
 		if (left == NO_FIT || left >= best)
 			continue;
 		best = left;
 		best_capture = at;
-		best_unnamed = unnamed;
 		match->to = match->best;
 		match->best = swap;
 	}
@@ -143,7 +139,7 @@ static void match_launch(struct chrome_graphs *graphs, struct match *match, size
 		return;
 	}
 	graphs->joined++;
-	graphs->unnamed += best_unnamed;
+	graphs->unnamed += graphs->all[best_capture].unnamed;
 	graphs->all[best_capture].used = true;
 	for (size_t i = 0; i < match->count; i++)
 		match->works[i].node = (uint32_t)(graphs->all[best_capture].first + match->best[i]) + 1;

@@ -40,6 +40,7 @@ struct chrome_capture {
 	int64_t begin_ns, end_ns;
 	uint32_t file;       /* 0: the file itself; else of the folder, its index + 1 */
 	size_t first, count;
+	bool unnamed;        /* a call has no name of its kernel */
 	bool used;
 };
 
