@@ -521,6 +521,12 @@ static uint64_t flops_result_bytes(const struct args *args, const struct rule *r
 	return bytes;
 }
 
+/* How many arguments the operator reads. The next one, of a call with `out=`, is the result. */
+static unsigned flops_reads(const struct args *args, const struct rule *rule)
+{
+	return rule->formula == flops_each_result ? 2 : rule->formula == flops_matmul ? rule->from + 2u : args->count;
+}
+
 int64_t dw_flops_bytes(const char *name, const struct dw_entry_shapes *shapes, uint8_t *type)
 {
 	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
@@ -545,7 +551,7 @@ int64_t dw_flops_bytes(const char *name, const struct dw_entry_shapes *shapes, u
 	} else if (strncmp(name, "aten::copy_", 11) != 0 || name[11]) {
 		return -1; /* a view, or it is not known how much it writes */
 	}
-	for (unsigned i = 0; i < args.count && (i < 2 || rule->formula != flops_each_result); i++) /* a third one is the result */
+	for (unsigned i = 0; i < args.count && i < flops_reads(&args, rule); i++)
 		bytes = flops_plus(bytes, flops_tensor_bytes(&args.at[i]));
 	return bytes > INT64_MAX ? -1 : (int64_t)bytes;
 }

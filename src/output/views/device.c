@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "facts/facts.h"
 #include "model/device/times.h"
 #include "model/steps/energy.h"
 #include "model/steps/iterations.h"
@@ -134,6 +135,21 @@ static bool device_find_host(struct dw_model *model, const struct dw_device_time
 	return good;
 }
 
+/* What the steps would be without the cost of recording them, where devices are recorded in bursts and that cost is known. */
+static void device_head_cost(struct dwell_table *table, struct dw_model *model, double busy_ns, double step_ns)
+{
+	const struct dw_facts_bursts *bursts = dw_facts_bursts(model, NULL);
+
+	table->failed |= !bursts;
+	if (!bursts || !bursts->known || bursts->low_ns <= 0 || bursts->high_ns + busy_ns > step_ns)
+		return;
+	dw_table_head(table, "Without what recording adds (%s a step, 95%% interval %s to %s) a step takes %s, and the device is busy "
+	              "%.1f%% of it (%.1f%% to %.1f%%).", dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at,
+	              dw_text_ns(bursts->high_ns, " ").at, dw_text_ns(step_ns - bursts->ns, " ").at,
+	              100 * busy_ns / (step_ns - bursts->ns),
+	              100 * busy_ns / (step_ns - bursts->low_ns), 100 * busy_ns / (step_ns - bursts->high_ns));
+}
+
 /* Returns the wall time that is divided. */
 static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model, enum dw_iteration_kind kind,
                                      const struct dw_device_times *times, size_t device)
@@ -167,6 +183,8 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		dw_table_head(table, "%s: busy %.1f%% of the %s from its first event to its last; the trace "
 		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
 		              dw_text_ns((double)all_ns, " ").at);
+	if (steps && kind == DW_ITERATIONS_MARKED)
+		device_head_cost(table, model, (double)busy_ns / (double)steps, (double)all_ns / (double)steps);
 	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
 		if (part_ns[p]) {
 			bool known = *dw_device_place(model, &hosts[p], place);

@@ -134,6 +134,12 @@ static void overview_head_behind(struct dwell_table *table, const struct dw_over
 	loop_ns = facts->at[DW_FACT_LOOP_WALL].value;
 	if (share < BEHIND_SHARE)
 		return;
+	if (!overview->steps) {
+		dw_table_say(table, DW_LABEL_NOTE, "The host runs ahead: the device ends its work %s after the last that is known of the "
+		              "host.",
+		              dw_text_ns(loop_ns * share / (1 - share), " ").at);
+		return;
+	}
 	dw_table_say(table, DW_LABEL_NOTE, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
 	              dw_text_ns(loop_ns * share / (1 - share), " ").at,
 	              dw_text_ns(facts->at[DW_FACT_DEVICE_STEP].value, " ").at);

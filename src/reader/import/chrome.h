@@ -11,6 +11,7 @@
  *   chrome_device.c  converts events of devices to records
  *   chrome_write.c   writes the sorted events of each thread as records
  *   chrome_vendors.c makes such events of those of unitrace and rocprof
+ *   chrome_graphs.h  which launch of a capture each kernel of a graph is
  *   rocprof.h        makes such events of the records of rocprofv3's JSON
  *   rows.h           makes such events from the rows of a database (nsight.c, nvprof.c)
  *
@@ -47,7 +48,7 @@
 	X(ADDRESS, "Addr") X(MEMORY_BYTES, "Bytes") X(DEVICE_TYPE, "Device Type")              \
 	X(DEVICE_ID, "Device Id") X(NAME, "name") X(KIND, "kind")                               \
 	X(COLLECTIVE, "Collective name")                                                       \
-	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id")                                    \
+	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id") X(KERNEL, "kernel")                \
 	X(OP_NAME, "op_name")
 enum chrome_arg {
 #define X(name, text) CHROME_##name,
@@ -311,6 +312,7 @@ struct chrome {
 	uint32_t last_thread;     /* index of the thread of the event before */
 	uint64_t last_process_key, last_thread_key;
 	struct dw_ranges ranges;
+	struct chrome_graphs *graphs; /* of the current file; NULL: of a database */
 	/* of all files together */
 	const struct dw_import_file *files;
 	size_t file_count;
@@ -329,6 +331,7 @@ struct chrome {
 	/* members that describe the file */
 	int64_t base_ns, rank, world_size;
 	bool has_events;
+	bool other_file;          /* another file is read, which may have captures of its graphs */
 	/* PyTorch numbers its threads. Which thread has a number is found with the sequence numbers
 	 * that a forward and a backward operator share (chrome_host.c). */
 	struct chrome_vote { uint64_t sequence; uint32_t thread, number; } *votes;
@@ -459,5 +462,6 @@ void chrome_take_device(struct chrome *chrome, const struct chrome_event *event)
 /* The index of the thread with PyTorch's number; UINT32_MAX if it is unknown. */
 uint32_t chrome_forward_thread(const struct chrome *chrome, uint32_t number);
 
-/* chrome_write.c: writes all sorted events. */
+/* chrome_write.c: writes the THREAD entries, because a LINK may name a thread whose events come later; and all sorted events. */
+void chrome_write_threads(struct chrome *chrome);
 void chrome_write(struct chrome *chrome);

@@ -13,7 +13,7 @@
 
 #include "base/grow.h"
 #include "format/device.h"
-#include "import/chrome.h"
+#include "import/chrome_match.h"
 
 #define MOST_DEVICES ((size_t)4096)
 #define MOST_QUEUES ((size_t)1 << 16)
@@ -81,9 +81,7 @@ static uint32_t device_number(const struct chrome_event *event)
 
 static uint32_t device_queue_of(struct chrome *chrome, const struct chrome_event *event)
 {
-	int64_t stream = event->tid.given && !event->tid.is_text ? event->tid.number : -1;
-
-	return device_queue(chrome, device_number(event), chrome_integer(event, CHROME_STREAM, stream),
+	return device_queue(chrome, device_number(event), chrome_stream_of(event),
 	                    (uint32_t)chrome_integer(event, CHROME_CONTEXT, 0));
 }
 
@@ -279,7 +277,16 @@ void chrome_take_device(struct chrome *chrome, const struct chrome_event *event)
 			record.name = device_launch(chrome, event, record.name);
 		record.node = (uint32_t)chrome_unsigned(event, CHROME_GRAPH_NODE, 0);
 	}
+	if (record.kind == DW_DEVICE_KERNEL || record.kind == DW_DEVICE_COPY || record.kind == DW_DEVICE_SET)
+		record.external |= chrome_graphs_node(chrome, event);
 	device_put(chrome, &record);
+}
+
+void chrome_put_node(struct chrome *chrome, const struct chrome_node *node)
+{
+	device_put(chrome, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL, .queue = chrome->threads[node->thread].id,
+		.start_ticks = (uint64_t)node->begin_ns, .duration_ticks = (uint64_t)(node->made_ns - node->begin_ns),
+		.external = node->node });
 }
 
 /* ---- at the end ----------------------------------------------------------------------------------- */

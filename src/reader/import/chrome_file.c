@@ -6,12 +6,14 @@
  * event is left out, and reading continues where the next event seems to begin. If a file ends too
  * early, its events up to there are used.
  */
-#include "import/chrome.h"
+#include "import/chrome_graphs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -96,7 +98,9 @@ static bool chrome_read_one(struct chrome *chrome, struct chrome_event *event)
 			chrome_count(chrome, &chrome->repaired);
 	}
 	if (end) {
-		if ((!chrome->vendor.kind && event->phase != 'M') || chrome_translate(chrome, event))
+		if (chrome->other_file)
+			chrome_graphs_take(chrome, event);
+		else if ((!chrome->vendor.kind && event->phase != 'M') || chrome_translate(chrome, event))
 			chrome_take_event(chrome, event);
 		chrome_consume(chrome, end);
 		return true;
@@ -227,14 +231,14 @@ static bool chrome_read_member(struct chrome *chrome)
 		return chrome_read_events(chrome);
 	if (chrome_is_unread(name))
 		return chrome_leave_out(chrome, name, strcmp(name, "samples") == 0);
-	if (strcmp(name, ROCPROF_MEMBER) == 0 && chrome_take(chrome, '['))
+	if (strcmp(name, ROCPROF_MEMBER) == 0 && !chrome->other_file && chrome_take(chrome, '['))
 		return rocprof_read(chrome);
 	chrome_peek(chrome);
 	end = chrome_parse_value(chrome);
 	if (!end)
 		return false;
 	key = (struct dw_json_string){ name, (uint32_t)strlen(name), false };
-	if (*name)
+	if (*name && !chrome->other_file)
 		chrome_take_member(chrome, &key, chrome->input.at, end);
 	chrome_consume(chrome, end);
 	return true;
@@ -362,6 +366,7 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	chrome->lost +=
 		chrome->damaged.count + chrome->timeless.count + chrome->unknown_phase.count + chrome->threads_dropped.count +
 		chrome->unread.count + chrome->stacks.count + chrome->unmatched_ends;
+	notes.note = chrome_graphs_note(chrome, notes.note);
 	chrome_add_note(chrome, &chrome->lost_notes, lost.note, true);
 	chrome_add_note(chrome, &chrome->other_notes, notes.note, true);
 	chrome_add_note(chrome, &all->note, lost.note, true);
@@ -377,7 +382,10 @@ static void chrome_finish_file(struct chrome *chrome)
 		chrome->offset_ns = (uint64_t)chrome->base_ns;
 	if (chrome->first_process == chrome->process_count || !chrome->process_used)
 		chrome_add_process(chrome, 0); /* of devices alone */
+	chrome_graphs_read_ranges(chrome);
 	chrome_owners_finish(chrome);
+	chrome_write_threads(chrome);
+	chrome_graphs_put(chrome);
 	chrome_devices_finish(chrome);
 	chrome_write(chrome);
 	if ((uint64_t)chrome->first_ns + chrome->offset_ns < chrome->start_ns)
@@ -502,6 +510,39 @@ static int chrome_check(struct chrome *chrome, struct dwell_error *error)
 	return 0;
 }
 
+/* Reads another file with the same structures. False: it is no Chrome trace. */
+static bool chrome_read_other(struct chrome *chrome, const struct dw_import_file *file)
+{
+	const struct dw_import_file *own_file = chrome->file;
+	const struct dw_input input = chrome->input;
+	const struct dw_json json = chrome->json;
+	char faults[offsetof(struct chrome, failed) - offsetof(struct chrome, damaged)];
+	const bool has_events = chrome->has_events;
+	struct dwell_error error;
+	bool good = false;
+
+	memcpy(faults, &chrome->damaged, sizeof faults);
+	chrome->file = file;
+	chrome->other_file = true;
+	chrome->has_events = false;
+	if (dw_input_open(&chrome->input, file, &error) == 0) {
+		chrome->json = (struct dw_json){ .end = chrome->input.end, .last = chrome->input.last };
+		good = chrome_skip_mark(chrome, &error) == 0 && chrome_is_json(chrome);
+		if (good)
+			chrome_read_file(chrome);
+		dw_input_close(&chrome->input);
+	}
+	good &= chrome->has_events;
+	chrome->file = own_file;
+	chrome->other_file = false;
+	chrome->has_events = has_events;
+	chrome->input = input;
+	chrome->json = json;
+	/* What is wrong with that file is no fault of this one. */
+	memcpy(&chrome->damaged, faults, sizeof faults);
+	return good;
+}
+
 /* Reads one of the files. `*taken` is false if it is no Chrome trace. */
 static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, bool *taken,
                       struct dw_import_result *result, struct dwell_error *error)
@@ -573,9 +614,9 @@ static void chrome_destroy(struct chrome *chrome)
 	free(chrome);
 }
 
-int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error)
+/* Imports the files. `graphs`: of each file. `again`: they were imported before, which found graphs. */
+static int chrome_import(const struct dw_import_file *files, size_t count, int image_fd, struct chrome_graphs *graphs, bool again,
+                         struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error)
 {
 	struct chrome *chrome = chrome_create(files, count, image_fd, arena);
 	bool taken = true;
@@ -585,6 +626,13 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", files->path);
 	for (size_t i = 0; i < count && code == 0 && taken; i++) {
 		chrome_end_file(chrome);
+		chrome->graphs = &graphs[i];
+		if (again)
+			chrome_graphs_collect(chrome, &files[i], chrome_read_other);
+		if (graphs[i].failed) {
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s", files[i].path);
+			break;
+		}
 		code = chrome_run(chrome, &files[i], &taken, result, error);
 		if (code == 0 && !taken && count > 1)
 			code = dw_error_set(error, DWELL_E_NOT_TRACE, "%s is no Chrome trace: only these can be "
@@ -594,6 +642,30 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 		code = chrome_finish(chrome, chrome->writer ? chrome->writer : "Chrome trace", result, error);
 	result->in_file = result->image && image_fd >= 0;
 	chrome_destroy(chrome);
+	return code;
+}
+
+int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error)
+{
+	struct chrome_graphs *graphs = calloc(count, sizeof *graphs);
+	int code;
+
+	if (!graphs)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", files->path);
+	code = chrome_import(files, count, image_fd, graphs, false, arena, result, error);
+	if (code == 0 && result->image && chrome_graphs_wanted(graphs, files, count)) {
+		munmap(result->image, result->image_bytes);
+		*result = (struct dw_import_result){ .image = NULL };
+		if (image_fd >= 0 && ftruncate(image_fd, 0) != 0)
+			code = dw_error_set(error, DWELL_E_IO, "cannot write the trace of %s: %s", files->path, strerror(errno));
+		else
+			code = chrome_import(files, count, image_fd, graphs, true, arena, result, error);
+	}
+	for (size_t i = 0; i < count; i++)
+		chrome_graphs_reset(&graphs[i]);
+	free(graphs);
 	return code;
 }
 

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/chrome.h"
+#include "base/grow.h"
+#include "import/chrome_match.h"
 
 #define STEP_NAME "ProfilerStep#"
 
@@ -39,6 +40,12 @@ static void host_add(struct chrome *chrome, const struct chrome_event *event,
 	item->thread = chrome_thread_of(chrome, event);
 	if (item->thread == UINT32_MAX)
 		return;
+	if (chrome->graphs && chrome->graphs->places) {
+		item->start_ns = event->start_ns;
+		item->kind = item->kind == CHROME_STEP ? CHROME_RANGE : item->kind;
+		chrome->failed |= !DW_APPEND(&chrome->graphs->ranges, &chrome->graphs->range_capacity, &chrome->graphs->range_count, *item);
+		return;
+	}
 	item->start_ns = (int64_t)chrome_start_ns(chrome, event);
 	if (item->kind == CHROME_CALL)
 		chrome->processes[chrome->threads[item->thread].process].calls++;
@@ -262,6 +269,8 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 		item.value = chrome_unsigned(event, CHROME_CORRELATION, 0);
 		item.op = host_op(chrome, DWELL_CATEGORY_RUNTIME, &event->name);
 		chrome->devices.hip |= host_begins(&event->name, "hip");
+		if (chrome->graphs)
+			chrome_graphs_count(chrome, event);
 		break;
 	case CHROME_IS_NODE: host_put_node(chrome, event, &item); break;
 	case CHROME_IS_SESSION: host_put_session(chrome, event, &item); break;
@@ -275,6 +284,11 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 			item.more = chrome_json_of(chrome, &event->args);
 	}
 	host_add(chrome, event, &item);
+}
+
+void chrome_take_range(struct chrome *chrome, const struct chrome_event *event)
+{
+	host_put_range(chrome, event);
 }
 
 /* ---- events that are no ranges ------------------------------------------------------------------ */

@@ -117,8 +117,7 @@ static void write_end_thread(struct chrome *chrome, struct write_thread *to)
 	dw_encode_close(&to->stream);
 }
 
-/* Writes the THREAD entries: a LINK may name a thread whose events come later. */
-static void write_threads(struct chrome *chrome)
+void chrome_write_threads(struct chrome *chrome)
 {
 	for (size_t i = 0; i < chrome->thread_count; i++) {
 		struct chrome_thread *thread = &chrome->threads[i];
@@ -139,7 +138,6 @@ void chrome_write(struct chrome *chrome)
 	struct write_thread to = { .index = UINT32_MAX };
 	const struct dw_sort_event *event;
 
-	write_threads(chrome);
 	dw_sort_finish(&chrome->sort);
 	while (!chrome->failed && (event = dw_sort_next(&chrome->sort))) {
 		if (event->thread != to.index) {

@@ -97,3 +97,17 @@ NVIDIA H100 0: busy 1.5% of the run, 542 ms.
 $ trace energy && dwell report energy.dwell --view device | head -2
 NVIDIA H100 80GB HBM3 0: busy 90.9% of 22 steps, 2.00 s a step on the wall clock.
 Energy: 880 J a step, +-156 (95%), 440 W: of the whole device, over 4 windows of 10 s or more.
+
+# Devices were recorded in bursts, which makes a recorded step longer.
+$ trace device_bursts && dwell report device_bursts.dwell --view device | head -3
+NOTE   The work of devices was recorded in 28.7% of the time, in bursts chosen at random so that recording costs little (--cost full: all the time); its figures are of these.
+NVIDIA H100 0: busy 24.8% of 17 steps, 12.1 ms a step on the wall clock.
+Without what recording adds (2.10 ms a step, 95% interval 2.01 ms to 2.19 ms) a step takes 9.99 ms, and the device is busy 30.0% of it (29.8% to 30.3%).
+
+# What the device did is of the time until it ended, also where the host's events end long before.
+$ trace device_late && dwell report device_late.dwell | grep -A1 -E "runs ahead|ALSO"
+NOTE   The host runs ahead: the device ends its work 9.92 ms after the last that
+       is known of the host.
+--
+ALSO   NVIDIA H100 0: busy for 10.0 ms, 99.7% of the run; 2 kernels take 10.0
+       ms.

@@ -86,6 +86,9 @@ TEST(bytes_are_the_arguments_and_the_result)
 {
 	CHECK_EQ(elements_moved("aten::mm", "3x5 5x7"), 15 + 35 + 21);
 	CHECK_EQ(elements_moved("aten::addmm", "7 3x5 5x7"), 7 + 15 + 35 + 21);
+	CHECK_EQ(elements_moved("aten::mm", "3x5 5x7 3x7"), 15 + 35 + 21); /* with out= */
+	CHECK_EQ(elements_moved("aten::bmm", "2x3x5 2x5x7 2x3x7"), 2 * (15 + 35 + 21));
+	CHECK_EQ(elements_moved("aten::addmm", "7 3x5 5x7 . . 3x7"), 7 + 15 + 35 + 21);
 	CHECK_EQ(elements_moved("aten::linear", "2x3x5 7x5 7"), 30 + 35 + 7 + 42);
 	CHECK_EQ(elements_moved("aten::conv2d", "1x3x224x224 64x3x7x7 - [2,2] [3,3] [1,1] [1]"), 150528 + 9408 + 64 * 112 * 112);
 	CHECK_EQ(elements_moved("aten::_scaled_dot_product_flash_attention", "2x4x8x16 2x4x9x16 2x4x9x32"), 1024 + 1152 + 2304 + 2048);
