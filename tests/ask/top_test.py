@@ -246,6 +246,19 @@ class Terminal(Folder):
             os.killpg(program.pid, signal.SIGKILL)
             program.wait()
 
+    def test_before_the_first_record(self):
+        trace = os.path.join(self.folder, "quiet.dwell")
+        runner = subprocess.Popen([dwell, "run", "-o", trace, "--", "sleep", "30"], stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: os.path.exists(trace) and os.path.getsize(trace), "the trace")
+            wait_until(lambda: "recorded nothing yet" in subprocess.run([dwell, "top", "--once", trace], capture_output=True, text=True).stdout, "the program")
+            text = run(dwell, "top", "--once", trace).stdout
+            self.assertIn("running for", text)
+            self.assertNotIn("--sample", text)
+        finally:
+            runner.terminate()
+            runner.wait()
+
     def test_it_follows_the_program(self):
         program = self.program()
         self.start(program.trace, "--every", "200ms")

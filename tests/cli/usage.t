@@ -295,6 +295,11 @@ $ dwell run --layers , true
 2> dwell: --layers: the list of layers ',' names none
 [2]
 
+# Help fits into a terminal.
+$ dwell --dump-verbs | awk -F '\t' '$1 == "verb" { print $2 }' > verbs; for verb in "" $(cat verbs); do terminal 80 dwell $verb --help; done | awk 'length > 80'
+
+$ for verb in "" $(cat verbs); do terminal 70 dwell $verb --help; done | awk 'length > 70 && !/^  dwell /'
+
 # Help as a verb, and verbs of other profilers that are names of programs.
 $ dwell --help > help.txt && dwell help | cmp - help.txt
 

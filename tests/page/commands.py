@@ -32,8 +32,8 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tools/release/release_check": ["make check", "make deb", "tools/measure/fuzz", "tools/measure/gallery"],
     "tools/check": ["make check-core", "meson test -C build --suite unit --suite golden --suite cli"],
     "tests/probes/torch_native_test.py": [
-        "g++ -std=c++17 regression.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -Wl,-rpath,$T/lib -ltorch -ltorch_cpu -lc10 -o regression",
-        "dwell ./regression"],
+        "g++ -std=c++20 program.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -Wl,-rpath,$T/lib -ltorch -ltorch_cpu -lc10 -o program",
+        "dwell ./program"],
     "tests/serve/serve_test.py": ["dwell run --serve 9001 ./train", "dwell capture localhost:9001 --duration 2s -o logs"],
     "tests/ask/capture_test.py": ["dwell capture /shared/job --steps 5", "dwell capture --stacks /shared/job"],
     "tests/ranks/gloo_test.py": ["dwell run -o job.dwell -- torchrun --nproc-per-node 4 train.py",

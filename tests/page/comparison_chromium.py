@@ -12,6 +12,7 @@ file. Without Chromium only the files are checked. The last line is "N passed, N
 import argparse
 import json
 import os
+import re
 import pty
 import subprocess
 import sys
@@ -165,9 +166,8 @@ def use_bars(browser, page):
         check(f"{width} pixels: and end where the whole does", whole["whole"] and abs(whole["from"]) < 2 and abs(whole["to"] - parts[-1]["to"]) < 2.5, whole, parts[-1])
         check(f"{width} pixels: within the scale", all(bar["inside"] for bar in bars))
     browser.size(1280, 900)
-    check("the first sentence has the interval", "95% interval" in browser.js("document.querySelector('h1').textContent"))
     said = browser.js("document.querySelector('.figures').textContent")
-    check("and the figures what can be detected", "smallest detectable change" in said and "3 before, 3 after" in said, said)
+    check("the figures have the interval and what can be detected", "95% interval" in said and "smallest detectable change" in said and "3 before, 3 after" in said, said)
     check("the head of the page names both sides", "before0.dwell and 2 more → after0.dwell and 2 more" in browser.js("document.querySelector('.what').textContent"))
 
 
@@ -236,12 +236,20 @@ def use_hostile(browser, page):
     check("hostile: marks of direction are text", browser.js(r"/\\u202e/.test(document.body.innerText) && !/[\u202a-\u202e\u2066-\u2069]/.test(document.getElementById('page').textContent)"))
 
 
+def title_of(head):
+    """The sentence of a verdict without what the figures below it have."""
+    return re.sub(r"^([^,(]+)[,:] [^,(:]+ before, [^,(]+ after( \(.*\))?\.$", r"\1.", head)
+
+
 def see(browser, files, pages, folder):
     for name in ("slower", "refused", "accepted", "alike", "little", "two runs", "hostile"):
-        report.see(browser, name, files[name], None if name in ("refused", "hostile") else pages[name].heads()[0])
-        said, change = browser.js("document.querySelector('.figures').textContent"), pages[name].rows("verdict")[0]["change"]
-        text = f"{100 * change:+.1f}%" if abs(change) >= 0.0005 else "0.0%"
-        check(f"{name}: the change with its sign, unless it is not comparable", (f"change{text}" in said) == (name != "refused"), text, said)
+        report.see(browser, name, files[name], None if name in ("refused", "hostile") else title_of(pages[name].heads()[0]))
+        title, said = (browser.js(f"document.querySelector('{what}').textContent") for what in ("h1", ".figures"))
+        change = pages[name].rows("verdict")[0]["change"]
+        text = f"{100 * change:+.{2 if abs(change) < 0.0995 else 1}f}%"
+        check(f"{name}: the change with its sign, unless it is not comparable", (text in title) == (name != "refused"), text, title)
+        twice = [word for word in re.findall(r"[\d.]+ [mun]?s\b", said) if word in title]
+        check(f"{name}: the title repeats no figure below it", not twice, title, said)
     browser.open(files["refused"], 1280, 900)
     said = browser.js("document.querySelector('.trust').textContent")
     check("refused: the first screen says what differs", "Versions of PyTorch and Linux differ" in said and report.MARKUP in said, said)

@@ -111,7 +111,7 @@ def first_sentence(dwell, trace):
 
 
 def see(browser, name, page, verdict):
-    for width, dark in ((1280, False), (800, False), (390, True)):
+    for width, dark in ((1280, False), (800, False), (360, True)):
         browser.open(page, width, 900, dark)
         browser.js("dispatchEvent(new Event('beforeprint'))")
         browser.settle()
@@ -123,6 +123,7 @@ def see(browser, name, page, verdict):
                          " return e.clientWidth && at.width && at.top < box.bottom - 2 && (at.right > box.right || word.scrollWidth > word.clientWidth) }).map((e) => e.textContent)")
         check(f"{name}: no label is cut within a number, {width} pixels", not cut, cut)
         see_tables(browser, name, width)
+        see_lines(browser, name, width)
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     check(f"{name}: there within a second", ready < 1000, ready)
     check(f"{name}: no errors", not browser.errors(), str(browser.errors())[:500])
@@ -145,6 +146,23 @@ def see_tables(browser, name, width):
     ids = browser.js("""[...document.querySelectorAll('table')].flatMap((table) => [...table.tHead.rows[0].cells].flatMap((head, i) =>
       /^(pid|tid|step)$/.test(head.textContent) ? [...table.tBodies[0].rows].map((row) => row.cells[i].textContent).filter((text) => text.includes(',')) : []))""")
     check(f"{name}: numbers of processes, threads and steps have no comma", not ids, ids[:5])
+
+
+def see_lines(browser, name, width):
+    """No number of a legend and no word of a table is broken into lines, and no sum's row is empty."""
+    legend = browser.js("[...document.querySelectorAll('.legend b, .legend li > span')].filter((e) => e.getClientRects().length > 1).map((e) => e.textContent)")
+    check(f"{name}: no number of a legend is broken, {width} pixels", not legend, legend[:5])
+    broken = browser.js("""[...document.querySelectorAll('th bdi, td.text bdi')].flatMap((cell) => { const words = [];
+      for (const node of cell.childNodes) for (const match of node.nodeType === 3 ? node.data.matchAll(/(?<![A-Za-z0-9\\\\])[A-Za-z0-9]{2,12}(?![A-Za-z0-9])/g) : []) {
+        const at = document.createRange();
+        at.setStart(node, match.index);
+        at.setEnd(node, match.index + match[0].length);
+        if (new Set([...at.getClientRects()].map((box) => Math.round(box.top))).size > 1) words.push(`${match[0]} in ${cell.textContent}`);
+      }
+      return words })""")
+    check(f"{name}: no word of a table is broken, {width} pixels", not broken, broken[:5])
+    empty = browser.js("[...document.querySelectorAll('tfoot tr')].filter((row) => row.cells.length > 1 && ![...row.cells].slice(1).some((cell) => cell.textContent)).map((row) => row.closest('.panel')?.id)")
+    check(f"{name}: no row of sums is empty, {width} pixels", not empty, empty)
 
 
 def see_columns(browser, page):
@@ -176,6 +194,11 @@ def see_first(browser, pages):
         said = browser.js("/Slowest: step (\\d+)/.exec(document.querySelector('#all-steps')?.parentNode.textContent)?.[1]")
         first = browser.js("document.querySelector('.slowest button')?.textContent.split(' ')[0]")
         check(f"{name}: the slowest step is one", name == "ranks" or said is None or said == first, said, first)
+        browser.js("document.querySelector('.slowest button')?.click()")
+        took = browser.js("/took ([\\d.]+ \\w+)/.exec(document.querySelector('.steps .details')?.textContent)?.[1]")
+        button = browser.js("document.querySelector('.slowest button span')?.textContent.trim()")
+        table = browser.js("(() => { const bar = document.querySelector('#steps td.bar'); return bar?.textContent })()")
+        check(f"{name}: it took one time, by button, text and table", took == button and (name == "ranks" or button == table), took, button, table)
     check("ranks: a mean is called so", browser.js("document.querySelector('#parts').textContent").endswith(", mean of 3 processes, by part"), browser.js("document.querySelector('#parts').textContent"))
     check("ranks: the evidence is the panel of ranks", browser.js("document.querySelector('.try a').hash") == "#ranks")
     browser.open(pages["twins"], 1400, 900)
@@ -273,7 +296,7 @@ def see_colours(browser, page):
     browser.open(page, 1280, 900)
     browser.js("dispatchEvent(new Event('beforeprint'));document.querySelector('#timeline').scrollIntoView()")
     browser.wait("document.querySelector('.tl-legend li')")
-    of = browser.js("""(() => { const box = (list) => Object.fromEntries([...document.querySelectorAll(list)].map((e) => [(e.querySelector('bdi') ?? e).textContent, getComputedStyle(e.querySelector('i')).backgroundColor]));
+    of = browser.js("""(() => { const box = (list) => Object.fromEntries([...document.querySelectorAll(list)].flatMap((e) => (e.querySelector('b') ? e.querySelector('bdi') : e).textContent.split(', ').map((word) => [word, getComputedStyle(e.querySelector('i')).backgroundColor])));
       return [box('section[aria-labelledby=parts] .legend li'), box('#tree .legend li'), box('.tl-legend li')] })()""")
     words = {"data", "forward", "backward", "optimizer"}
     check("a part has the same colour in bar, flame graph and timeline", all(words <= set(one) for one in of) and all(len({one[word] for one in of}) == 1 for word in words), of)

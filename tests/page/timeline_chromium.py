@@ -123,7 +123,7 @@ def see_opening(page):
     seen = page.js("[dwellTimeline.view.begin, dwellTimeline.view.end]")
     check("it opens at the slowest step", seen == [9.6e6, 20.4e6] and "step 0, the slowest" in page.details(), seen, page.details())
     legend = page.js("[...document.querySelectorAll('.tl-legend li')].map(e => e.textContent + ' ' + getComputedStyle(e.firstChild).backgroundColor)")
-    check("a legend has the colours of what is in the trace", [text.split(" rgb")[0] for text in legend] == ["step", "zone", "forward", "operator", "phase"] and
+    check("a legend has the colours of what is in the trace", [text.split(" rgb")[0] for text in legend] == ["step", "zone, forward", "operator", "phase"] and
           len({text.split(" rgb")[1] for text in legend}) == 4, legend)
     page.js("dwellTimeline.canvas.focus()")
     page.key("Escape")

@@ -1,5 +1,5 @@
 /** The page of a comparison (dwell diff --format html): the verdict, where the difference is, what was compared, tables, flame graph. */
-import { h, choice, name } from "./dom.js";
+import { h, choice, name, words } from "./dom.js";
 import { cell, count, percent, sign, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf } from "./flame.js";
@@ -32,13 +32,17 @@ function signedTable(table, label) {
 
 /* ---- the first screen ---- */
 
-function figures(row, unit) {
+/** The sentence of a verdict without what the figures below it have: the times, the interval and the runs. */
+const shortTitle = (title) => title.replace(/^([^,(]+)[,:] [^,(:]+ before, [^,(]+ after( \(.*\))?\.$/, "$1.");
+
+function figures(row, unit, title) {
   const list = [], add = (label, value) => list.push(h("div", {}, h("dt", {}, label), h("dd", {}, value)));
   const by = { "fast steps": "fast_", "processor time": "cpu_" }[row.by] || "", change = row[`${by}change`], low = by ? row[`${by}low`] : row.change_low, high = by ? row[`${by}high`] : row.change_high;
   add(by === "fast_" ? "fast step before" : by ? "processor time before" : `per ${unit} before`, time(row[`${by}before_ns`]));
   add("after", time(row[`${by}after_ns`]));
   if (!isRefused(row)) {
-    add("change", known(change) ? signed(change, percent) : "not known");
+    if (!known(change)) add("change", "not known");
+    else if (!title.includes("%")) add("change", signed(change, percent));
     add("95% interval", known(low) ? `${signed(low, percent)} to ${signed(high, percent)}` : "one run a side has none");
     if (!by && known(row.detectable)) add("smallest detectable change", percent(row.detectable));
   }
@@ -92,7 +96,7 @@ function comparable(report) {
 
 function firstScreen(report) {
   const table = report.table("verdict"), [row] = rowsOf(table), [title, ...more] = table.heads;
-  return [h("section", { class: "verdict", id: "summary" }, h("h1", {}, name(title)), more.map((text) => h("p", {}, name(text))), figures(row, unitOf(report))),
+  return [h("section", { class: "verdict", id: "summary" }, h("h1", {}, words(shortTitle(title))), more.map((text) => h("p", {}, words(text))), figures(row, unitOf(report), title)),
     isRefused(row) ? [comparable(report), waterfall(report)] : [waterfall(report), comparable(report)]];
 }
 

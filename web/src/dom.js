@@ -16,11 +16,16 @@ export const svg = (name, attributes, ...children) => fill(document.createElemen
 
 /** A name of the trace, isolated from the direction of the text around it. */
 export const name = (text) => h("bdi", {}, String(text));
+/** The same of a sentence. */
+export const words = (text) => h("bdi", {}, unbroken(text));
 
-/** The same nodes, in which long names may be broken after `_`, `.`, `/` and `::`. */
+/** Text in which a number stays with its unit. */
+export const unbroken = (text) => String(text).split(/(\d[\d.,]* (?:[mun]?s|[KMGT]?i?B)\b)/).map((part, i) => (i % 2 ? h("span", { class: "quantity" }, part) : part));
+
+/** The same nodes, in which long names may be broken after `_`, `.`, `/`, `#` and `::`, and where a word in them begins. */
 export function breakable(nodes) {
-  for (const node of nodes.filter((item) => item.nodeName === "BDI"))
-    node.replaceChildren(...node.textContent.split(/(?<=[A-Za-z][_:./]+)(?=[A-Za-z])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
+  for (const node of nodes.filter((item) => item.nodeName === "BDI").flatMap((item) => [...item.childNodes]).filter((item) => item.nodeType === Node.TEXT_NODE))
+    node.replaceWith(...node.data.split(/(?<=[A-Za-z][_:./]+)(?=[A-Za-z])|(?<=[\w)]#|\w[[(])(?=\w)|(?<=[a-z])(?=[A-Z][a-z])|(?<=[\w])(?=\+0x)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
   return nodes;
 }
 

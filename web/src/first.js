@@ -1,5 +1,5 @@
 /** The first screen: verdict, what to try, the parts of a step, all steps, what the figures rest on. */
-import { breakable, h, name } from "./dom.js";
+import { breakable, h, name, unbroken, words } from "./dom.js";
 import { time, bytes, percent, share, count } from "./format.js";
 import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
@@ -12,12 +12,12 @@ export function sentence(text, report) {
   const parts = [];
   let rest = text, match;
   while ((match = /\s*\((?:[^()]*, )?dwell report --view ([a-z]+)[^)]*\)/.exec(rest))) {
-    parts.push(name(rest.slice(0, match.index)));
+    parts.push(words(rest.slice(0, match.index)));
     const panel = PANEL_OF[match[1]] ?? match[1];
     if (report.has(panel)) parts.push(" (see ", h("a", { href: `#${panel}` }, panel), ")");
     rest = rest.slice(match.index + match[0].length);
   }
-  return [...parts, rest ? name(rest) : ""];
+  return [...parts, rest ? words(rest) : ""];
 }
 
 const CONTENTION = 0.05;
@@ -124,7 +124,7 @@ function partsSection(table, id, titleOf, look, hueOf, report) {
   const all = (table.totals && rowsOf({ ...table, rows: [table.totals] })[0][value]) || parts.reduce((sum, part) => sum + part.ns, 0);
   if (!value || !all) return null;
   const title = titleOf(time(all));
-  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), h("p", { class: "look" }, look), partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, unbroken(title)), h("p", { class: "look" }, look), partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
 }
 
 function parts(report, hueOf) {

@@ -4,7 +4,7 @@ import { bytes, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf, inverted } from "./flame.js";
 import { colour, rangeWord, CATEGORY_NAMES } from "./theme.js";
-import { hueOf } from "./timeline/hues.js";
+import { byHue, hueOf } from "./timeline/hues.js";
 import { meaning, wordList } from "./words.js";
 import { memoryChart } from "./memory.js";
 import { ranksPanel, isRanked } from "./ranks.js";
@@ -37,9 +37,10 @@ function listed(all, report, title, several) {
 
 /** The tables of a view that differ in how rows are grouped. */
 function grouped(report, title, view) {
-  const list = report.tables(view).filter((table) => table.rows.length);
+  const all = report.tables(view).filter((table) => table.rows.length), list = all.filter((table) => !table.part);
   if (!list.length) return null;
-  const box = h("div"), show = (i) => box.replaceChildren(headed(list[i], report, `${title} ${list[i].title || ""}`.trim()));
+  const further = (table) => all.filter((other) => other.part && other.title === table.title).map((other) => headed(other, report, `${title} ${other.part}`));
+  const box = h("div"), show = (i) => box.replaceChildren(headed(list[i], report, `${title} ${list[i].title || ""}`.trim()), ...further(list[i]));
   show(0);
   return [list.length > 1 ? choice(`Group ${title}`, list.map((table) => table.title || "by name"), show) : null, box];
 }
@@ -73,8 +74,8 @@ function layers(report) {
 const FLAMES = { ranges: "ranges", samples: "CPU time, by samples", waits: "waits, by samples" };
 
 /** What has which colour, of the words that occur, each with its meaning. */
-const colourLegend = (words, label) => h("ul", { class: "legend", "aria-label": label }, words.map((word) =>
-  h("li", { title: meaning(word) }, h("i", { style: `background:${colour(hueOf(word))}` }), word)));
+const colourLegend = (words, label) => h("ul", { class: "legend", "aria-label": label }, byHue(words).map(([hue, of]) =>
+  h("li", {}, h("i", { style: `background:${colour(hue)}` }), of.map((word, i) => [i ? ", " : "", h("bdi", { title: meaning(word) }, word)]))));
 
 function treeOfPaths({ nodes, names, threads }, words) {
   const list = [];

@@ -38,7 +38,8 @@ export function readSteps(data) {
   return { ...data, steps };
 }
 
-/** A step lasts until the next one begins: what lies between is a part of it. Of merged steps that is not known. */
+/** A bar reaches to the next step, so that a rank that waits between its steps is seen; `own` is what the step took, as in all other places. Of merged
+ * steps the time between them is not known. */
 function addGaps(data, steps) {
   const gapOf = new Map();
   for (let lane = 0; data.of === 1 && lane < data.lanes.length; lane++) {
@@ -93,21 +94,22 @@ function stackPaths(steps, parts, x, y, width) {
 }
 
 function details(steps, step, hueOf, report) {
-  const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).sort((a, b) => b.ns - a.ns);
-  const ratio = steps.p50_ns ? step.length / steps.p50_ns : 0, gap = step.length - step.own;
+  const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).filter((part) => part.name !== BETWEEN).sort((a, b) => b.ns - a.ns);
+  const ratio = steps.own_p50_ns ? step.own / steps.own_p50_ns : 0, gap = step.length - step.own;
   const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
-    ` took ${time(step.length)}`, ratio ? `, ${ratio.toFixed(2)} times the median` : "", gap > step.length / 20 ? `, of it ${time(gap)} between its end and the next step` : "", ". "];
+    ` took ${time(step.own)}`, ratio ? `, ${ratio.toFixed(2)} times the median of ${time(steps.own_p50_ns)}` : "", gap > step.length / 20 ? `; the next one began ${time(gap)} later` : "", ". "];
   if (step.state === 1) words.push("Part of it was not recorded.");
   else if (step.state === 2) words.push("It did not end.");
   else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
-  else if (ratio > USUAL && step.own > USUAL * steps.p50_ns) words.push("No single name explains the difference.");
+  else if (ratio > USUAL) words.push("No single name explains the difference.");
   const inTimeline = report.has("timeline") && step.length > 0
     ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;
   return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);
 }
 
 export function stepsChart(steps, hueOf, report, median) {
-  steps.p50_ns = median || steps.p50_ns;
+  steps.own_p50_ns = steps.p50_ns;
+  steps.p50_ns = median || steps.p50_ns; // from a step's begin to the next one's, as high as the bars are
   const lane = { index: 0 }, lanes = laneOrder(steps);
   const root = h("div", { class: "steps" }), plot = h("div", { class: "plot" }), panel = h("div", { class: "details", "aria-live": "polite" });
   const slowest = h("p", { class: "slowest" });
@@ -117,7 +119,7 @@ export function stepsChart(steps, hueOf, report, median) {
     at = Math.max(0, Math.min(list.length - 1, index));
     const step = list[at];
     plot.setAttribute("aria-valuenow", at);
-    plot.setAttribute("aria-valuetext", `Step ${step.number}: ${time(step.length)}${step.why ? `, ${time(step.extra)} longer in ${step.why}` : ""}`);
+    plot.setAttribute("aria-valuetext", `Step ${step.number}: ${time(step.own)}${step.why ? `, ${time(step.extra)} longer in ${step.why}` : ""}`);
     mark();
     panel.replaceChildren(...details(steps, step, hueOf, report));
     if (focus) plot.focus();

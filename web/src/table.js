@@ -1,5 +1,5 @@
 /** Tables: sort, filter, more rows. A table of a tree keeps its order and its indentation. */
-import { h, name } from "./dom.js";
+import { breakable, h, name } from "./dom.js";
 import { cell, sign } from "./format.js";
 import { meaning } from "./words.js";
 
@@ -26,8 +26,11 @@ function columnsOf(table) {
   return [...columns.filter((item) => item.isKey), ...columns.filter((item) => !item.isKey)];
 }
 
-/** The order in which columns are left out where all are too wide: those that a narrow terminal leaves out, then the others, from the right. */
-const leftOutFirst = (columns) => columns.filter((item) => !item.isKey).reverse().sort((a, b) => (b.column.wide ?? 0) - (a.column.wide ?? 0));
+/** The order in which columns are left out where all are too wide: those that a narrow terminal leaves out, then the others, at last key columns, from the right. */
+function leftOutFirst(columns) {
+  const fromRight = columns.slice(1).reverse(), others = fromRight.filter((item) => !item.isKey).sort((a, b) => (b.column.wide ?? 0) - (a.column.wide ?? 0));
+  return [...others, ...fromRight.filter((item) => item.isKey && !item.column.bar)];
+}
 
 const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
 
@@ -69,7 +72,7 @@ function bodyRow(table, columns, row, most) {
     const depth = i === 0 && row >= 0 && table.depths ? table.depths[row] : 0;
     if (depth) attributes.style = `padding-left:${(0.5 + Math.min(depth, 24) * 1.1).toFixed(1)}em`;
     const words = i === 0 || typeof value === "string" ? name(text) : text;
-    if (typeof words !== "string") words.style.setProperty("--letters", Math.min(60, text.length));
+    if (typeof words !== "string") breakable([words])[0].style.setProperty("--letters", Math.min(60, text.length));
     return i === 0 ? h("th", { scope: "row", ...attributes }, words) : h("td", attributes, words);
   });
 }
@@ -92,7 +95,8 @@ function fit(box, head, columns, state, draw) {
   draw();
   for (let over; (over = box.scrollWidth - width) > 0 && order.length > state.leftOut.size; draw()) {
     const shown = columns.filter((item) => !state.leftOut.has(item)), widths = new Map([...head.rows[0].cells].map((cell, i) => [shown[i], cell.offsetWidth]));
-    for (const item of order)
+    const others = order.filter((item) => !item.isKey && !state.leftOut.has(item));
+    for (const item of others.length ? others : order)
       if (over > 0 && !state.leftOut.has(item)) {
         state.leftOut.add(item);
         over -= widths.get(item);
@@ -123,7 +127,8 @@ export function tableOf(table, label) {
     if (rows.length <= state.shown + FEW_MORE) state.shown = Infinity;
     head.replaceChildren(h("tr", {}, columns.map(({ column, at }) => headCell(column, state, sort, Boolean(most[at])))));
     body.replaceChildren(...rows.slice(0, state.shown).map((row) => h("tr", {}, bodyRow(table, columns, row, most))));
-    foot.replaceChildren(...(totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
+    const hasSum = totals && columns.some(({ at }, i) => i && table.totals[at] !== null);
+    foot.replaceChildren(...(hasSum && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
     head.parentNode?.classList.toggle("barred", most.some(Boolean) && columns.length <= MOST_WIDE);
     status.textContent = state.text ? `${rows.length} of ${table.rows.length} rows` : "";
     under.replaceChildren();

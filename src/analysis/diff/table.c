@@ -68,7 +68,7 @@ enum {
 #define TABLE_ROWS(label, hides_interval) \
 	[ROW_NAME] = DW_COLUMN("name", label, NONE, TEXT), \
 	[ROW_BEFORE] = DW_COLUMN("before_ns", "before", NS, REAL, .one_unit = true), \
-	[ROW_AFTER] = DW_COLUMN("after_ns", "after", NS, REAL, .one_unit = true), \
+	[ROW_AFTER] = DW_COLUMN("after_ns", "after", NS, REAL, .one_unit = true, .unit_of_left = true), \
 	[ROW_DIFFERENCE] = DW_COLUMN("difference_ns", "difference", NS, REAL), \
 	[ROW_OF_STEP] = DW_COLUMN("change_of_whole", "of the whole", RATIO, REAL), \
 	[ROW_LOW] = DW_COLUMN("low_ns", "low", NS, REAL, .wide_only = hides_interval), \

@@ -69,6 +69,7 @@ struct dw_column {
 	bool wide_only;         /* text omits the column if the terminal is narrow */
 	bool not_narrow;        /* text omits the column if those with wide_only were not enough */
 	bool one_unit;          /* all durations are displayed in one unit: parts of a whole */
+	bool unit_of_left;      /* the same unit as the column to its left: two sides of a comparison */
 	bool data_only;         /* only CSV and JSON have the column */
 	/* What follows is for dw_table_choose() and dw_table_put(). */
 	unsigned only;          /* the table has the column if it has all these bits */

@@ -294,13 +294,15 @@ static void option_print_wrapped(const char *text, int column, int left)
 static void option_print_help(const struct dw_option *option)
 {
 	bool optional = option->argument && option->argument[0] == '[';
-	char left[64], argument[48] = "";
+	char left[128], argument[48] = "";
 	int at = 0;
 
 	if (option->internal)
 		return;
 	if (!option->name) {
-		printf("\n%s:\n", option->help);
+		snprintf(left, sizeof left, "%s:", option->help);
+		putchar('\n');
+		option_print_wrapped(left, 0, 0);
 		return;
 	}
 	if (option->choices && option->choices[0] != '@')
@@ -341,8 +343,8 @@ static void option_print_examples(const char *lines)
 
 void dw_options_help(const struct dw_verb *verb)
 {
-	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n%s", verb->name, verb->summary, verb->name,
-	       verb->operands, verb->options[0].name ? "\n" : "");
+	option_print_wrapped(verb->summary, printf("dwell %s:", verb->name), 2);
+	printf("\nUsage: dwell %s [OPTION...] %s\n%s", verb->name, verb->operands, verb->options[0].name ? "\n" : "");
 	for (size_t i = 0; i < verb->option_count; i++)
 		option_print_help(&verb->options[i]);
 	for (size_t i = 0; i < verb->option_count; i++) {

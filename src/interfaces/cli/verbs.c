@@ -316,7 +316,7 @@ const struct dw_verb dw_verbs[] = {
 	  "dwell view rank0.dwell rank1.dwell\n" },
 	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options), dw_cmd_query,
 	  NULL,
-	  "dwell query train.dwell 'select step, duration_ns from steps order by 2 desc limit 5'\n" },
+	  "dwell query train.dwell 'select step, duration_ns from steps order by 2'\n" },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info,
 	  NULL,
 	  "dwell info train.dwell\n" },

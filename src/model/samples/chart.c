@@ -1,5 +1,6 @@
 /* Samples one after the other as nested spans; see chart.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"
@@ -29,21 +30,48 @@ struct chart {
 	bool failed;
 };
 
-/* Sets `path` to the symbols of a sample, outermost first. Returns their number. */
+/* Whose a function is. Code of an interpreter and of dwell only leads from one function that readers look for to the next. */
+enum chart_owner { CHART_BETWEEN, CHART_SYSTEM, CHART_LIBRARY, CHART_PROGRAM };
+
+static enum chart_owner chart_owner_of(const struct dw_source_frame *frame, uint32_t n, bool outermost)
+{
+	bool is_entry = outermost && frame && frame->activity == DW_ACTIVITY_STARTS && !frame->functions[n].file;
+
+	if (!frame || is_entry)
+		return CHART_SYSTEM;
+	if (frame->role == DW_LIBRARY_INTERPRETER || frame->role == DW_LIBRARY_RECORDER)
+		return frame->module ? CHART_BETWEEN : CHART_SYSTEM; /* a module of Python has functions of its own */
+	if (!dw_sample_is_own(frame, &frame->functions[n]))
+		return CHART_SYSTEM;
+	return frame->role == DW_LIBRARY_OWN ? CHART_PROGRAM : CHART_LIBRARY;
+}
+
+/* Sets `path` to the symbols of a sample, outermost first, from the outermost function of the program on, or of a library
+ * where the program has none. Returns their number. */
 static uint32_t chart_find_path(struct chart *chart, const struct dw_sample_time *sample)
 {
 	const struct dw_sample_row row = { .thread = sample->thread, .frame = sample->frame, .stack = sample->stack };
 	const struct dw_sample_stack stack = dw_sample_stack_of(chart->model->source, &row);
 	const uint32_t *first = chart->functions.by_frame[stack.file - chart->model->source->files];
-	uint32_t count = 0;
+	uint32_t outermost[CHART_PROGRAM + 1] = { DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX };
+	uint32_t count = 0, kept = 0, begin;
 
 	for (uint32_t i = stack.count; i-- > 0;) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
-		for (uint32_t n = frame ? frame->count : 1; n-- > 0 && count < MOST_DEPTH;)
-			chart->path[count++] =
-				frame ? chart->functions.list[first[dw_sample_stack_id(&stack, i)] + n] : UNKNOWN;
+		for (uint32_t n = frame ? frame->count : 1; n-- > 0 && count < MOST_DEPTH;) {
+			enum chart_owner owner = chart_owner_of(frame, n, i + 1 == stack.count);
+
+			count = owner >= CHART_LIBRARY ? kept : count;
+			if (outermost[owner] == DW_NO_INDEX)
+				outermost[owner] = count;
+			chart->path[count++] = frame ? chart->functions.list[first[dw_sample_stack_id(&stack, i)] + n] : UNKNOWN;
+			kept = owner != CHART_BETWEEN ? count : kept;
+		}
 	}
+	begin = outermost[CHART_PROGRAM] != DW_NO_INDEX ? outermost[CHART_PROGRAM] : outermost[CHART_LIBRARY];
+	if (begin != DW_NO_INDEX)
+		memmove(chart->path, chart->path + begin, (count -= begin) * sizeof *chart->path);
 	if (!count)
 		chart->path[count++] = UNKNOWN;
 	return count;

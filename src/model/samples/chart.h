@@ -3,7 +3,8 @@
  * lie in it. Timelines draw it for threads that have no ranges, or few.
  *
  * A sample reaches back for the time that it stands for, of CPU time or of waiting, at most to the sample before. A
- * function that both samples are in is open between them; the innermost one only if there is no gap.
+ * function that both samples are in is open between them; the innermost one only if there is no gap. The outermost one is
+ * the program's: what starts it is left out, and between functions what interprets it.
  */
 #pragma once
 

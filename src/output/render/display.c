@@ -19,6 +19,25 @@ static double display_unit_ns(const char *unit)
 	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0 ? 1e3 : 1;
 }
 
+/* The largest duration of the columns that have one unit with a column. */
+static double display_largest_ns(const struct dwell_table *table, size_t column)
+{
+	size_t from = column, to = column + 1;
+	double largest = 0;
+
+	while (from && table->columns[from].unit_of_left)
+		from--;
+	while (to < table->column_count && table->columns[to].unit_of_left)
+		to++;
+	for (size_t row = 0; row < table->row_count; row++)
+		for (size_t i = from; i < to; i++) {
+			double value = fabs(dw_display_number(dw_table_at(table, row) + i));
+
+			largest = isfinite(value) && value > largest ? value : largest;
+		}
+	return largest;
+}
+
 void dw_display_column(struct dw_display_column *display, const struct dwell_table *table, size_t column,
                        const struct dwell_print_options *options)
 {
@@ -35,13 +54,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 	}
 	if (!from->one_unit || from->unit != DW_UNIT_NS || display->unit_ns > 0)
 		return;
-	for (size_t row = 0; row < table->row_count; row++) {
-		double value = fabs(dw_display_number(dw_table_at(table, row) + column));
-
-		if (isfinite(value) && value > display->like_ns)
-			display->like_ns = value;
-	}
-	display->like_ns = dw_text_like(display->like_ns);
+	display->like_ns = dw_text_like(display_largest_ns(table, column));
 	snprintf(display->label, sizeof display->label, "%s%s%s", from->label, *from->label ? " " : "",
 	         dw_text_ns_unit(display->like_ns));
 }

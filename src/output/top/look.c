@@ -4,7 +4,9 @@
  * The trace is opened anew for each look. Only chunks of the window are decoded, so the cost does not
  * grow with the run, except for the lists of its chunks, names and steps.
  */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -70,17 +72,31 @@ static void look_name(struct look *at, uint32_t thread)
 	snprintf(at->look->where, sizeof at->look->where, "%spid %u%s", rank, process->pid, others);
 }
 
+/* Whether `dwell run` alone has written yet: its program starts, or waits before its first record. */
+static bool look_begins(const struct dw_source *source)
+{
+	bool lives = false;
+
+	for (size_t i = 0; i < source->process_count; i++) {
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER))
+			return false;
+		lives |= kill((pid_t)source->processes[i].pid, 0) == 0 || errno == EPERM;
+	}
+	return lives;
+}
+
 static void look_time(struct look *at)
 {
 	const struct dw_source *source = at->source;
 	const struct dw_source_file *file = &source->files[0];
 	struct dw_top_look *look = at->look;
 
-	look->live = source->live;
+	look->begins = look_begins(source);
+	look->live = source->live || look->begins;
 	look->last_ns = source->end_ns;
 	at->now_ns = source->end_ns;
 	/* A live trace is of this machine, so its clock can be read here. */
-	if (source->live) {
+	if (look->live) {
 		uint64_t now_ns = dw_source_ns(&file->clock, dw_clock_read(file->head->clock_kind));
 
 		at->now_ns = now_ns > at->now_ns ? now_ns : at->now_ns;
@@ -321,7 +337,9 @@ static void look_say_missing(struct look *at, int code, const struct dwell_error
 	struct dw_top_look *look = at->look;
 	bool may_come = code == DWELL_E_NO_DATA && view->needs && !dw_view_lacks(view, at->source);
 
-	if (may_come && look->live && !look->step_count)
+	if (look->begins)
+		snprintf(look->message, sizeof look->message, "The program has recorded nothing yet: it starts, or waits.");
+	else if (may_come && look->live && !look->step_count)
 		snprintf(look->message, sizeof look->message,
 		         "No %s yet, and no step has begun. c shows what uses the CPU, w what it waits for.", view->needs);
 	else if (may_come && look->window_ns < look->run_ns)

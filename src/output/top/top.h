@@ -54,6 +54,7 @@ struct dw_top_look {
 	char program[64];      /* "train.py" */
 	char where[128];       /* "pid 4711", "rank 2 of 8, pid 4711, 3 processes" */
 	bool live;             /* a process writes the trace */
+	bool begins;           /* none but `dwell run` has written yet */
 	uint64_t size_bytes;   /* of the trace */
 	uint64_t run_ns;       /* from its begin to now, or to its last record if it has ended */
 	uint64_t silent_ns;    /* live: since the last record */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/code/activity.h"
 #include "base/code/demangle.h"
 #include "base/text.h"
 #include "format/keys.h"
@@ -507,8 +508,9 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		double share = (double)from->self / (double)hot.weight;
 		char place[300], name[400];
 
-		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
-			continue; /* main and what calls it */
+		if (!from->self && ((double)from->total > 0.99 * (double)hot.weight || dw_code_is_nameless(from->name) ||
+		                    dw_activity_of(from->module, from->name, true) == DW_ACTIVITY_STARTS))
+			continue; /* main, what calls it, and what has no name and only calls */
 		if (!from->self && (double)from->total < DW_OVERVIEW_NOTHING * (double)hot.weight)
 			continue;
 		dw_hot_place(from, place, sizeof place);

@@ -79,18 +79,21 @@ void dw_overview_note_slowest(struct dwell_table *table, const struct dw_overvie
 	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0, extra_ns;
 	struct dw_view_slow slow;
 	const char *reason;
+	char thread[256], whose[300] = "";
 
 	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
 		return;
+	if (steps->thread_count > 1)
+		snprintf(whose, sizeof whose, " of %s", dw_view_thread_name(overview->model, step->thread, false, thread));
 	dw_view_slow_begin(&slow, overview->model, steps);
 	reason = dw_view_slow_reason(&slow, step, &extra_ns);
 	if (reason)
 		dw_table_say_below(table, DW_LABEL_NOTE,
-		                   "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
-		                   (unsigned long long)step->number, dw_text_ns(ns, " ").at, dw_text_ns(extra_ns, " ").at, reason);
+		                   "Slowest: step %llu%s took %s, %s longer than usual in %s (dwell report --view steps).",
+		                   (unsigned long long)step->number, whose, dw_text_ns(ns, " ").at, dw_text_ns(extra_ns, " ").at, reason);
 	else
-		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: step %llu took %s, %.1f times the median (dwell report --view steps).",
-		                   (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
+		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: step %llu%s took %s, %.1f times the median (dwell report --view steps).",
+		                   (unsigned long long)step->number, whose, dw_text_ns(ns, " ").at, ratio);
 }
 
 /* How the program ended, if `dwell run` recorded it. */

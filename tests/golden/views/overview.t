@@ -220,7 +220,6 @@ $ trace samples_alone && dwell report samples_alone.dwell --format json
   ["relu","net.c:21",0.135440181,0.0321082676,0.135440181,60,240000000,240000000],
   ["(stack not read)",null,0.00451467269,0.0086750192,0.00451467269,1,8000000,8000000],
   ["read_weights","io.c:31",0.00225733634,0.00749846821,0.00225733634,1,4000000,4000000],
-  ["main","main.c:12",0,0.00609192891,0.544018059,241,0,964000000],
   ["train_epoch","train.c:71",0,0.00609192891,0.541760722,240,0,960000000],
   ["io_thread","queue.c:40",0,0.00609192891,0.451467269,200,0,800000000],
   ["forward","net.c:40",0,0.00609192891,0.406320542,180,0,720000000],
@@ -635,7 +634,7 @@ ALSO   NVIDIA H100 2: the driver did not say how long its work took.
   main                      main.c:21   2.4%  7.2%  100.0%       41
   cuDevicePrimaryCtxRetain              0.0%  5.9%   97.6%       40
   cudaMallocHost                        0.0%  5.9%   97.6%       40
-  libcuda.so.580+0x405330               0.0%  5.9%   97.6%       40
+  libcudart_static_1c70fb               0.0%  5.9%   97.6%       40
 
 TRY    DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION, shows
        what a step takes; this function may be one: train_epoch

@@ -344,6 +344,35 @@ TEST(samples_in_order_of_time_are_nested_functions)
 	made_close(&made);
 }
 
+/* Who reads a timeline looks for functions of the program: what starts it is left out, and an interpreter between them. */
+TEST(functions_in_order_of_time_begin_with_those_of_the_program)
+{
+	uint32_t frames[7], stack;
+
+	made_init(&made);
+	period("10");
+	frames[6] = dw_encode_frame_in(&made.process, "/srv/engine", "_start");
+	frames[5] = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "__libc_start_main");
+	frames[4] = dw_encode_frame_in(&made.process, "/usr/lib/libpython3.11.so.1.0", "Py_BytesMain");
+	frames[3] = dw_encode_frame(&made.process, "<module>", "/srv/train.py", 9);
+	frames[2] = dw_encode_frame_in(&made.process, "/usr/lib/libpython3.11.so.1.0", "_PyEval_Vector");
+	frames[1] = dw_encode_frame(&made.process, "step", "/srv/train.py", 5);
+	frames[0] = dw_encode_frame_in(&made.process, "/usr/lib/libpython3.11.so.1.0", "PyNumber_Add");
+	stack = dw_encode_stack(&made.process, frames + 1, 6);
+	dw_encode_sample(&made.stream, 100, frames[0], stack, 1);
+	dw_encode_sample(&made.stream, 130, frames[6], 0, 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sample_chart *chart = dw_model_sample_chart(made.model, &made.error);
+
+	REQUIRE(chart != NULL);
+	CHECK_EQ(chart->count, 4);
+	check_span(chart, 0, "PyNumber_Add", 2, 90, 100);
+	check_span(chart, 1, "step", 1, 90, 100);
+	check_span(chart, 2, "<module>", 0, 90, 100);
+	check_span(chart, 3, "_start", 0, 120, 130); /* the program has nothing there */
+	made_close(&made);
+}
+
 TEST(a_run_without_samples_has_no_functions_in_order_of_time)
 {
 	uint32_t op;

@@ -27,3 +27,10 @@ const PHASES = ["forward", "backward", "optimizer", "data", "evaluation", "check
 export const wordOf = (kind, name) => (kind === "phase" && PHASES.includes(name) ? name : kind);
 export const hasHue = (word) => HUES.has(word);
 export const hueOf = (word) => HUES.get(word) ?? GREY;
+
+/** @returns {[number, string[]][]} a legend: each colour once, with its words */
+export function byHue(words) {
+  const found = new Map();
+  for (const word of words) found.set(hueOf(word), [...(found.get(hueOf(word)) ?? []), word]);
+  return [...found];
+}

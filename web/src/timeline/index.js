@@ -13,7 +13,7 @@ import { Details, element } from "./details.js";
 import { counterAt, counterBeside } from "./counters.js";
 import { firstAfter } from "./span.js";
 import { duration, moment, number } from "./format.js";
-import { hueOf, wordOf } from "./hues.js";
+import { byHue, wordOf } from "./hues.js";
 
 const LABELS = 400, LABELS_MOVING = 120;
 const LEAST_SPAN = 40;      // ns
@@ -93,10 +93,10 @@ class Timeline {
     words.delete("mark");
     if ([...words].join() === this.shownWords) return;
     this.shownWords = [...words].join();
-    this.legend.replaceChildren(...[...words].map((word) => {
+    this.legend.replaceChildren(...byHue(words).map(([hue, of]) => {
       const box = element("i");
-      box.style.background = `var(--c${hueOf(word)})`; // an attribute would be against the policy of `dwell view`
-      return element("li", {}, box, word);
+      box.style.background = `var(--c${hue})`; // an attribute would be against the policy of `dwell view`
+      return element("li", {}, box, of.join(", "));
     }));
   }
 
