@@ -124,10 +124,11 @@ static bool flame_find_kinds(struct flame_kinds *kinds, const struct dw_source *
 	kinds->count = calloc(source->thread_count + 1, sizeof *kinds->count);
 	for (size_t i = 0; all && kinds->first && kinds->count && i < paths->count; i++) {
 		uint32_t thread = paths->nodes[i].symbol, at = 0;
-		bool is_first = !paths->nodes[i].depth && source->threads[thread].tid == source->processes[source->threads[thread].process].pid;
+		bool is_first;
 
 		if (paths->nodes[i].depth)
 			continue;
+		is_first = source->threads[thread].tid == source->processes[source->threads[thread].process].pid;
 		while (!is_first && at < count && !flame_is_kind(&source->threads[thread], &source->threads[all[at]]))
 			at++;
 		if (!is_first && at == count)
