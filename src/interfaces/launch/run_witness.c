@@ -133,8 +133,9 @@ static void witness_work(int socket, pid_t runner, pid_t program)
 		}
 		if (recv(WITNESS_SOCKET, &word, sizeof word, 0) != sizeof word)
 			return;
+		/* `dwell run` stops because the program is stopped. */
 		if (word.signal == SIGSTOP || word.signal == SIGTSTP || word.signal == SIGTTIN || word.signal == SIGTTOU)
-			seen = (struct witness_seen){ .is_stopped = true, .were_both = true }; /* `dwell run` stops because the program is stopped */
+			seen = (struct witness_seen){ .is_stopped = true, .were_both = true };
 		sigemptyset(&signals);
 		sigaddset(&signals, word.signal);
 		word.signal = sigtimedwait(&signals, NULL, &now) == word.signal;

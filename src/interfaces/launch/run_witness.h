@@ -4,7 +4,8 @@
  * It is in the process group of `dwell run`, and all signals are blocked in it. A signal that somebody sends to the whole
  * group is pending in it too: then the program has received it, and it must not be passed on, or the program would be
  * interrupted twice. And SIGSTOP, which stops `dwell run` before it can do anything, is seen from outside: the witness stops
- * the program; and a program that is continued alone, which stops `dwell run` no longer. It ends with `dwell run`, and has none of its files. Not thread-safe.
+ * the program. It continues `dwell run` if the program alone was continued. It ends with `dwell run`, and has none of its
+ * files. Not thread-safe.
  */
 #pragma once
 
