@@ -138,20 +138,32 @@ class Engine:
     def compare(self, measure, most=0.01):
         """Prints the line, and fails if dwell has other steps or other times than the program's own. `measure` runs the
         program and returns the times by its own timer and by dwell, how many steps dwell has and the program made, and by
-        how much the times differ, if not in their sums. Other programs may disturb a run: of three, one must fit."""
+        how much the times differ, if not in their sums. Other programs may disturb a run: of three, one must fit. A program without a timer has the time 0."""
         for _ in range(TRIES):
             own_ms, dwell_ms, steps, expected, *difference = measure()
-            difference = difference[0] if difference else dwell_ms / own_ms - 1
+            difference = difference[0] if difference else dwell_ms / own_ms - 1 if own_ms else 0
             fits = steps == expected and abs(difference) <= most
             if fits:
                 break
         (cost,), = self.ask("select shown from facts where fact = 'run.profiler'") or (("",),)
         (sentence,), = self.ask("select statement from verdict limit 1") or (("nothing stands out",),)
-        print("\t".join((self.name, str(self.changed), str(steps), f"{own_ms:.1f}", f"{dwell_ms:.1f}", f"{difference:+.2%}",
-                         cost + self.bound, sentence)))
+        own = (f"{own_ms:.1f}", f"{dwell_ms:.1f}", f"{difference:+.2%}") if own_ms else ("none", f"{dwell_ms:.1f}", "")
+        print("\t".join((self.name, str(self.changed), str(steps), *own, cost + self.bound, sentence)))
         if not fits and "ENGINES_COMMAND" not in os.environ:
             sys.exit(f"{self.name}: {expected} steps of {own_ms:.1f} ms by its own timer, {steps} of {dwell_ms:.1f} ms by "
                      f"dwell; the same steps, at most {most:.0%} apart, are expected")
+
+    def count(self, function, *command, calls, own_ms=None, untimed=0, **environment):
+        """Runs the program with --step-on (None: it marks its steps), and compares the steps with the calls of the function: their
+        number, or what finds it in what the program printed. own_ms: finds there the time that all steps took, but for the first `untimed` ones.
+        The last step lasts to the end of the program: it is left out on both sides."""
+        def measure():
+            said = self.record(*command, options=["--step-on", function] if function else [], **environment)
+            steps, expected = self.steps_ms(), calls(said) if callable(calls) else calls
+            timed = steps[untimed:-1]
+            own = own_ms(said) * len(timed) / (expected - untimed) if own_ms else 0
+            return own, sum(timed), len(steps), expected
+        self.compare(measure)
 
     def check(self, *command, own_ms=r"took ([\d.]+) ms", **environment):
         """Runs the program and compares each step with its own times; `own_ms` finds them in what it prints."""

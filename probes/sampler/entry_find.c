@@ -102,6 +102,31 @@ static bool find_is_changed(const struct find_file *file, const Elf64_Sym *symbo
 	return false;
 }
 
+/* A part of the file at an offset that is a multiple of `align`, or NULL. */
+static const void *find_part(const struct find_file *file, uint64_t offset, uint64_t bytes, unsigned align)
+{
+	return offset <= file->bytes && bytes <= file->bytes - offset && offset % align == 0 ? file->map + offset : NULL;
+}
+
+static bool find_has_section(const struct find_file *file, const char *wanted)
+{
+	const Elf64_Ehdr *head = find_part(file, 0, sizeof *head, 8);
+	const Elf64_Shdr *all = head ? find_part(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all, 8) : NULL;
+	const Elf64_Shdr *strings = all && head->e_shstrndx < head->e_shnum ? &all[head->e_shstrndx] : NULL;
+	const char *names = strings && strings->sh_size ? find_part(file, strings->sh_offset, strings->sh_size, 1) : NULL;
+
+	for (unsigned i = 0; names && !names[strings->sh_size - 1] && i < head->e_shnum; i++)
+		if (all[i].sh_name < strings->sh_size && strcmp(names + all[i].sh_name, wanted) == 0)
+			return true;
+	return false;
+}
+
+/* The names of Go's functions have a ".", as "main.train". In a stripped file it is not known which functions are in C. */
+static bool find_is_go(const struct find_file *file, const char *symbol)
+{
+	return (file->found->address || strchr(symbol, '.')) && find_has_section(file, ".gopclntab");
+}
+
 /* Whether both are copies of one function: their names differ by marks alone. */
 static bool find_is_copy(const struct dws_found *found, const struct find_file *file, const char *symbol)
 {
@@ -137,16 +162,11 @@ static void find_take(const struct find_file *file, unsigned rank, const char *n
 	find_add_other(found, file, name);
 	found->several |= found->count == DWS_FIND_COPIES || (found->count && !find_is_copy(found, file, name));
 	if (!found->several)
-		found->at[found->count++] = (struct dws_copy){ code, symbol->st_size, find_is_changed(file, symbol) };
+		found->at[found->count++] = (struct dws_copy){ code, symbol->st_size, find_is_changed(file, symbol),
+		                                            find_is_go(file, name) };
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
-
-/* A part of the file at an offset that is a multiple of `align`, or NULL. */
-static const void *find_part(const struct find_file *file, uint64_t offset, uint64_t bytes, unsigned align)
-{
-	return offset <= file->bytes && bytes <= file->bytes - offset && offset % align == 0 ? file->map + offset : NULL;
-}
 
 static void find_compare(const struct find_file *file, const char *name, const Elf64_Sym *symbol)
 {

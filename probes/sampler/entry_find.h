@@ -28,6 +28,7 @@ struct dws_found {
 		uint8_t *code;
 		uint64_t size;
 		bool is_changed; /* its first bytes are not those of the file */
+		bool is_go;      /* made by Go's compiler */
 	} at[DWS_FIND_COPIES];
 };
 

@@ -190,6 +190,8 @@ const char *dws_patch(const struct dws_move_file *file, const struct dws_copy *c
 	patch_move move;
 	const char *problem = patch_choose(&move, file, copy);
 
+	if (copy->is_go)
+		return "it may be a function of Go, whose small stacks have no room for what a step does: only those of C can be named";
 	if (copy->is_changed)
 		return "its code is not that of the file: a debugger or another tool has changed it";
 	if (problem)

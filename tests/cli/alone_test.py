@@ -115,6 +115,15 @@ class Alone(unittest.TestCase):
             self.assertEqual([line for line in plain if line not in other], expected)
             self.assertEqual([line for line in other if line not in plain], [line.replace("1", "0") for line in expected])
 
+    def test_the_program_is_continued_alone(self):
+        run, program = self.start()
+        os.kill(program, signal.SIGSTOP)
+        self.assertTrue(os.WIFSTOPPED(status_of(run.pid, os.WUNTRACED)))
+        os.kill(program, signal.SIGCONT)
+        self.assertEqual(run.stdout.readline(), "18 0\n")
+        self.assertTrue(os.WIFCONTINUED(status_of(run.pid, os.WCONTINUED)))
+        self.assertEqual(self.end(run), [])
+
     @unittest.skipIf(SANITIZED, "a sanitizer ends by its own handlers, and needs a larger stack and descriptors")
     def test_how_it_ends(self):
         for words in (["true"], ["sh", "-c", "exit 255"], *([ALONE, "die", str(number)] for number in (2, 6, 9, 11, 13, 14, 24, 31, 37, 64))):

@@ -177,6 +177,12 @@ static double cpu(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME
 __attribute__((noipa)) void NAME(void) { for (volatile unsigned i = 0; i < 1000000; i++); }
 void run(void) { double end = cpu() + .1; while (cpu() < end) NAME(); }
 """
+# A function that no table of a stripped library has.
+WITHIN = """
+static volatile double sum;
+static __attribute__((noipa)) void within(int turns) { for (int i = 0; i < turns; i++) sum += i; }
+void work(void) { for (int i = 0; i < 300; i++) within(1000000); }
+"""
 HOST = """
 #include <dlfcn.h>
 int main(int count, char **words)
@@ -319,6 +325,19 @@ class Symbols(unittest.TestCase):
         table = subprocess.run([dwell, "report", trace, "--view", "hot", "--format", "csv"], check=True, timeout=100, text=True,
                                capture_output=True).stdout
         return {line[0]: float(line[4]) for line in list(csv.reader(table.splitlines()))[1:]}
+
+    @unittest.skipIf(sanitize != "none" or not has_elfutils, "no sanitizer's runtime may be the first library; needs elfutils")
+    def test_functions_of_the_c_library_have_names_by_symbols_that_are_apart(self):
+        library = os.path.join(self.folder, "libm.made.so")  # the rule is that of libm.so.6
+        program = os.path.join(self.folder, "apart")
+        subprocess.run(["gcc", "-O1", "-g", "-shared", "-fPIC", "-o", library, self.write("m.c", WITHIN)], check=True, timeout=60)
+        subprocess.run(["objcopy", "--only-keep-debug", library, library + ".debug"], check=True)
+        subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={library}.debug", library], check=True)
+        subprocess.run(["gcc", "-o", program, self.write("n.c", "void work(void); int main(void) { work(); }"), library,
+                        "-Xlinker", f"-rpath={self.folder}"], check=True, timeout=60)
+        self.assertEqual(self.sampled(program)[0], "within")
+        os.remove(library + ".debug")
+        self.assertEqual(self.sampled(program)[0], "work")  # its caller in the library
 
     @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
     def test_assembly_without_types_is_named_in_a_run(self):

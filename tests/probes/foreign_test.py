@@ -143,6 +143,14 @@ def run_case(folder, name, how="1000"):
                 os.remove(path)
 
 
+def steps_in_go(folder):
+    """No step is put into functions of Go: no stack has room for it."""
+    for function in "main.goWork", "main.recurse":  # without and with a look at the stack
+        ran = subprocess.run([DWELL, "run", "-o", os.path.join(folder, "t.dwell"), "--step-on", function, os.path.join(folder, "go")],
+                             capture_output=True, text=True, timeout=120)
+        check(f"steps at {function}", "true" in ran.stdout and "it may be a function of Go" in ran.stderr, ran)
+
+
 def from_outside(folder, name, command, function):
     """A program into which no library can be loaded is recorded by dwell attach."""
     trace = os.path.join(folder, "attached.dwell")
@@ -224,6 +232,8 @@ def main():
             run_case(folder, name)
             if name in BY_PERF:
                 run_case(folder, name, "perf:1000")
+        if "Go" in names and "go" not in missing:
+            steps_in_go(folder)
         for name, made, function in (("Go, static", "go_static", "main.goWork"), ("musl", "musl", "hello_work"),
                                      ("musl, static", "musl_static", "hello_work")):
             if name in names and made not in missing:

@@ -132,6 +132,36 @@ def without_ranges(folder, program):
     check("threads without ranges are busy while they use a CPU", len(busy) > 1 and min(busy) > 0.001, busy)
 
 
+SHORT = """
+#include <pthread.h>
+#include <time.h>
+static void *piece(void *all)
+{
+    struct timespec t;
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); while (t.tv_nsec < 40000000);
+    return all;
+}
+int main(void) { for (int i = 0; i < 12; i++) { pthread_t one; pthread_create(&one, NULL, piece, NULL); pthread_join(one, NULL); } }
+"""
+
+
+def short_threads(folder):
+    """Threads that live for 40 ms are busy for at most all of their life, and the page's flame graph shows them as one."""
+    program, trace, page = (os.path.join(folder, name) for name in ("short", "short.dwell", "short.html"))
+    subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", program, "-pthread"], input=SHORT, text=True, check=True)
+    run(trace, program, options=["--sample", "250"])
+    busy = [row["busy_share"] for row in rows(trace, "threads", by=lambda row: row["tid"]).values()]
+    check("short threads", len(busy) == 13 and max(busy) <= 1, busy)
+    subprocess.run([DWELL, "report", "--format", "html", "-o", page, trace], check=True)
+    with open(page, encoding="utf-8") as file:
+        graph = re.search(r'"of":"samples","nodes":\[([\d,-]*)\].*?"threads":{([^}]*)}', file.read())
+    check("short threads are one in the flame graph", graph and '"short (12 threads)"' in graph.group(2), graph and graph.group(2))
+    cells = [int(cell) for cell in graph.group(1).split(",")] if graph else []
+    roots = sum(cells[at + 3] for at in range(0, len(cells), 6) if cells[at] == 0)
+    every = sum(row["self_ns"] for row in rows(trace, "hot").values())
+    check("the flame graph has all samples", abs(roots - every) < 1000, roots, every)
+
+
 def kernel(folder, program):
     """Time in the kernel is that of its functions, in the program's function; without the permission timers are used."""
     trace = os.path.join(folder, "kernel.dwell")
@@ -586,6 +616,7 @@ def main():
         subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program, "-lpthread"], check=True)
         shares(folder, program)
         without_ranges(folder, program)
+        short_threads(folder)
         shares(folder, program, "perf:1000")
         kernel(folder, program)
         unnoticed(folder, program)

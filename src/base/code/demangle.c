@@ -70,22 +70,38 @@ static size_t demangle_match(const char *at, const char *text)
 	return strncmp(at, text, strlen(text)) == 0 ? strlen(text) : 0;
 }
 
-void dw_name_shorten(char *name)
+/* Behind "operator" and the signs or the type that belong to it. */
+static size_t demangle_operator(const char *at)
 {
 	static const char operator[] = "operator";
+
+	at += sizeof operator - 1;
+	return sizeof operator - 1 + (*at == '(' ? 2 : *at == ' ' ? strcspn(at, "(") : strspn(at, "<>-="));
+}
+
+/* Whether it may be of C++: with a scope, or parameters directly behind the name. Other names have remarks in brackets. */
+static bool demangle_may_be_cpp(const char *name)
+{
+	const char *bracket = strchr(name, '(');
+
+	return strstr(name, "::") || (bracket && bracket != name && bracket[-1] != ' ');
+}
+
+void dw_name_shorten(char *name)
+{
 	const char *at = name + (*name == '<'); /* of Rust: <type as trait>::function */
 	bool rust = *name == '<';
 	char *to = name;
 
-	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
+	if (!demangle_may_be_cpp(name) || strstr(name, "<locals>") || strstr(name, "<lambda>"))
 		return;
 	while (*at) {
 		size_t nothing = demangle_match(at, "(anonymous namespace)::") + demangle_match(at, "__cxx11::");
 
 		if (nothing) {
 			at += nothing;
-		} else if (strncmp(at, operator, sizeof operator - 1) == 0 && (to == name || to[-1] == ':') && strchr("<>(-", at[8])) {
-			size_t bytes = sizeof operator - 1 + (at[8] == '(' ? 2 : strspn(at + 8, "<>-="));
+		} else if (demangle_match(at, "operator") && (to == name || to[-1] == ':') && strchr("<>(- ", at[8])) {
+			size_t bytes = demangle_operator(at);
 
 			memmove(to, at, bytes);
 			to += bytes;

@@ -180,7 +180,7 @@ static void program_take_signal(pid_t program, int signal, siginfo_t *info)
 {
 	int saw = signal == SIGCHLD ? 0 : dw_witness_saw(signal);
 
-	if (signal == SIGCHLD || saw == 1 || info->si_code > 0 || info->si_pid == getpid())
+	if (signal == SIGCHLD || saw == 1 || info->si_code > 0 || info->si_pid == getpid() || dw_witness_sent(info->si_pid))
 		return;
 	if (info->si_pid != program)
 		program_pass_signal(program, signal, info);

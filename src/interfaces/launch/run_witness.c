@@ -22,7 +22,8 @@
 #define WITNESS_ANSWER_MS 500 /* for an answer; on a busy machine another process gets the CPU late */
 #define WITNESS_CONTINUED_MS 20
 #define WITNESS_SOCKET 0
-#define WITNESS_STAT 1
+#define WITNESS_RUNNER 1  /* the stat of `dwell run` in /proc */
+#define WITNESS_PROGRAM 2 /* and that of the program */
 #define WITNESS_FILES 4096 /* that are closed one by one, where the kernel cannot close a range */
 #define WITNESS_PAUSE_NS 1000000 /* whoever ends a control group signals one process after the other */
 
@@ -39,6 +40,13 @@ static struct {
 
 /* ---- in the witness ------------------------------------------------------------------ */
 
+/* What was seen of `dwell run` and the program. */
+struct witness_seen {
+	bool is_stopped;      /* `dwell run` at the last look */
+	bool were_both;       /* since then also the program was */
+	unsigned runs_alone;  /* looks in sequence at which the program was continued, and `dwell run` was not */
+};
+
 /* Whether the process is stopped. `stat_fd`: its stat in /proc. */
 static bool witness_is_stopped(int stat_fd)
 {
@@ -50,54 +58,84 @@ static bool witness_is_stopped(int stat_fd)
 	return dw_proc_parse_stat(text, &stat) && stat.state == 'T';
 }
 
-/* If `dwell run` has been stopped, stops the program, once. */
-static void witness_look(int stat_fd, pid_t program, bool *was_stopped)
+/* Whoever continues the program alone continues `dwell run` too: without it the end of the program would be seen by nobody. Twice:
+ * who continues both may be between the two. */
+static void witness_continue(struct witness_seen *seen, pid_t runner)
 {
-	bool stopped = witness_is_stopped(stat_fd);
+	bool runs = !witness_is_stopped(WITNESS_PROGRAM);
 
-	if (stopped && !*was_stopped) {
-		kill(program, SIGSTOP);
-		if (!witness_is_stopped(stat_fd)) /* continued meanwhile, and perhaps the program before this stop */
-			kill(program, SIGCONT);
-	}
-	*was_stopped = stopped;
+	seen->were_both |= !runs;
+	seen->runs_alone = runs && seen->were_both ? seen->runs_alone + 1 : 0;
+	if (seen->runs_alone == 2)
+		kill(runner, SIGCONT);
 }
 
-/* Keeps two descriptors, as 0 and 1: a pipe must not stay open because of the witness. */
-static void witness_close_others(int socket, int stat_fd)
+/* If `dwell run` has been stopped, stops the program, once. */
+static void witness_look(struct witness_seen *seen, pid_t runner, pid_t program)
 {
+	bool stopped = witness_is_stopped(WITNESS_RUNNER);
+
+	if (!stopped) {
+		*seen = (struct witness_seen){ .is_stopped = false };
+		return;
+	}
+	if (!seen->is_stopped && !witness_is_stopped(WITNESS_PROGRAM)) {
+		kill(program, SIGSTOP);
+		if (!witness_is_stopped(WITNESS_RUNNER)) /* continued meanwhile, and perhaps the program before this stop */
+			kill(program, SIGCONT);
+	}
+	seen->is_stopped = true;
+	witness_continue(seen, runner);
+}
+
+static int witness_open_stat(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	return fcntl(open(path, O_RDONLY | O_CLOEXEC), F_DUPFD_CLOEXEC, WITNESS_PROGRAM + 1);
+}
+
+/* Keeps three descriptors: a pipe must not stay open because of the witness. False: it cannot look. */
+static bool witness_close_others(int socket, int runner_fd, int program_fd)
+{
+	bool can_look = runner_fd >= 0 && program_fd >= 0;
+
 	dup2(socket, WITNESS_SOCKET);
-	if (stat_fd < 0 || dup2(stat_fd, WITNESS_STAT) < 0)
-		close(WITNESS_STAT);
-	if (syscall(SYS_close_range, 2, ~0u, 0) != 0) /* before Linux 5.9 */
-		for (int fd = 2; fd < WITNESS_FILES; fd++)
+	if (!can_look || dup2(runner_fd, WITNESS_RUNNER) < 0 || dup2(program_fd, WITNESS_PROGRAM) < 0) {
+		close(WITNESS_RUNNER);
+		close(WITNESS_PROGRAM);
+	}
+	if (syscall(SYS_close_range, 3, ~0u, 0) != 0) /* before Linux 5.9 */
+		for (int fd = 3; fd < WITNESS_FILES; fd++)
 			close(fd);
+	return can_look;
 }
 
 static void witness_work(int socket, pid_t runner, pid_t program)
 {
 	const struct timespec now = { 0, 0 };
 	struct pollfd polled = { WITNESS_SOCKET, POLLIN, 0 };
-	bool was_stopped = false;
+	struct witness_seen seen = { .is_stopped = false };
 	struct witness_word word;
 	sigset_t signals;
-	char path[32];
-	int stat_fd;
+	bool can_look;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, DW_TOP_WITNESS);
 	sigfillset(&signals);
 	sigprocmask(SIG_SETMASK, &signals, NULL);
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)runner);
-	stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	witness_close_others(socket, stat_fd);
+	can_look = witness_close_others(socket, witness_open_stat(runner), witness_open_stat(program));
 	while (getppid() == runner) {
-		if (poll(&polled, 1, stat_fd < 0 ? -1 : WITNESS_LOOK_MS) == 0) {
-			witness_look(WITNESS_STAT, program, &was_stopped);
+		if (poll(&polled, 1, can_look ? WITNESS_LOOK_MS : -1) == 0) {
+			witness_look(&seen, runner, program);
 			continue;
 		}
 		if (recv(WITNESS_SOCKET, &word, sizeof word, 0) != sizeof word)
 			return;
+		/* `dwell run` stops because the program is stopped. */
+		if (word.signal == SIGSTOP || word.signal == SIGTSTP || word.signal == SIGTTIN || word.signal == SIGTTOU)
+			seen = (struct witness_seen){ .is_stopped = true, .were_both = true };
 		sigemptyset(&signals);
 		sigaddset(&signals, word.signal);
 		word.signal = sigtimedwait(&signals, NULL, &now) == word.signal;
@@ -160,6 +198,11 @@ int dw_witness_saw(int signal)
 		saw = witness_ask(signal, WITNESS_ANSWER_MS);
 	}
 	return saw;
+}
+
+bool dw_witness_sent(pid_t sender)
+{
+	return witness.pid && sender == witness.pid;
 }
 
 void dw_witness_end(void)

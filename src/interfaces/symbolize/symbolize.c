@@ -20,32 +20,17 @@
 static struct {
 	__typeof__(dw_lines_open) *open;
 	__typeof__(dw_lines_at) *at;
+	__typeof__(dw_lines_function) *function;
 	__typeof__(dw_lines_close) *close;
 } symbolize_lines;
 
-/* The name of a frame's function. "libc.so.6+0x167ac0" has none in its library, but may be what that chose for the processor. */
-static const char *symbolize_name(const struct dw_source_frame *frame)
-{
-	const char *name = frame->functions[0].name, *begin = frame->nameless ? strrchr(name, '+') : NULL, *known;
-
-	known = begin ? dw_chosen_name(frame->module, strtoull(begin + 1, NULL, 16)) : NULL;
-	return known ? known : name;
-}
-
-static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw_source_frame *frame)
-{
-	struct dw_line inlined[DW_LINES_MOST];
-	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
-
-	if (!count)
-		dw_symbolize_put(id, 0, symbolize_name(frame), NULL, 0, frame->loop);
-	/* The file's own symbols name the function itself. If it has none, those of its debug file do. */
-	if (count && (!frame->nameless || !inlined[count - 1].function))
-		inlined[count - 1].function = frame->functions[0].name;
-	for (size_t i = 0; i < count; i++)
-		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
-		                 inlined[i].file, inlined[i].line, frame->loop);
-}
+/* What is known of the file that has the frames. */
+struct symbolize_module {
+	const char *path;
+	struct dw_lines *lines; /* NULL: it has none, or nobody needs them */
+	struct dw_lines *names; /* NULL: not opened, or there are none */
+	bool has_tried;
+};
 
 /* Nobody needs lines inside the interpreter and the libraries of C and C++, and reading their debug information took longer
  * than all else here. */
@@ -57,7 +42,7 @@ static bool symbolize_wants_lines(const char *module)
 }
 
 /* The library is loaded at the first frame, because elfutils is large. */
-static struct dw_lines *symbolize_open(const char *module)
+static struct dw_lines *symbolize_open(const char *path, bool for_names)
 {
 	static bool tried;
 	void *library = tried ? NULL : dw_process_library(NULL);
@@ -66,11 +51,57 @@ static struct dw_lines *symbolize_open(const char *module)
 		unsetenv("DEBUGINFOD_URLS"); /* the end of a run waits for no server */
 		*(void **)&symbolize_lines.open = dw_process_function(library, dw_lines_open);
 		*(void **)&symbolize_lines.at = dw_process_function(library, dw_lines_at);
+		*(void **)&symbolize_lines.function = dw_process_function(library, dw_lines_function);
 		*(void **)&symbolize_lines.close = dw_process_function(library, dw_lines_close);
 	}
 	tried = true;
-	return module && symbolize_lines.open && symbolize_lines.at && symbolize_lines.close ? symbolize_lines.open(module)
-	                                                                                      : NULL;
+	return path && symbolize_lines.open && symbolize_lines.at && symbolize_lines.function && symbolize_lines.close
+	           ? symbolize_lines.open(path, for_names) : NULL;
+}
+
+static void symbolize_begin_module(struct symbolize_module *module, const char *path)
+{
+	*module = (struct symbolize_module){ .path = path };
+	module->lines = path && symbolize_wants_lines(path) ? symbolize_open(path, false) : NULL;
+}
+
+static void symbolize_end_module(struct symbolize_module *module)
+{
+	if (module->lines)
+		symbolize_lines.close(module->lines);
+	if (module->names)
+		symbolize_lines.close(module->names);
+}
+
+/* The name of a frame's function. "libc.so.6+0x167ac0" has none in its library, but may be what that chose for the processor, or
+ * be in the symbol table that the distribution has in a package of its own, as libc6-dbg. */
+static const char *symbolize_name(struct symbolize_module *module, const struct dw_source_frame *frame)
+{
+	const char *name = frame->functions[0].name, *begin = frame->nameless ? strrchr(name, '+') : NULL, *known;
+
+	known = begin ? dw_chosen_name(frame->module, strtoull(begin + 1, NULL, 16)) : NULL;
+	if (begin && !known && !module->has_tried) {
+		module->has_tried = true;
+		module->names = symbolize_open(module->path, true);
+	}
+	if (!known && module->names && begin)
+		known = symbolize_lines.function(module->names, frame->offset);
+	return known ? known : name;
+}
+
+static void symbolize_frame(struct symbolize_module *module, uint32_t id, const struct dw_source_frame *frame)
+{
+	struct dw_line inlined[DW_LINES_MOST];
+	size_t count = module->lines ? symbolize_lines.at(module->lines, frame->offset, inlined) : 0;
+
+	if (!count)
+		dw_symbolize_put(id, 0, symbolize_name(module, frame), NULL, 0, frame->loop);
+	/* The file's own symbols name the function itself. If it has none, those of its debug file do. */
+	if (count && (!frame->nameless || !inlined[count - 1].function))
+		inlined[count - 1].function = frame->functions[0].name;
+	for (size_t i = 0; i < count; i++)
+		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
+		                 inlined[i].file, inlined[i].line, frame->loop);
 }
 
 static const struct dw_source_frame *const *symbolize_frames;
@@ -87,7 +118,7 @@ static int symbolize_compare(const void *left, const void *right)
 static void symbolize_file(const struct dw_source_file *file)
 {
 	uint32_t *ids = calloc(file->symbol_count + (size_t)1, sizeof *ids);
-	struct dw_lines *lines = NULL;
+	struct symbolize_module module = { .path = NULL };
 	size_t count = 0;
 
 	for (uint32_t id = 0; ids && id < file->symbol_count; id++)
@@ -97,17 +128,15 @@ static void symbolize_file(const struct dw_source_file *file)
 	if (count)
 		qsort(ids, count, sizeof *ids, symbolize_compare);
 	for (size_t i = 0; i < count; i++) {
-		const char *module = file->frames[ids[i]]->module;
+		const struct dw_source_frame *frame = file->frames[ids[i]];
 
-		if (i == 0 || strcmp(module, file->frames[ids[i - 1]]->module) != 0) {
-			if (lines)
-				symbolize_lines.close(lines);
-			lines = symbolize_wants_lines(module) ? symbolize_open(module) : NULL;
+		if (i == 0 || strcmp(frame->module, module.path) != 0) {
+			symbolize_end_module(&module);
+			symbolize_begin_module(&module, frame->module);
 		}
-		symbolize_frame(lines, ids[i], file->frames[ids[i]]);
+		symbolize_frame(&module, ids[i], frame);
 	}
-	if (lines)
-		symbolize_lines.close(lines);
+	symbolize_end_module(&module);
 	free(ids);
 }
 

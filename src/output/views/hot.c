@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/code/activity.h"
+#include "base/code/code_names.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "format/keys.h"
@@ -161,6 +163,18 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 			dw_table_note(table, "Names of code made at run time: %s.", source->metas[i].value);
 }
 
+/* Functions within the C library that are in no table of its file, as those that malloc() calls. */
+static void hot_note_nameless(struct dwell_table *table, const struct dw_hot *hot)
+{
+	for (size_t i = 0; i < hot->count; i++)
+		if (hot->rows[i].self && hot->rows[i].module && dw_code_is_nameless(hot->rows[i].name) &&
+		    dw_library_role_of(hot->rows[i].module) == DW_LIBRARY_SYSTEM) {
+			dw_table_note(table, "Functions of the C library as %s have names where its debug symbols are installed before "
+			                     "the run (Debian: libc6-dbg; Fedora: glibc-debuginfo).", hot->rows[i].name);
+			return;
+		}
+}
+
 /* The first thread of the program that `dwell run` started, if it has ended and its CPU time is known. */
 static const struct dw_source_thread *hot_main_thread(const struct dw_source *source)
 {
@@ -254,6 +268,8 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		hot_note_holder(table, model, samples);
 		if (waits)
 			hot_note_unseen(table, model, samples);
+		if (!waits)
+			hot_note_nameless(table, &hot);
 		hot_note_lacks(table, model, samples, waits);
 	}
 	dw_hot_reset(&hot);

@@ -2,8 +2,8 @@
  * threads: what did each thread record, and how busy was it?
  *
  * Busy is the time inside any range, as a share of the time from the thread's first record to its
- * last. In a program without ranges it is the thread's CPU time. If only a part of the time is in scope, the figures are
- * those of the ranges that begin there, and records and losses, which are known of whole threads alone, are left out.
+ * last. In a program without ranges it is the thread's CPU time, as a share of its life. If only a part of the time is in scope,
+ * the figures are those of the ranges that begin there, and records and losses, which are known of whole threads alone, are left out.
  */
 
 #include "base/grow.h"
@@ -168,6 +168,19 @@ static bool threads_have_no_ranges(struct dw_model *model)
 	return !dw_model_is_partial(model) && !(dw_model_categories(model) & ~(1u << DWELL_CATEGORY_PROFILER));
 }
 
+/* A thread without ranges has few records: it lived until later than the last of them, and before the first one for at least
+ * as long as it ran. */
+static void threads_take_cpu(struct dw_thread_row *row, const struct dw_source_thread *thread)
+{
+	uint64_t end_ns = thread->start_ns + thread->lived_ns;
+
+	row->ranges = 0;
+	row->busy_ns = thread->cpu_ns;
+	row->last_ns = thread->lived_ns && end_ns > row->last_ns ? end_ns : row->last_ns;
+	if (row->last_ns > row->busy_ns && row->last_ns - row->busy_ns < row->first_ns)
+		row->first_ns = row->last_ns - row->busy_ns;
+}
+
 /* Adds a row for each thread, or for the threads of each name. Returns the sum of all. */
 static struct dw_thread_row threads_fill_rows(struct dwell_table *table, struct dw_model *model,
                                               const struct dw_threads *threads, bool merge)
@@ -186,10 +199,8 @@ static struct dw_thread_row threads_fill_rows(struct dwell_table *table, struct 
 
 		if (threads_is_runner(source, row))
 			continue;
-		if (no_ranges && !row->nested) {
-			own.ranges = 0;
-			own.busy_ns = source->threads[own.thread].cpu_ns;
-		}
+		if (no_ranges && !row->nested)
+			threads_take_cpu(&own, &source->threads[own.thread]);
 		while (at < count && !threads_are_namesakes(source, &sums[at].row, row))
 			at++;
 		count += at == count;

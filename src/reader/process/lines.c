@@ -17,7 +17,7 @@ struct dw_lines {
 	Dwarf_Addr bias;           /* from addresses of the file to those of elfutils */
 };
 
-struct dw_lines *dw_lines_open(const char *path)
+struct dw_lines *dw_lines_open(const char *path, bool for_names)
 {
 	static char *no_path;
 	static const Dwfl_Callbacks callbacks = {
@@ -32,10 +32,16 @@ struct dw_lines *dw_lines_open(const char *path)
 	if (lines->unwind.dwfl)
 		lines->module = dwfl_report_offline(lines->unwind.dwfl, path, path, -1);
 	if (lines->module && dwfl_report_end(lines->unwind.dwfl, NULL, NULL) == 0 &&
-	    dwfl_module_getdwarf(lines->module, &lines->bias))
+	    (for_names ? (void *)dwfl_module_getelf(lines->module, &lines->bias)
+	               : (void *)dwfl_module_getdwarf(lines->module, &lines->bias)))
 		return lines;
 	dw_lines_close(lines);
 	return NULL;
+}
+
+const char *dw_lines_function(struct dw_lines *lines, uint64_t offset)
+{
+	return dw_unwind_function(&lines->unwind, lines->module, offset + lines->bias);
 }
 
 size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW_LINES_MOST])
@@ -46,7 +52,7 @@ size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct dw_line){ frames[i].function, frames[i].file, frames[i].line };
 	if (count)
-		to[count - 1].function = dw_unwind_function(&lines->unwind, lines->module, offset + lines->bias);
+		to[count - 1].function = dw_lines_function(lines, offset);
 	return count;
 }
 

@@ -1,6 +1,8 @@
 /* Lines and inlined functions at addresses of a file of code; in libdwell-process.so. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "dwell/dwell.h"
 
 struct dw_line {
@@ -10,8 +12,11 @@ struct dw_line {
 };
 
 struct dw_lines;
-/* NULL: the file has no debug information, or memory ran out. */
-DWELL_API struct dw_lines *dw_lines_open(const char *path);
+/* NULL: the file has no debug information, or memory ran out. `for_names`: dw_lines_function() alone will be called, for which
+ * symbol tables are enough. */
+DWELL_API struct dw_lines *dw_lines_open(const char *path, bool for_names);
+/* The function at an address, also from a symbol table that is apart. NULL: no table has it. */
+DWELL_API const char *dw_lines_function(struct dw_lines *lines, uint64_t offset);
 /* The functions that the compiler inlined at an address of the file, innermost first, and at last the
  * function itself. Returns their number; 0: not known. Texts are valid until dw_lines_close(). */
 #define DW_LINES_MOST 32u

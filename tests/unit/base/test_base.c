@@ -243,7 +243,12 @@ TEST(long_names_of_cpp_are_shortened)
 	CHECK_STR(shortened("a::b::operator()(int) const"), "a::b::operator()");
 	CHECK_STR(shortened("outer.<locals>.<lambda>"), "outer.<locals>.<lambda>");
 	CHECK_STR(shortened("<frozen importlib._bootstrap>"), "<frozen importlib._bootstrap>");
-	CHECK_STR(shortened("f(int)"), "f(int)");
+	CHECK_STR(shortened("f(int)"), "f");
+	CHECK_STR(shortened("void apply<float>(float*, unsigned long)"), "apply");
+	CHECK_STR(shortened("operator new(unsigned long)"), "operator new");
+	CHECK_STR(shortened("a::b::operator unsigned int() const"), "a::b::operator unsigned int");
+	CHECK_STR(shortened("decode (several tokens)"), "decode (several tokens)");
+	CHECK_STR(shortened("(in no range)"), "(in no range)");
 	CHECK_STR(shortened("a::b<"), "a::b");
 	CHECK_STR(shortened("a::(("), "a::");
 	CHECK_STR(shortened("<&mut alloc::vec::Vec<u8> as core::iter::Extend<fn(u8) -> u8>>::extend"), "alloc::vec::Vec::extend");
