@@ -51,6 +51,37 @@ class Worker:
 threading.Thread(target=Worker().run, daemon=True).start()
 outer()
 """
+RLOCKS = """
+import threading, time
+class Pair:
+    def __init__(self):
+        self.one, self.two = threading.RLock(), threading.RLock()
+pair, both = Pair(), threading.Barrier(2)
+def take_one():
+    with pair.one:
+        both.wait()
+        with pair.two: pass
+def take_two():
+    pair.two.acquire()
+    pair.two.acquire()
+    both.wait()
+    pair.one.acquire()
+for function in take_one, take_two:
+    threading.Thread(target=function, daemon=True).start()
+print("ready", flush=True)
+time.sleep(1000)
+"""
+GIL = """
+import ctypes, threading
+def spin():
+    while True: pass
+def hold():
+    library.usleep(500_000_000)
+library = ctypes.PyDLL(None)
+threading.Thread(target=spin, daemon=True).start()
+print("ready", flush=True)
+hold()
+"""
 NODE = """
 function hotLoop(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 7) % 1000003; return s; }
 console.log("ready");
@@ -157,6 +188,17 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"    inner +<string>:5\n(    .*lambda.*<string>:7\n)(    outer +<string>:7\n)    <module> +<string>:13\n")
         self.assertRegex(text, r"    (Worker\.)?run +<string>:1[01]\n")
         self.assertRegex(stacks(process.pid, "--all"), r"inner +<string>:5\n(    .*\n)+    outer +<string>:7")
+
+    def test_who_holds_locks_of_python(self):
+        if sys.version_info < (3, 14):  # whose RLock is another one
+            process = self.start(sys.executable, "-c", RLOCKS)
+            text = self.look_until(process.pid, "^Deadlock")
+            self.assertRegex(text, r"^Deadlock: thread (\d+) .* waits in take_one \(<string>:10\) for an RLock that thread (\d+) holds; "
+                                   r"thread \2 .* waits in take_two \(<string>:15\) for an RLock that thread \1 holds\.\n")
+        process = self.start(sys.executable, "-c", GIL)
+        text = self.look_until(process.pid, "interpreter's lock that")
+        self.assertRegex(text, rf"thread \d+ \(\S+\) waits for the interpreter's lock that thread {process.pid} holds\n(    .*\n)*    spin ")
+        self.assertNotIn("Deadlock", text)
 
     def remove_map(self, process):
         path = f"/tmp/perf-{process.pid}.map"

@@ -457,7 +457,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 		snapshot->argument = argument;
 		follow->no_memory |= !follow_keep(follow, thread);
 		follow_keep_returns(thread, read);
-		thread->holder = dw_stacks_holder(follow->process.pid, read, &joins);
+		thread->holder = dw_holder_native(follow->process.pid, read, &joins);
 		if (joins)
 			thread->holder = 0; /* it holds no lock */
 	}
@@ -473,7 +473,7 @@ static const char *follow_name_wait(const struct dw_follow *follow, const struct
 	struct dw_proc_stat stat;
 
 	if (thread->call >= 0)
-		return dw_stacks_wait(thread->call);
+		return dw_holder_wait(thread->call);
 	return dw_proc_read_stat(follow->process.pid, thread->tid, &stat) && (stat.state == 'T' || stat.state == 't')
 	           ? "the end of a stop" : "memory";
 }

@@ -171,6 +171,7 @@ struct dw_python {
 	const char *module;    /* file that contains the interpreter */
 	bool known;            /* the layout is */
 	struct dw_python_layout layout;
+	uint64_t gil;          /* where the interpreter's lock names its holder; 0: no thread was seen to wait for it */
 	uint64_t code_type, text_type; /* addresses of PyCode_Type and PyUnicode_Type; 0: not known */
 	struct dw_python_thread *threads;
 	size_t count, capacity;
@@ -221,8 +222,15 @@ struct dw_thread_read {
 
 /* Replaces each call of the interpreter's loop with the frames that it executes. False: out of memory. */
 bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python);
+
+/* ---- holders.c ----------------------------------------------------------------------------------- */
+
 /* "a timer", of the number of a system call; NULL: it is not one that waits. */
-const char *dw_stacks_wait(long call);
+const char *dw_holder_wait(long call);
 /* The thread that holds the lock for which the thread waits by its innermost frames; or, with *joins, the one whose end it
- * waits for. 0: not known. */
-uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool *joins);
+ * waits for. 0: not known. Of glibc's locks alone. */
+uint32_t dw_holder_native(uint32_t pid, const struct dw_thread_read *read, bool *joins);
+/* Sets what the thread waits for, and who has it: locks of Python, too. */
+void dw_holder_find(uint32_t pid, struct dw_python *python, const struct dw_thread_read *read, struct dw_process_thread *thread);
+/* When all threads have been read: withdraws holders of the interpreter's lock that do not have it any more. */
+void dw_holder_check(const struct dw_python *python, struct dw_process *process);

@@ -7,7 +7,8 @@
  *   mapped.c    finds the file of code that a program mapped a second time
  *   python.c    frames of the interpreter, read from its memory
  *   lines.c     lines and inlined functions of a file of code (lines.h)
- *   stacks.c    all threads once; joins both kinds of frames; who holds the lock that a thread waits for
+ *   stacks.c    all threads once; joins both kinds of frames
+ *   holders.c   what a thread waits for, and who holds it
  *   follow.c    the threads again and again (follow.h)
  *
  * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.
@@ -47,6 +48,7 @@ struct dw_process_thread {
 	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
 	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
 	uint32_t holder;       /* tid of the thread that holds the lock, or of the one whose end it waits for; 0: not known */
+	const char *lock;      /* what the holder has: "a lock", "the interpreter's lock"; NULL: there is no holder */
 	bool joins;            /* `holder` is the thread whose end it waits for */
 	uint64_t stopped_ns;   /* for how long the thread was stopped; 0: it was not */
 	const char *problem;   /* why the stack is missing or ends early; or NULL */
