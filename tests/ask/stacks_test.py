@@ -82,6 +82,32 @@ threading.Thread(target=spin, daemon=True).start()
 print("ready", flush=True)
 hold()
 """
+TASKS = """
+import asyncio, time
+class Source:
+    async def items(self):
+        await asyncio.sleep(1000)
+        yield 1
+async def fetch(): await asyncio.sleep(1000)
+async def worker(queue):
+    while True: await queue.get()
+async def reads():
+    async for item in Source().items(): pass
+async def joins(other): await other
+async def both(): await asyncio.gather(fetch(), fetch())
+async def main():
+    make, queue = asyncio.get_running_loop().create_task, asyncio.Queue()
+    one = make(fetch(), name="downloader")
+    tasks = [make(worker(queue)) for _ in range(12)] + [make(joins(one), name="joiner"), make(reads(), name="reader"),
+             make(both(), name="both")]
+    await asyncio.sleep(.1)
+    print("ready", flush=True)
+    await asyncio.sleep(3)
+    tasks.append(make(fetch(), name="new"))
+    print("blocks", flush=True)
+    time.sleep(1000)
+asyncio.run(main())
+"""
 NODE = """
 function hotLoop(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 7) % 1000003; return s; }
 console.log("ready");
@@ -199,6 +225,26 @@ class Stacks(unittest.TestCase):
         text = self.look_until(process.pid, "interpreter's lock that")
         self.assertRegex(text, rf"thread \d+ \(\S+\) waits for the interpreter's lock that thread {process.pid} holds\n(    .*\n)*    spin ")
         self.assertNotIn("Deadlock", text)
+
+    @unittest.skipIf(sys.version_info >= (3, 14), "its tasks are in lists of its own")
+    def test_tasks_of_asyncio(self):
+        process = self.start(sys.executable, "-c", TASKS)
+        text = stacks(process.pid)
+        self.assertRegex(text, r"1 thread, 19 tasks that wait\)\n")
+        self.assertRegex(text, r"\ntasks Task-\d+(, Task-\d+){7} and 4 more await an event\n    (Queue\.)?get .*\n    worker +<string>:9\n")
+        self.assertRegex(text, r"\ntask joiner awaits task downloader\n    joins +<string>:12\n")
+        self.assertRegex(text, r"\ntask reader awaits an event\n    sleep .*\n    (Source\.)?items +<string>:5\n    reads +<string>:11\n")
+        self.assertRegex(text, r"\ntask both awaits several tasks\n    both +<string>:13\n")
+        self.assertRegex(text, r"\ntask Task-1 awaits an event\n    sleep .*\n    main +<string>:21\n")
+        table = json.loads(stacks(process.pid, "--format", "json"))["views"][0]
+        names = [column["name"] for column in table["columns"]]
+        rows = [dict(zip(names, row)) for row in table["rows"]]
+        self.assertEqual([(row["waits_for"], row["function"]) for row in rows if row["thread_name"] == "joiner"],
+                         [("task downloader", "joins")])
+        self.assertEqual(process.stdout.readline(), "blocks\n")
+        text = self.look_until(process.pid, "main +<string>:24")
+        self.assertRegex(text, r"\ntask new awaits its turn\n    fetch +<string>:7\n")
+        self.assertNotIn("task Task-1 ", text)
 
     def remove_map(self, process):
         path = f"/tmp/perf-{process.pid}.map"

@@ -9,6 +9,7 @@
  *   lines.c     lines and inlined functions of a file of code (lines.h)
  *   stacks.c    all threads once; joins both kinds of frames
  *   holders.c   what a thread waits for, and who holds it
+ *   tasks.c     tasks of asyncio, and what they await
  *   follow.c    the threads again and again (follow.h)
  *
  * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.
@@ -63,6 +64,8 @@ struct dw_process {
 	const char *problem;   /* why frames of Python are missing; or NULL */
 	struct dw_process_thread *threads;
 	size_t count, capacity;
+	struct dw_process_thread *tasks; /* of asyncio, that wait: without tid; `waits` is what they await */
+	size_t task_count, task_capacity;
 	struct dw_arena arena;
 };
 

@@ -40,6 +40,8 @@ static bool stacks_add_python(struct dw_thread_read *read, struct dw_unwind *unw
 {
 	const struct dw_place *place = dw_python_place(python, &unwind->process->arena, &read->python[i]);
 
+	if (place && place->count && place->functions->file)
+		dw_tasks_seen(python, &read->python[i], place->functions->file);
 	if (place && place->count)
 		read->mixed[read->count++] = (struct dw_mixed){ place, 0, false };
 	return place != NULL;
@@ -229,6 +231,7 @@ static bool stacks_read_all(struct stacks *stacks)
 		done = stacks_read_thread(stacks, &process->threads[i]);
 	}
 	dw_holder_check(&stacks->python, process);
+	done = done && dw_tasks_read(process, &stacks->python);
 	if (*stacks->unwind.made.lacks && !process->problem)
 		process->problem = dw_arena_printf(&process->arena, "names of code made at run time: %s", stacks->unwind.made.lacks);
 	dw_python_reset(&stacks->python);
@@ -259,6 +262,9 @@ void dw_process_reset(struct dw_process *process)
 {
 	for (size_t i = 0; i < process->count; i++)
 		free(process->threads[i].frames);
+	for (size_t i = 0; i < process->task_count; i++)
+		free(process->tasks[i].frames);
 	free(process->threads);
+	free(process->tasks);
 	dw_arena_reset(&process->arena);
 }
