@@ -82,6 +82,20 @@ threading.Thread(target=spin, daemon=True).start()
 print("ready", flush=True)
 hold()
 """
+NAMES = """
+import threading, time
+from concurrent.futures import ThreadPoolExecutor
+class Mine(threading.Thread):
+    def __init__(self, name):
+        self.first = "first"
+        super().__init__(name=name, daemon=True)
+    def run(self): time.sleep(1000)
+for name in "reads", "writes": Mine(name).start()
+pool = ThreadPoolExecutor(2, "pool")
+for _ in range(2): pool.submit(time.sleep, 1000)
+print("ready", flush=True)
+time.sleep(1000)
+"""
 TASKS = """
 import asyncio, time
 class Source:
@@ -223,8 +237,20 @@ class Stacks(unittest.TestCase):
                                    r"thread \2 .* waits in take_two \(<string>:15\) for an RLock that thread \1 holds\.\n")
         process = self.start(sys.executable, "-c", GIL)
         text = self.look_until(process.pid, "interpreter's lock that")
-        self.assertRegex(text, rf"thread \d+ \(\S+\) waits for the interpreter's lock that thread {process.pid} holds\n(    .*\n)*    spin ")
+        self.assertRegex(text, rf"thread \d+ \(.+\) waits for the interpreter's lock that thread {process.pid} holds\n(    .*\n)*    spin ")
         self.assertNotIn("Deadlock", text)
+
+    def test_names_of_threads_of_python(self):
+        process = self.start(sys.executable, "-c", NAMES)
+        text = self.look_until(process.pid, r"pool_1")
+        for name in "reads", "writes", "pool_0", "pool_1":
+            self.assertRegex(text, rf"\nthreads? (\d+ \(\w+\), )?\d+ \({name}\)(, \d+ \(\w+\))? waits? for ")
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "t.dwell")
+            subprocess.run([dwell, "attach", "--for", "1s", "-o", trace, str(process.pid)], check=True, capture_output=True)
+            shown = subprocess.run([dwell, "report", trace, "--view", "waits"], check=True, capture_output=True, text=True).stdout
+        self.assertIn("reads", shown)
+        self.assertIn("pool_0", shown)
 
     @unittest.skipIf(sys.version_info >= (3, 14), "its tasks are in lists of its own")
     def test_tasks_of_asyncio(self):

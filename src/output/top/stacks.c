@@ -197,21 +197,26 @@ struct stacks_list {
 static void stacks_print_names(const struct stacks_list *list, const struct dw_top_insides *insides, size_t at, size_t same, FILE *file)
 {
 	const struct dw_process_thread *first = &list->threads[at];
+	bool one_name = true;
 
+	for (size_t i = at; i < list->count; i++)
+		one_name &= !stacks_are_equal(insides, first, &list->threads[i]) || strcmp(first->name, list->threads[i].name) == 0;
 	fprintf(file, "\n%s%s", list->tasks ? "task" : "thread", dw_text_plural(same));
 	for (size_t i = at, listed = 0; i < list->count; i++) {
 		if (!stacks_are_equal(insides, first, &list->threads[i]))
 			continue;
 		if (listed < 8 && list->tasks)
 			fprintf(file, "%s %s", listed ? "," : "", list->threads[i].name);
-		else if (listed < 8)
+		else if (listed < 8 && one_name)
 			fprintf(file, "%s %u", listed ? "," : "", list->threads[i].tid);
+		else if (listed < 8)
+			fprintf(file, "%s %u (%s)", listed ? "," : "", list->threads[i].tid, list->threads[i].name);
 		else if (listed == 8)
 			fprintf(file, " and %zu more", same - 8);
 		listed++;
 		list->printed[i] = true;
 	}
-	if (!list->tasks)
+	if (!list->tasks && one_name)
 		fprintf(file, " (%s)", first->name);
 }
 

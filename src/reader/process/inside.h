@@ -239,6 +239,22 @@ void dw_holder_find(uint32_t pid, struct dw_python *python, const struct dw_thre
 /* When all threads have been read: withdraws holders of the interpreter's lock that do not have it any more. */
 void dw_holder_check(const struct dw_python *python, struct dw_process *process);
 
+/* ---- objects.c ----------------------------------------------------------------------------------- */
+
+bool dw_object_read(const struct dw_python *python, uint64_t address, void *to, size_t size);
+/* The word at an address; 0: it cannot be read. */
+uint64_t dw_object_word(const struct dw_python *python, uint64_t address);
+/* Whether an object is of the type with this name. */
+bool dw_object_is(const struct dw_python *python, uint64_t object, const char *name);
+/* The text of a str, if it is ASCII; "": it is none. */
+void dw_object_text(const struct dw_python *python, uint64_t object, char text[64]);
+/* The value of a key of a dictionary; 0: there is none. */
+uint64_t dw_object_lookup(const struct dw_python *python, uint64_t dictionary, const char *key);
+/* The value of an attribute of an instance, up to Python 3.13; 0: there is none. */
+uint64_t dw_object_attribute(const struct dw_python *python, uint64_t object, const char *name);
+/* The name of a thread that the module threading began, by its outermost frame. False: it has none. */
+bool dw_python_thread_name(struct dw_python *python, struct dw_arena *arena, const struct dw_python_frame *outermost, char name[64]);
+
 /* ---- tasks.c ------------------------------------------------------------------------------------- */
 
 /* For each frame of Python that is found: those of asyncio lead to the tasks. */

@@ -6,6 +6,7 @@
  *   made.c      finds the files in which the process names code that it made at run time
  *   mapped.c    finds the file of code that a program mapped a second time
  *   python.c    frames of the interpreter, read from its memory
+ *   objects.c   objects of Python by type and name, and the names of its threads
  *   lines.c     lines and inlined functions of a file of code (lines.h)
  *   stacks.c    all threads once; joins both kinds of frames
  *   holders.c   what a thread waits for, and who holds it
@@ -45,7 +46,7 @@ struct dw_place {
 
 struct dw_process_thread {
 	uint32_t tid;
-	char name[64];         /* the kernel's; dw_top_insides_name() has longer ones */
+	char name[64];         /* Python's or the kernel's; dw_top_insides_name() has those that the recorder knows */
 	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
 	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
 	uint32_t holder;       /* tid of the thread that holds the lock, or of the one whose end it waits for; 0: not known */

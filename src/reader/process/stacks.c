@@ -179,6 +179,7 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 {
 	struct dw_thread_read *read = &stacks->read;
 	struct dw_snapshot *snapshot = &read->snapshot;
+	char name[sizeof thread->name];
 	bool whole = false;
 	int code = 0;
 
@@ -211,6 +212,9 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 		thread->problem = "the stack ends in code without unwind tables";
 	if (!dw_stacks_mix(read, &stacks->unwind, &stacks->python) || !stacks_expand(thread, read))
 		return false;
+	if (read->python_count && thread->tid != stacks->process->pid &&
+	    dw_python_thread_name(&stacks->python, &stacks->process->arena, &read->python[read->python_count - 1], name))
+		memcpy(thread->name, name, sizeof thread->name);
 	if (snapshot->blocked) {
 		dw_holder_find(stacks->process->pid, &stacks->python, read, thread);
 		if (!stacks_has_thread(stacks->process, thread->holder))

@@ -14,7 +14,7 @@
 #define TASKS_MOST 10000u
 #define TASKS_DEEP 64u       /* coroutines that await each other */
 #define TASKS_WORDS 40u      /* of a task */
-#define TASKS_ENTRIES 65536u /* of a dictionary or a set */
+#define TASKS_ENTRIES 65536u /* of a set */
 
 /* Where a suspended coroutine has what it needs; in bytes. */
 struct tasks_layout {
@@ -37,88 +37,18 @@ static const struct tasks_layout *tasks_layout_of(const struct dw_python *python
 	return NULL;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------- */
+/* ---- the set of all tasks -------------------------------------------------------------------------- */
 
-static bool tasks_read(const struct dw_python *python, uint64_t address, void *to, size_t size)
-{
-	return address >= 4096 && dw_process_memory(python->pid, address, to, size);
-}
-
-static uint64_t tasks_word(const struct dw_python *python, uint64_t address)
-{
-	uint64_t word;
-
-	return tasks_read(python, address, &word, sizeof word) ? word : 0;
-}
-
-/* Whether the text at the address is `name`. */
-static bool tasks_is_text(const struct dw_python *python, uint64_t address, const char *name)
-{
-	char text[40];
-	size_t size = strlen(name) + 1;
-
-	return size <= sizeof text && tasks_read(python, address, text, size) && memcmp(text, name, size) == 0;
-}
-
-/* Whether an object is of the type with this name: the fourth word of the type. */
-static bool tasks_is(const struct dw_python *python, uint64_t object, const char *name)
-{
-	uint64_t type = object % 8 ? 0 : tasks_word(python, object + 8);
-
-	return type && tasks_is_text(python, tasks_word(python, type + 24), name);
-}
-
-/* A str of ASCII, as names in a program are. */
-static bool tasks_is_str(const struct dw_python *python, uint64_t object, const char *name)
-{
-	return tasks_word(python, object + 16) == strlen(name) && tasks_is(python, object, "str") &&
-	       tasks_is_text(python, object + python->layout.text, name);
-}
-
-/* The value of a key of a module's dictionary. 0: there is none. */
-static uint64_t tasks_lookup(const struct dw_python *python, uint64_t dictionary, const char *key)
-{
-	uint64_t keys = tasks_is(python, dictionary, "dict") ? tasks_word(python, dictionary + 32) : 0, entries, count, entry[3];
-	uint8_t head[40];
-	bool hashed = true;
-
-	if (!keys || !tasks_read(python, keys, head, sizeof head))
-		return 0;
-	if (python->layout.minor < 11) {
-		uint64_t size;
-
-		memcpy(&size, head + 8, 8);
-		memcpy(&count, head + 32, 8);
-		entries = keys + 40 + size * (size <= 0xff ? 1 : size <= 0xffff ? 2 : size <= 0xffffffff ? 4 : 8);
-	} else {
-		memcpy(&count, head + 24, 8);
-		entries = keys + 32 + ((uint64_t)1 << (head[9] & 63));
-		hashed = head[10] == 0;
-	}
-	for (uint64_t i = 0; i < count && i < TASKS_ENTRIES; i++) {
-		size_t size = hashed ? 24 : 16;
-
-		if (!tasks_read(python, entries + i * size, entry, size))
-			return 0;
-		if (entry[hashed] && entry[hashed + 1] && tasks_is_str(python, entry[hashed], key))
-			return entry[hashed + 1];
-	}
-	return 0;
-}
-
-/* The set of a WeakSet: its first attribute, which each version keeps elsewhere. */
+/* The set of a WeakSet. */
 static uint64_t tasks_set_of(const struct dw_python *python, uint64_t object)
 {
 	const uint64_t found[] = {
 		object, /* a set as it is */
-		tasks_word(python, tasks_word(python, tasks_word(python, object + 16) + 40)), /* a dictionary that shares its keys */
-		tasks_word(python, tasks_word(python, object - 32)),
-		tasks_word(python, tasks_word(python, object - 24) + 1),
-		tasks_word(python, object + 24),
+		dw_object_attribute(python, object, "data"),
 	};
 
 	for (size_t i = 0; object && i < sizeof found / sizeof *found; i++)
-		if (tasks_is(python, found[i], "set"))
+		if (dw_object_is(python, found[i], "set"))
 			return found[i];
 	return 0;
 }
@@ -134,14 +64,14 @@ struct tasks_at {
 static struct tasks_at tasks_frame(const struct dw_python *python, const struct tasks_layout *layout, uint64_t coroutine)
 {
 	bool inside = layout->minor >= 11;
-	uint64_t frame = inside ? coroutine + layout->frame : tasks_word(python, coroutine + layout->frame);
+	uint64_t frame = inside ? coroutine + layout->frame : dw_object_word(python, coroutine + layout->frame);
 	int32_t instruction = 0;
 	int8_t state = 0;
 
-	if (!frame || !tasks_read(python, (inside ? coroutine : frame) + layout->state, &state, sizeof state))
+	if (!frame || !dw_object_read(python, (inside ? coroutine : frame) + layout->state, &state, sizeof state))
 		return (struct tasks_at){ 0 };
 	if (layout->minor == 9) { /* whether it runs */
-		tasks_read(python, frame + python->layout.instruction, &instruction, sizeof instruction);
+		dw_object_read(python, frame + python->layout.instruction, &instruction, sizeof instruction);
 		return (struct tasks_at){ frame, state != 0, instruction >= 0 };
 	}
 	if (state > 0)
@@ -152,22 +82,22 @@ static struct tasks_at tasks_frame(const struct dw_python *python, const struct 
 /* The object on top of the frame's stack: what it awaits. */
 static uint64_t tasks_awaited(const struct dw_python *python, const struct tasks_layout *layout, uint64_t frame)
 {
-	uint64_t top = tasks_word(python, frame + layout->stack_top);
+	uint64_t top = dw_object_word(python, frame + layout->stack_top);
 
 	if (layout->minor == 9)
-		return top > 8 ? tasks_word(python, top - 8) : 0;
+		return top > 8 ? dw_object_word(python, top - 8) : 0;
 	top &= 0xffffffff;
 	if (!top || top > TASKS_ENTRIES)
 		return 0;
 	if (layout->minor == 10)
-		return tasks_word(python, tasks_word(python, frame + layout->locals) + 8 * (top - 1));
-	return tasks_word(python, frame + layout->locals + 8 * (top - 1));
+		return dw_object_word(python, dw_object_word(python, frame + layout->locals) + 8 * (top - 1));
+	return dw_object_word(python, frame + layout->locals + 8 * (top - 1));
 }
 
 static bool tasks_is_coroutine(const struct dw_python *python, uint64_t object)
 {
-	return tasks_is(python, object, "coroutine") || tasks_is(python, object, "generator") ||
-	       tasks_is(python, object, "async_generator");
+	return dw_object_is(python, object, "coroutine") || dw_object_is(python, object, "generator") ||
+	       dw_object_is(python, object, "async_generator");
 }
 
 /* The coroutine that an object which is awaited stands for; else the object. */
@@ -176,8 +106,8 @@ static uint64_t tasks_behind(const struct dw_python *python, uint64_t object)
 	static const char *const stand[] = { "coroutine_wrapper", "async_generator_asend", "async_generator_athrow", "dwell.coroutine" };
 
 	for (size_t i = 0; i < sizeof stand / sizeof *stand; i++)
-		if (tasks_is(python, object, stand[i]))
-			return tasks_word(python, object + 16);
+		if (dw_object_is(python, object, stand[i]))
+			return dw_object_word(python, object + 16);
 	return object;
 }
 
@@ -201,7 +131,7 @@ static size_t tasks_find_coroutine(const struct dw_python *python, const uint64_
 static size_t tasks_read_words(const struct dw_python *python, uint64_t task, uint64_t words[TASKS_WORDS])
 {
 	memset(words, 0, TASKS_WORDS * sizeof *words);
-	for (size_t i = 0; i < TASKS_WORDS && tasks_read(python, task + 8 * i, &words[i], 8); i++)
+	for (size_t i = 0; i < TASKS_WORDS && dw_object_read(python, task + 8 * i, &words[i], 8); i++)
 		;
 	return tasks_find_coroutine(python, words);
 }
@@ -209,19 +139,12 @@ static size_t tasks_read_words(const struct dw_python *python, uint64_t task, ui
 /* 3.13 keeps the number of "Task-7" until the name is asked for. */
 static void tasks_name(const struct dw_python *python, uint64_t object, char name[64])
 {
-	uint64_t length = tasks_word(python, object + 16);
 	uint32_t number = 0;
 
-	snprintf(name, 64, "?");
-	if (tasks_is(python, object, "int") && tasks_read(python, object + 24, &number, sizeof number))
+	if (dw_object_is(python, object, "int") && dw_object_read(python, object + 24, &number, sizeof number))
 		snprintf(name, 64, "Task-%u", number);
-	if (!tasks_is(python, object, "str"))
-		return;
-	length = length < 63 ? length : 63;
-	if (tasks_read(python, object + python->layout.text, name, length))
-		name[length] = '\0';
-	for (char *at = name; *at; at++)
-		*at = *at < ' ' || *at > '~' ? '?' : *at;
+	else
+		dw_object_text(python, object, name);
 }
 
 static const char *tasks_wait(const struct tasks *tasks, uint64_t future)
@@ -230,11 +153,11 @@ static const char *tasks_wait(const struct tasks *tasks, uint64_t future)
 	char name[64];
 	size_t at;
 
-	if (tasks_is(tasks->python, future, "_asyncio.FutureIter"))
-		future = tasks_word(tasks->python, future + 16);
-	if (tasks_is(tasks->python, future, "_GatheringFuture"))
+	if (dw_object_is(tasks->python, future, "_asyncio.FutureIter"))
+		future = dw_object_word(tasks->python, future + 16);
+	if (dw_object_is(tasks->python, future, "_GatheringFuture"))
 		return "several tasks";
-	if (!tasks_is(tasks->python, future, "_asyncio.Task") || !(at = tasks_read_words(tasks->python, future, words)))
+	if (!dw_object_is(tasks->python, future, "_asyncio.Task") || !(at = tasks_read_words(tasks->python, future, words)))
 		return "an event";
 	tasks_name(tasks->python, words[at + 1], name);
 	return dw_arena_printf(&tasks->process->arena, "task %s", name);
@@ -291,14 +214,14 @@ static bool tasks_add(struct tasks *tasks, uint64_t object)
 static bool tasks_add_all(struct tasks *tasks, uint64_t set)
 {
 	const struct dw_python *python = tasks->python;
-	uint64_t mask = tasks_word(python, set + 32), table = tasks_word(python, set + 40);
+	uint64_t mask = dw_object_word(python, set + 32), table = dw_object_word(python, set + 40);
 
 	for (uint64_t i = 0; set && i <= mask && i < TASKS_ENTRIES && tasks->process->task_count < TASKS_MOST; i++) {
-		uint64_t item = tasks_word(python, table + 16 * i);
+		uint64_t item = dw_object_word(python, table + 16 * i);
 
-		if (tasks_is(python, item, "weakref") || tasks_is(python, item, "weakref.ReferenceType"))
-			item = tasks_word(python, item + 16);
-		if (tasks_is(python, item, "_asyncio.Task") && !tasks_add(tasks, item))
+		if (dw_object_is(python, item, "weakref") || dw_object_is(python, item, "weakref.ReferenceType"))
+			item = dw_object_word(python, item + 16);
+		if (dw_object_is(python, item, "_asyncio.Task") && !tasks_add(tasks, item))
 			return false;
 	}
 	return true;
@@ -307,10 +230,10 @@ static bool tasks_add_all(struct tasks *tasks, uint64_t set)
 void dw_tasks_seen(struct dw_python *python, const struct dw_python_frame *frame, const char *file)
 {
 	const struct tasks_layout *layout = python->asyncio || !strstr(file, "/asyncio/") ? NULL : tasks_layout_of(python);
-	uint64_t module = layout ? tasks_lookup(python, tasks_word(python, frame->at + layout->globals), "tasks") : 0;
+	uint64_t module = layout ? dw_object_lookup(python, dw_object_word(python, frame->at + layout->globals), "tasks") : 0;
 
-	if (module && tasks_is(python, module, "module"))
-		python->asyncio = tasks_word(python, module + 16);
+	if (module && dw_object_is(python, module, "module"))
+		python->asyncio = dw_object_word(python, module + 16);
 }
 
 bool dw_tasks_read(struct dw_process *process, struct dw_python *python)
@@ -320,6 +243,6 @@ bool dw_tasks_read(struct dw_process *process, struct dw_python *python)
 	bool good = true;
 
 	for (size_t i = 0; good && tasks.layout && python->asyncio && i < sizeof sets / sizeof *sets; i++)
-		good = tasks_add_all(&tasks, tasks_set_of(python, tasks_lookup(python, python->asyncio, sets[i])));
+		good = tasks_add_all(&tasks, tasks_set_of(python, dw_object_lookup(python, python->asyncio, sets[i])));
 	return good;
 }
