@@ -1,6 +1,7 @@
 /*
  * How many parameters get gradients that no optimizer uses: those of a part of the model that is not trained, but whose parameters
- * require gradients. A backward computes them in each step.
+ * require gradients. A backward computes them in each step. And how many are those of embeddings whose gradients have all rows: a
+ * backward clears, and an optimizer updates, also the rows that a batch does not use.
  *
  * Read from the modules that were called and the optimizers that live, before an optimizer's 1st, 2nd, 4th, 8th ... step. A gradient
  * may be left from an earlier training: so the largest one is looked at twice, and must have changed. Nothing is said of a model
@@ -25,6 +26,8 @@ struct gradients {
 		char path[PART_BYTES]; /* "Model.encoder" */
 		int64_t count;
 	} parts[MOST_PARTS];
+	int64_t dense;          /* numbers of `owned` that embeddings with dense gradients have */
+	struct part table;      /* the largest of these embeddings */
 };
 
 /* The gradient that was the largest unused one, and how often it had been written. */
@@ -91,7 +94,30 @@ static struct part *gradients_part(struct gradients *to, const char *path)
 	return &to->parts[i];
 }
 
-static void gradients_of_parameter(struct gradients *to, PyObject *parameter, const char *path)
+/* Whether a gradient has all rows, also those that a batch does not use. */
+static bool gradients_are_dense(PyObject *gradient)
+{
+	PyObject *sparse = PyObject_GetAttrString(gradient, "is_sparse");
+	bool dense = sparse == Py_False;
+
+	Py_XDECREF(sparse);
+	PyErr_Clear();
+	return dense;
+}
+
+static void gradients_add_table(struct gradients *to, PyObject *gradient, int64_t count, const char *path)
+{
+	if (!gradients_are_dense(gradient))
+		return;
+	to->dense += count;
+	if (count > to->table.count && strlen(path) < PART_BYTES) {
+		memcpy(to->table.path, path, strlen(path) + 1);
+		to->table.count = count;
+	}
+}
+
+/* `table`: the parameter is that of an embedding. */
+static void gradients_of_parameter(struct gradients *to, PyObject *parameter, const char *path, bool table)
 {
 	PyObject *needs = PyObject_GetAttrString(parameter, "requires_grad");
 	PyObject *gradient = needs == Py_True ? PyObject_GetAttrString(parameter, "grad") : NULL;
@@ -107,6 +133,8 @@ static void gradients_of_parameter(struct gradients *to, PyObject *parameter, co
 	to->all += count;
 	if (gradients_has(to->owned, parameter)) {
 		to->any_owned = true;
+		if (table)
+			gradients_add_table(to, gradient, count, path);
 		Py_DECREF(gradient);
 		return;
 	}
@@ -127,10 +155,11 @@ static void gradients_of_module(PyObject *module, const char *path, void *contex
 {
 	PyObject *own = PyObject_GetAttrString(module, "_parameters");
 	PyObject *values = own && PyDict_Check(own) ? PyDict_Values(own) : NULL;
+	bool table = PyObject_HasAttrString(module, "num_embeddings") && PyObject_HasAttrString(module, "sparse");
 
 	for (Py_ssize_t i = 0; values && i < PyList_Size(values); i++)
 		if (PyList_GetItem(values, i) != Py_None)
-			gradients_of_parameter(context, PyList_GetItem(values, i), path);
+			gradients_of_parameter(context, PyList_GetItem(values, i), path, table);
 	Py_XDECREF(values);
 	Py_XDECREF(own);
 	PyErr_Clear();
@@ -160,6 +189,14 @@ static void gradients_note(const struct gradients *found)
 			most = &found->parts[i];
 	snprintf(text, sizeof text, "%lld %lld %s", (long long)found->unused, (long long)found->all, most->path);
 	dwell_meta(DW_KEY_TORCH_UNUSED_GRADIENTS, text);
+}
+
+static void gradients_note_tables(const struct gradients *found)
+{
+	char text[PART_BYTES + 60];
+
+	snprintf(text, sizeof text, "%lld %lld %s", (long long)found->dense, (long long)found->all, found->table.path);
+	dwell_meta(DW_KEY_TORCH_DENSE_EMBEDDINGS, text);
 }
 
 static dwp_each_module *each_module;
@@ -201,6 +238,8 @@ void dwp_gradients_look(PyObject *optimizers)
 		gradients_note(&found);
 		noted = true;
 	}
+	if (found.dense)
+		gradients_note_tables(&found);
 	Py_XDECREF(found.largest);
 	Py_XDECREF(found.owned);
 	Py_XDECREF(found.seen);

@@ -137,6 +137,7 @@ struct dw_account_run {
 		ends[2]; /* those of start and end: of their cells, `where` is that of their samples, and there is no share */
 };
 const struct dw_account_run *dw_account_of_run(struct dw_model *model, struct dwell_error *error);
+/* What a phase takes, without the time for which there was no CPU. */
 double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_phase phase);
 /* The phase that a report names before the loop: the larger end, if the loop is less than half of the run.
  * DW_ACCOUNT_LOOP: none. */
@@ -257,12 +258,15 @@ struct dw_account_run_part {
 	char words[64]; /* "importing torch", "Python"; of the loop, "" */
 	bool known;     /* something of what was done is */
 	bool imports;
+	bool no_cpu;    /* others had the CPUs */
 	struct dw_account_sum sum;
 };
 #define DW_ACCOUNT_RUN_PARTS 128u /* the most that there can be */
 /* Fills what was done in the time of an account, descending, apart from what records explain. Returns the number of
  * parts. */
 size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts);
+/* What all phases take, without the time for which there was no CPU. */
+double dw_account_run_own_ns(const struct dw_account_run *run);
 /* Fills the parts by phase, and in each descending. They sum to the run's time. Returns their number. */
 size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_run_part *parts);
 /* What the thread imports. */

@@ -53,18 +53,25 @@ _Static_assert(2 * (GROUPS + DW_ACCOUNT_PACKAGES + 1) + 1 <= DW_ACCOUNT_RUN_PART
 
 double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_phase phase)
 {
-	return run->wall_ns > 0 ? run->phases[phase]->wall_ns : 0;
+	return run->wall_ns > 0 ? run->phases[phase]->own_ns : 0;
+}
+
+double dw_account_run_own_ns(const struct dw_account_run *run)
+{
+	double own_ns = 0;
+
+	for (unsigned phase = 0; phase < DW_ACCOUNT_PHASE_COUNT; phase++)
+		own_ns += dw_account_phase_ns(run, phase);
+	return own_ns;
 }
 
 enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run)
 {
-	double ns[DW_ACCOUNT_PHASE_COUNT], all_ns = 0;
+	double ns[DW_ACCOUNT_PHASE_COUNT];
 
-	for (unsigned phase = 0; phase < DW_ACCOUNT_PHASE_COUNT; phase++) {
-		ns[phase] = run->wall_ns > 0 ? run->phases[phase]->own_ns : 0; /* others may have had the CPUs */
-		all_ns += ns[phase];
-	}
-	if (ns[DW_ACCOUNT_LOOP] >= all_ns / 2)
+	for (unsigned phase = 0; phase < DW_ACCOUNT_PHASE_COUNT; phase++)
+		ns[phase] = dw_account_phase_ns(run, phase);
+	if (ns[DW_ACCOUNT_LOOP] >= dw_account_run_own_ns(run) / 2)
 		return DW_ACCOUNT_LOOP;
 	return ns[DW_ACCOUNT_START] >= ns[DW_ACCOUNT_END] ? DW_ACCOUNT_START : DW_ACCOUNT_END;
 }
@@ -79,6 +86,7 @@ static size_t run_parts_add(const struct dw_account *account, const struct dw_ac
 	to->sum = dw_account_sum(account, select);
 	to->known = !(groups[group].states >> DW_ACCOUNT_UNKNOWN & 1);
 	to->imports = groups[group].activities == DOES(IMPORTS);
+	to->no_cpu = groups[group].states >> DW_ACCOUNT_NO_CPU & 1;
 	snprintf(to->words, sizeof to->words, "%s%s%.30s", groups[group].words, package ? " " : "", package ? package : "");
 	return to->sum.ns >= 1;
 }
@@ -113,6 +121,13 @@ size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_acc
 	return count;
 }
 
+static size_t run_parts_add_loop(const struct dw_account *loop, struct dw_account_run_part *parts)
+{
+	parts[0] = (struct dw_account_run_part){ .sum.ns = loop->own_ns };
+	parts[1] = (struct dw_account_run_part){ .no_cpu = true, .sum.ns = loop->wall_ns - loop->own_ns };
+	return parts[1].sum.ns >= 1 ? 2 : 1;
+}
+
 size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_run_part *parts)
 {
 	size_t count = 0;
@@ -121,7 +136,7 @@ size_t dw_account_run_parts(const struct dw_account_run *run, struct dw_account_
 		size_t first = count;
 
 		if (phase == DW_ACCOUNT_LOOP)
-			parts[count++] = (struct dw_account_run_part){ .sum.ns = run->phases[phase]->wall_ns };
+			count += run_parts_add_loop(run->phases[phase], &parts[count]);
 		else
 			count += dw_account_parts_of_phase(run->phases[phase], &parts[count]);
 		for (; first < count; first++)

@@ -71,7 +71,6 @@ void dw_facts_of_after(struct dw_facts_work *work)
 {
 	const struct dw_account_run *run = dw_account_of_run(work->model, NULL);
 	const struct dw_account *account;
-	double own_ns = 0;
 	bool calls;
 
 	work->failed |= !run;
@@ -80,10 +79,8 @@ void dw_facts_of_after(struct dw_facts_work *work)
 	if (!run || !(work->loop_ns > 0) || dw_account_main_phase(run) != DW_ACCOUNT_END ||
 	    run->phases[DW_ACCOUNT_LOOP]->thread != work->loop->thread)
 		return;
-	for (unsigned phase = 0; phase < DW_ACCOUNT_PHASE_COUNT; phase++)
-		own_ns += run->phases[phase]->own_ns;
 	account = run->phases[DW_ACCOUNT_END];
-	dw_fact_set_share(work, DW_FACT_RUN_AFTER, account->own_ns, own_ns, 1);
+	dw_fact_set_share(work, DW_FACT_RUN_AFTER, account->own_ns, dw_account_run_own_ns(run), 1);
 	calls = after_put_calls(work, work->source->processes[work->source->threads[work->loop->thread].process].end_ns, account->wall_ns);
 	after_put_place(work, &work->facts->at[DW_FACT_RUN_AFTER], account, calls);
 }

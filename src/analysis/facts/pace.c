@@ -157,6 +157,17 @@ static double pace_of_work(const struct dw_facts_work *work, size_t at, double c
 	return fmin(1, (after / before - 1) / change);
 }
 
+/* How many more operators later steps call, if that is most of the change. */
+static void pace_put_work(struct dw_facts_work *work, size_t at, double own)
+{
+	double before = pace_operators(work, 0, at), after = pace_operators(work, at, work->steady_count);
+
+	if (own >= MOST_OWN && after > before)
+		dw_fact_set(work, DW_FACT_DRIFT_WORK, after / before - 1, work->steady_count);
+	else
+		dw_fact_miss(work, DW_FACT_DRIFT_WORK, "the number of operators does not change so");
+}
+
 /* The largest change of one of the program's own ranges beyond the pace of all other time of the steps. */
 struct pace_range {
 	uint32_t symbol;
@@ -269,6 +280,7 @@ static void pace_put(const struct pace *pace)
 	if (fit.trend != 0 || fit.change != 0) {
 		double work_own = pace_of_work(work, fit.at, fit.change != 0 ? fit.change : fit.trend / 2), own = fmax(pace->own, work_own);
 
+		pace_put_work(work, fit.at, work_own);
 		range = pace_of_ranges(work, fit.at);
 		if (pace_is_of_functions(pace, &fit, fmax(own, range.own), fmax(work_own, range.own))) {
 			double functions = dw_facts_pace_of_functions(work, &range.function);
@@ -284,6 +296,7 @@ static void pace_put(const struct pace *pace)
 			fit = pace_fit_range(*pace, range.symbol, fit);
 	} else {
 		dw_fact_miss(work, DW_FACT_DRIFT_OWN, "the pace does not change");
+		dw_fact_miss(work, DW_FACT_DRIFT_WORK, "the pace does not change");
 	}
 	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, fit.trend, work->steady_count);
 	if (fit.trend != 0)

@@ -471,6 +471,32 @@ static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verd
 	}
 }
 
+/* The most of the loop that the work of one other sentence takes: one that names a place, and more than the program's form. */
+static double judge_named_share(const struct dw_verdicts *verdicts, const struct dw_verdict *except)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < verdicts->count; i++) {
+		const struct dw_verdict *verdict = &verdicts->at[i];
+
+		if (verdict != except && judge_is_cause(verdict) && !verdict->form && !verdict->rule->of_lengths &&
+		    (verdict->has_cells || verdict->rows.count) && verdict->whole == except->whole)
+			most = fmax(most, verdict->share.value);
+	}
+	return most;
+}
+
+/* How much longer some steps are than others is no work of its own: it is part of what the steps do, where a sentence says that. */
+static void judge_lengths(struct dw_verdicts *verdicts)
+{
+	for (size_t i = 0; i < verdicts->count; i++) {
+		struct dw_verdict *of = &verdicts->at[i];
+
+		if (judge_is_cause(of) && of->rule->kind == DW_RULE_WORK && of->rule->of_lengths && of->share.value > 0)
+			of->claimed = fmin(1, judge_named_share(verdicts, of) / of->share.value);
+	}
+}
+
 static int judge_compare(const void *left, const void *right)
 {
 	const struct dw_verdict *a = left, *b = right;
@@ -653,6 +679,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 	if (facts->iterations == DW_ITERATIONS_MARKED && !judge_has_any(verdicts))
 		judge_unexplained(&at, verdicts);
 	judge_claims(&at, verdicts);
+	judge_lengths(verdicts);
 	judge_sort(verdicts);
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;

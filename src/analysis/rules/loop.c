@@ -297,11 +297,11 @@ static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 	return rows.count ? rows.share * loop_own_ns(at) : share_ns / 2;
 }
 
-/* Steps that get longer because their inputs do have a reason that the program may want: another cause as long as half
- * of the trend comes first. */
-static double loop_less_for_inputs(const struct dw_rule_case *at)
+/* Steps that get longer because their inputs do, or because they call more operators, have a reason that the program may want:
+ * another cause as long as half of the trend comes first. */
+static double loop_less_for_work(const struct dw_rule_case *at)
 {
-	return dw_case_has(at, DW_FACT_DRIFT_GAPS) || !loop_input_grows(at)
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS) || !(loop_input_grows(at) || dw_case_has(at, DW_FACT_DRIFT_WORK))
 	           ? 0
 	           : -loop_share_drift(at).value / 2 * dw_case_whole_ns(at, DW_RULE_OF_STEP);
 }
@@ -494,6 +494,7 @@ const struct dw_rule dw_rules_loop[] = {
 		             "[?drift.gaps_change: , most of it in {cells:most}]"
 		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
 		             "[-drift.gaps_change: , most of it in {drift.change:part}]"
+		             "[-drift.gaps_change: [?drift.work: , and call {drift.work} more operators]]"
 		             "[-drift.gaps_change: [, in {samples.loop:name}{samples.loop:where}]].",
 		.remedy = {
 			[DW_WORDS_ANY] = "compare both parts with --steps: the machine's clock, other programs, or "
@@ -519,18 +520,19 @@ const struct dw_rule dw_rules_loop[] = {
 		          "the largest activation of a step grows from step to step. Or the time between the steps grows, by "
 		          "75% of its median or more.",
 		.applies = loop_drifts,
-		.follows_ns = loop_less_for_inputs,
+		.follows_ns = loop_less_for_work,
 		.gain_ns = loop_gain_drift,
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
 		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: , most of it in {drift.slope:part}]"
 		             "[-drift.gaps: [, in {samples.loop:name}{samples.loop:where}]]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
+		             "[-drift.gaps: [?drift.work: ; later steps call {drift.work} more operators]]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {
 			[DW_WORDS_ANY] = "[?input.trend: compute only what is new of an input that grows, and keep the rest (of attention, "
-			                 "keys and values); or ]something grows with the steps: a list that is walked, a graph that is "
-			                 "kept, a file that is written anew",
+			                 "keys and values); or ][?drift.work: unless later steps are to do more: ]something grows with the "
+			                 "steps: a list that is walked, a graph that is kept, a file that is written anew",
 		},
 		.look = "dwell report --view steps --limit all",
 	},

@@ -122,11 +122,14 @@ const struct dw_rule dw_rules_machine[] = {
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
 		.statement = "The program runs more threads than there are CPUs for them[ ({number} threads, {cpu.cpus} CPUs)]: the "
-		             "step's thread waits for a CPU, or for threads that have none, for {share} {of}.",
+		             "step's thread waits for a CPU, or for threads that have none, for {share} {of}"
+		             "[; the others use {cpu.taken} of their CPU time in {cpu.taken:name}{cpu.taken:where}][?cpu.spun: , to wait].",
 		.remedy = {
-			[DW_WORDS_ANY] = "no more threads than CPUs (OMP_NUM_THREADS), and not several bound to one CPU",
-			[DW_WORDS_PYTORCH] = "torch.set_num_threads() or OMP_NUM_THREADS, and fewer loader workers: "
-			                     "together no more than there are CPUs",
+			[DW_WORDS_ANY] = "[?cpu.spun: let a thread that waits give up its CPU, after some tries: a condition "
+			                 "variable, a futex, a semaphore; or ]no more threads than CPUs (OMP_NUM_THREADS), "
+			                 "and not several bound to one CPU",
+			[DW_WORDS_PYTORCH] = "[-cpu.spun: [less work in {cpu.taken:name}, or ]]torch.set_num_threads() or "
+			                     "OMP_NUM_THREADS, and fewer loader workers: together no more than there are CPUs",
 		},
 		.look = "dwell report --view threads",
 	},

@@ -347,10 +347,14 @@ const struct dw_rule dw_rules_operators[] = {
 		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
 		"faults, memory and files in it "
 		          "have rules of their own.",
-		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
+		.statement = "The optimizer {takes} {share} {of}[-gradients.tables: : the batch is small for the number of parameters]"
+		             "[?gradients.tables: , and {gradients.tables} of the parameters are those of embeddings"
+		             "[, as {gradients.tables:note}]: it updates all rows, also those that a batch does not use].",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
-			[DW_WORDS_PYTORCH] = "larger batches, an update every n-th batch"
+			[DW_WORDS_PYTORCH] = "[?gradients.tables: if a batch uses few of the rows, nn.Embedding(..., sparse=True), with "
+			                     "an optimizer that takes sparse gradients (SGD, SparseAdam); or ]larger batches, "
+			                     "an update every n-th batch"
 			                     "[!optimizer.fused: , or fused=True in the optimizer's constructor]",
 			[DW_WORDS_LIGHTNING] = "larger batches, accumulate_grad_batches"
 			                       "[!optimizer.fused: , or fused=True in the optimizer's "
@@ -382,9 +386,9 @@ const struct dw_rule dw_rules_operators[] = {
 			                 "[?number: keep buffers, and write them without clearing them before]",
 			[DW_WORDS_PYTORCH] = "[!number: channels_last for model and inputs of convolutions, fewer transposes "
 			                     "before contiguous(), the right type and device from the start]"
-			                     "[?number: torch.empty() for what is written next; of the gradient of an embedding, "
-			                     "nn.Embedding(..., sparse=True), which clears, and lets the optimizer "
-			                     "update, only the rows in use]",
+			                     "[?number: torch.empty() for what is written next[?gradients.tables: ; of the gradient of an "
+			                     "embedding, nn.Embedding(..., sparse=True), which clears, and lets the optimizer "
+			                     "update, only the rows in use]]",
 		},
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
@@ -571,7 +575,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
 		.number = operators_named_percent,
-		.statement = "Work takes {share} {of}, and no wait or overhead stands out[; the largest range is "
+		.place = &(const struct dw_account_select){ .activities = { [DW_ACCOUNT_RUNS] = DW_ACCOUNT_ALL } },
+		.statement = "Work takes {share} {of}[-number: [, most of it in {cells:most}]], and no wait or overhead stands out"
+		             "[; the largest range is "
 		             "{step.named_largest:name}, {number}%{step.named_largest:where}][; the largest operator is "
 		             "{operators.largest:name}, {operators.largest}][-operators.largest: ; {samples.engine} of Python's part is in "
 		             "libraries that compute, most of it called by {samples.python:name}{samples.python:where}].",

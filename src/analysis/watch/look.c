@@ -185,14 +185,6 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	return true;
 }
 
-bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone)
-{
-	struct dw_glance glance;
-
-	dw_glance_take(&glance, rank);
-	return dw_watch_take_glance(watch, &glance, written_ns, gone);
-}
-
 /* ---- events ---------------------------------------------------------------------------------------- */
 
 /* Says of how many more ranks the same is true. */

@@ -2,7 +2,7 @@
  * A job that is watched: what changes between two looks at the summaries of its ranks.
  *
  *     dw_watch_begin_look()
- *     dw_watch_take() for each file that could be read
+ *     dw_watch_take_glance() for each file that could be read
  *     dw_watch_end_look() -> events, each once when it begins and once when it is over
  *
  * Rules:
@@ -125,8 +125,6 @@ struct dw_watch {
 void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns);
 /* A rank of a file that was written at that time. `gone`: its process does not live any more. False: memory ran
  * out. */
-bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone);
-/* The same of what was read of it. */
 bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance, uint64_t written_ns, bool gone);
 /* Calls `report` for each event of this look. False: memory ran out. */
 bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),

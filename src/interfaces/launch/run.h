@@ -26,7 +26,6 @@ struct dw_run_request {
 	uint32_t cost;                /* what recording operators may cost, in millionths of the time; 0: any */
 	bool cost_given;              /* by the user */
 	bool pack;                    /* store the trace at the end */
-	int quiet;                    /* print only errors to stderr */
 };
 
 /*

@@ -317,20 +317,6 @@ enum dw_activity dw_sample_wait_activity(const struct dw_sample_stack *stack)
 	return frame ? dw_activity_of_wait(frame->module, frame->functions->name, caller ? caller->module : NULL) : DW_ACTIVITY_UNKNOWN;
 }
 
-dw_activity_set dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
-	const struct dw_source_frame *frame;
-	dw_activity_set set = 0;
-
-	for (uint32_t i = 0; (frame = dw_sample_stack_at(&stack, i)) != NULL; i++) {
-		set |= UINT64_C(1) << (i ? frame->activity : row->activity);
-		if (dw_sample_is_own(frame, frame->functions))
-			break;
-	}
-	return set;
-}
-
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
                                                         uint32_t skipped)
 {

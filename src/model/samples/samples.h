@@ -73,8 +73,6 @@ static inline bool dw_sample_is_own(const struct dw_source_frame *frame, const s
 
 /* What a wait with this stack is for, by its innermost function and the caller of that. */
 enum dw_activity dw_sample_wait_activity(const struct dw_sample_stack *stack);
-/* What the innermost functions do, up to the first one of the program's own: a set, see base/code/activity.h. */
-dw_activity_set dw_sample_activities(const struct dw_source *source, const struct dw_sample_row *row);
 /* The role of the library of the i-th frame. */
 static inline enum dw_library_role dw_sample_role(const struct dw_sample_stack *stack, uint32_t i)
 {

@@ -87,6 +87,5 @@ struct dw_loop_phases {
  * in scope are those of the whole run. */
 const struct dw_loop_phases *dw_model_loop_phases(struct dw_model *model, struct dwell_error *error);
 
-/* "acting"; "update". */
+/* "acting". */
 const char *dw_phase_name(enum dw_phase_kind kind);
-const char *dw_loop_event_name(enum dw_loop_event_kind kind);

@@ -13,13 +13,6 @@ const char *dw_phase_name(enum dw_phase_kind kind)
 	return kind < DW_PHASE_KINDS ? names[kind] : "";
 }
 
-const char *dw_loop_event_name(enum dw_loop_event_kind kind)
-{
-	static const char *const names[] = { "data", "forward", "backward", "update", "inference", "evaluation", "checkpoint" };
-
-	return kind < DW_LOOP_EVENT_KINDS ? names[kind] : "";
-}
-
 /* ---- naming ------------------------------------------------------------------------------------------- */
 
 /* Only where nothing shows learning, the border of a step separates two evaluations. */

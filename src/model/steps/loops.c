@@ -50,36 +50,38 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 	return rows;
 }
 
+/* How much longer operators between the steps took than was recorded, by class: see loops_divide_reduced(). */
+static void loops_scale_rows(struct dw_model *model, struct dw_pace *pace, const double longer[DW_ITERATION_CLASSES])
+{
+	for (uint32_t row = 0; row < model->row_count; row++) {
+		struct dw_pace_row *of = &pace->rows[row];
+		uint64_t recorded = loops_sum_classes(of->outside_ticks);
+
+		if (!recorded || model->symbols[model->row_symbol[row]].category != DWELL_CATEGORY_OPERATOR)
+			continue;
+		for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
+			of->outside_ticks[class] += (uint64_t)((double)of->outside_ticks[class] * longer[class]);
+		of->outside_count = (uint64_t)((double)of->outside_count * (double)loops_sum_classes(of->outside_ticks) / (double)recorded);
+	}
+}
+
 /* Before a reduced step, operators between steps are not known. That time is divided between them and the rest as
- * in the other pauses. */
+ * in the other pauses of iterations of its class. If there are none, it is no operators' time. */
 static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
 {
-	double operators = 0, others = 0, part, longer;
-	uint64_t of_operators = 0;
+	double longer[DW_ITERATION_CLASSES] = { 0 };
 
 	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
-		operators += (double)pace->out.outside_ticks[class][DW_SHARE_OPERATORS];
-		others += (double)pace->out.outside_ticks[class][DW_SHARE_OTHER];
-	}
-	part = operators + others > 0 ? operators / (operators + others) : 0;
-	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++) {
 		uint64_t *ticks = pace->out.outside_ticks[class], reduced = pace->out.reduced_ticks[class];
-		uint64_t more = (uint64_t)((double)reduced * part);
+		double operators = (double)ticks[DW_SHARE_OPERATORS], all = operators + (double)ticks[DW_SHARE_OTHER];
+		uint64_t more = operators > 0 ? (uint64_t)((double)reduced * operators / all) : 0;
 
 		ticks[DW_SHARE_OPERATORS] += more;
 		ticks[DW_SHARE_OTHER] += reduced - more;
-		of_operators += more;
+		longer[class] = operators > 0 ? (double)more / operators : 0;
 		pace->out.reduced_ticks[class] = 0;
 	}
-	longer = operators > 0 ? (double)of_operators / operators : 0;
-	for (uint32_t row = 0; of_operators && row < model->row_count; row++)
-		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR) {
-			struct dw_pace_row *of = &pace->rows[row];
-
-			for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
-				of->outside_ticks[class] += (uint64_t)((double)of->outside_ticks[class] * longer);
-			of->outside_count += (uint64_t)((double)of->outside_count * longer);
-		}
+	loops_scale_rows(model, pace, longer);
 }
 
 /* The time between the steps, by share. */
@@ -123,7 +125,6 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step, .count = pace->count };
 	loop->start_ns = step[0].start_ns;
 	loop->end_ns = step[pace->count - 1].end_ns;
-	loop->duration_ns = loop->end_ns - loop->start_ns;
 	if (dw_steps_time_iterations(step, pace->count, &loop->iterations))
 		return -1;
 	for (size_t i = 0; i < pace->count; i++) {

@@ -179,16 +179,25 @@ static bool roles_begin_loop(const struct roles_thread *at)
 	return !at->model->intervals;
 }
 
-static void roles_classify(struct roles_thread *at, uint8_t *classes)
+static void roles_classify(struct roles_thread *at, const struct dw_step_classes *classes)
 {
+	const struct dw_source_step *steps = at->model->source->steps;
+	bool first;
+
 	roles_collect(at);
 	if (!at->count)
 		return;
-	dw_steps_find_roles(at->lengths, at->count, roles_begin_loop(at), at->roles, at->space);
+	first = roles_begin_loop(at);
+	dw_steps_find_roles(at->lengths, at->count, first, at->roles, at->space);
 	for (size_t i = 0; i < at->count; i++)
-		classes[at->steps[i]] = at->roles[i] & DW_ROLE_WARM_UP   ? DW_ITERATION_WARM_UP
-		                        : at->roles[i] & DW_ROLE_OUTLIER ? DW_ITERATION_SLOW
-		                                                         : DW_ITERATION_STEADY;
+		classes->at[at->steps[i]] = at->roles[i] & DW_ROLE_WARM_UP   ? DW_ITERATION_WARM_UP
+		                            : at->roles[i] & DW_ROLE_OUTLIER ? DW_ITERATION_SLOW
+		                                                             : DW_ITERATION_STEADY;
+	for (size_t i = 0; i < at->count; i++)
+		at->lengths[i] = roles_measure(at->model, &steps[at->steps[i]], NULL);
+	dw_steps_find_roles(at->lengths, at->count, first, at->roles, at->space);
+	for (size_t i = 0; i < at->count; i++)
+		classes->roles[at->steps[i]] = at->roles[i];
 }
 
 /* Finds the steps of the process that step `i` is of. They follow each other. */
@@ -214,12 +223,13 @@ static bool step_classes_compute(struct dw_model *model, const void *request, vo
 	            DW_NEW(&at.space, source->step_count + 1) && DW_NEW(&at.roles, source->step_count + 1);
 
 	classes->at = dw_arena_alloc(&model->arena, source->step_count + 1);
-	good = good && classes->at;
+	classes->roles = dw_arena_alloc(&model->arena, source->step_count + 1);
+	good = good && classes->at && classes->roles;
 	for (size_t i = 0; good && i < source->step_count; i++) {
 		at.thread = source->steps[i].thread;
 		roles_find_process(&at, i);
 		if (!done[at.thread])
-			roles_classify(&at, classes->at);
+			roles_classify(&at, classes);
 		done[at.thread] = true;
 	}
 	DW_FREE(at.steps, at.lengths, at.space, at.roles, done);

@@ -35,9 +35,9 @@ enum dw_iteration_class {
 /* "steady", "warm-up", "slow" */
 const char *dw_iteration_class_name(enum dw_iteration_class class);
 
-/* By index of the source's steps: the class of the iteration that the step begins. Steps that are not in scope are
- * steady. NULL with `error`: out of memory. */
+/* By index of the source's steps: the class of the iteration that the step begins, and the step's own roles. Steps that
+ * are not in scope are steady, and have no role. NULL with `error`: out of memory. */
 struct dw_step_classes {
-	uint8_t *at;
+	uint8_t *at, *roles;
 };
 const struct dw_step_classes *dw_model_step_classes(struct dw_model *model, struct dwell_error *error);

@@ -50,7 +50,7 @@ struct dw_pace_step {
 	uint64_t before_ticks; /* communication between the step before it and this one */
 	bool sampled;          /* `selfs` is to be collected */
 	bool reduced;          /* recorded without operators and layers */
-	bool usual;            /* sampled and not slow: its operators count in dw_pace.rows */
+	bool usual;            /* sampled and steady: its operators count in dw_pace.rows */
 	uint8_t class;         /* of the iteration that it begins: enum dw_iteration_class */
 	struct dw_self *selfs; /* malloc'ed, or NULL */
 	uint32_t self_count;

@@ -2,11 +2,12 @@
  * Why a step was slow: which rows took most time beyond their medians over usual steps.
  *
  * Called by steps_product.c. The steps' lengths, and so the slow ones, are known before the walk. Therefore
- * the walk collects the times of rows only for slow steps and for a sample of usual ones. After the
+ * the walk collects the times of rows only for slow steps and for a sample of steady ones. After the
  * walk, the times in slow steps are compared with their medians in the sample.
  */
 #include "base/free.h"
 #include "base/order.h"
+#include "model/steps/roles.h"
 #include "model/steps/steps_build.h"
 
 #define SLOW_RATIO 1.5
@@ -28,6 +29,14 @@ static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *ste
 	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded && step->whole;
 }
 
+/* Long steps that recur belong to the loop: what they compute is part of its mean (roles.h). */
+static bool slow_is_steady(const struct dw_steps_work *work, size_t i)
+{
+	const struct dw_step *step = &work->steps->steps[i];
+
+	return step->recorded && step->whole && work->classes->roles[work->from[i]] & DW_ROLE_STEADY;
+}
+
 /* The least length of steps that are explained, so that at most MOST_SLOW are. */
 static uint64_t slow_find_bar(const struct dw_steps *steps)
 {
@@ -45,26 +54,24 @@ static uint64_t slow_find_bar(const struct dw_steps *steps)
 	return bar;
 }
 
-void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_steps)
+void dw_steps_sample(struct dw_steps_work *work)
 {
+	const struct dw_steps *steps = work->steps;
 	uint64_t bar = slow_find_bar(steps);
-	size_t usual = 0, seen = 0, taken = 0;
+	size_t steady = 0, seen = 0, taken = 0;
 
 	for (size_t i = 0; i < steps->count; i++)
-		usual += steps->steps[i].recorded && steps->steps[i].whole && !slow_is_slow(steps, &steps->steps[i]);
+		steady += slow_is_steady(work, i);
 	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i];
+		struct dw_pace_step *to = &work->ticks[i];
 
-		if (!step->recorded || !step->whole)
+		to->sampled = slow_is_slow(steps, &steps->steps[i]) && dw_step_length(&steps->steps[i]) >= bar;
+		if (!slow_is_steady(work, i))
 			continue;
-		if (slow_is_slow(steps, step)) {
-			pace_steps[i].sampled = dw_step_length(step) >= bar;
-			continue;
-		}
 		/* spread evenly over the run */
-		if (usual <= SAMPLE || seen * SAMPLE / usual >= taken) {
-			pace_steps[i].sampled = pace_steps[i].usual = taken < SAMPLE;
-			taken += taken < SAMPLE;
+		if (taken < SAMPLE && (steady <= SAMPLE || seen * SAMPLE / steady >= taken)) {
+			to->sampled = to->usual = true;
+			taken++;
 		}
 		seen++;
 	}

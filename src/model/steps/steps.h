@@ -77,14 +77,13 @@ struct dw_loop_row {
 
 /*
  * A loop: a thread with steps, from the begin of its first step to the end of its last one. Its
- * operators are those of its usual steps: at most 128 steps, spread over the run, none of which took
- * 1.5 times the median. Operators of data loading are left out.
+ * operators are those of at most 128 of its steady steps (roles.h), spread over the run. Operators of data loading
+ * are left out.
  */
 struct dw_loop {
 	uint32_t thread;
 	size_t first_step, count; /* its steps in dw_steps.steps */
 	uint64_t start_ns, end_ns;
-	uint64_t duration_ns; /* from start_ns to end_ns; if steps in between are not in scope, with their time */
 	struct dw_iteration_times iterations;    /* of its steps */
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */

@@ -71,8 +71,9 @@ int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const 
 
 /* ---- slow_steps.c ----------------------------------------------------------------------- */
 
-/* When all lengths are known: marks the steps for which the walk collects the time of each row. */
-void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *ticks);
+/* When all lengths are known: marks the steps for which the walk collects the time of each row, and those whose operators stand for
+ * the loop's. */
+void dw_steps_sample(struct dw_steps_work *work);
 /* Finds what made slow steps slow. `ticks` and `ns_per_tick` are by step. -1: out of memory. */
 int dw_steps_explain(struct dw_model *model, struct dw_steps *steps, const struct dw_pace_step *ticks,
                      const double *ns_per_tick);

@@ -278,7 +278,7 @@ bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct d
 	*work = (struct dw_steps_work){ .model = model, .steps = steps };
 	if (steps_prepare(work, threads) || steps_measure(steps))
 		return false;
-	dw_steps_sample(steps, work->ticks);
+	dw_steps_sample(work);
 	return dw_shares_init(&work->shares, model, work->paces, steps->thread_count);
 }
 

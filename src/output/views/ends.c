@@ -8,17 +8,11 @@
 #include "base/text.h"
 #include "format/keys.h"
 #include "views/columns.h"
+#include "views/ends.h"
 
 #define NAMED 0.05 /* of the start or the end: the sentence leaves out smaller parts of it */
 #define MOST_NAMED 3u
 #define LEAST_SAMPLES 3u
-
-bool dw_view_says_ends(struct dw_model *model)
-{
-	const struct dw_account_run *run = dw_account_of_run(model, NULL);
-
-	return run && dw_account_main_phase(run) != DW_ACCOUNT_LOOP;
-}
 
 /* Writes "importing torch 4.1 s, reading and writing files 3.2 s in load (train.py:40)", or "". */
 static void ends_write_parts(char *to, size_t size, const struct dw_account *account)
@@ -32,7 +26,8 @@ static void ends_write_parts(char *to, size_t size, const struct dw_account *acc
 	for (size_t i = 0; i < count && named < MOST_NAMED && used < size; i++) {
 		const struct dw_account_run_part *part = &parts[i];
 
-		if (part->sum.ns < NAMED * account->wall_ns || !part->known || (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
+		if (part->sum.ns < NAMED * account->own_ns || !part->known || part->no_cpu ||
+		    (part->sum.samples && part->sum.samples < LEAST_SAMPLES))
 			continue;
 		dw_account_place(&part->sum, place);
 		used += (size_t)snprintf(to + used, size - used, "%s%s %s%s%s", named++ ? ", " : "", part->words,
@@ -67,21 +62,44 @@ void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run
 		snprintf(to, size, "the run of %s", dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
 }
 
-void dw_view_head_ends(struct dwell_table *table, struct dw_model *model)
+/* What of a phase the program itself does. How long an import takes is the library's matter. */
+static double ends_own_ns(const struct dw_account *account)
 {
-	const struct dw_account_run *run = dw_view_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
-	enum dw_account_phase phase;
+	const struct dw_account_select imports = dw_account_select_states(~0u, DW_ACTIVITY_SET(IMPORTS));
+
+	return account->own_ns - dw_account_sum(account, &imports).ns;
+}
+
+/* Whether the first cause in the loop is large, and takes more of the run than what a start could do without. */
+static bool ends_come_after(const struct dw_account_run *run, const struct dw_verdicts *verdicts)
+{
+	const struct dw_verdict *first = verdicts->fired ? &verdicts->at[0] : NULL;
+
+	return first && first->rule->kind <= DW_RULE_WORK && first->large &&
+	       first->share.value * run->phases[DW_ACCOUNT_LOOP]->own_ns > ends_own_ns(run->phases[DW_ACCOUNT_START]);
+}
+
+enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verdicts *verdicts)
+{
+	const struct dw_account_run *run = dw_account_of_run(model, NULL);
+	enum dw_account_phase phase = run ? dw_account_main_phase(run) : DW_ACCOUNT_LOOP;
+
+	if (phase != DW_ACCOUNT_START) /* a rule has what follows the last step */
+		return phase == DW_ACCOUNT_END ? DW_VIEW_ENDS_FIRST : DW_VIEW_ENDS_NOT;
+	return ends_come_after(run, verdicts) ? DW_VIEW_ENDS_AFTER : DW_VIEW_ENDS_FIRST;
+}
+
+void dw_view_head_ends(struct dwell_table *table, struct dw_model *model, const struct dw_verdicts *verdicts, enum dw_view_ends when)
+{
+	const struct dw_account_run *run = dw_account_of_run(model, NULL);
 	char parts[1200], whose[300];
 	double ns;
 
-	if (!run)
+	if (!run || dw_view_says_ends(model, verdicts) != when || dw_account_main_phase(run) != DW_ACCOUNT_START)
 		return;
-	phase = dw_account_main_phase(run);
-	if (phase != DW_ACCOUNT_START)
-		return; /* a rule has it */
-	ns = dw_account_phase_ns(run, phase);
-	ends_write_parts(parts, sizeof parts, run->phases[phase]);
+	ns = dw_account_phase_ns(run, DW_ACCOUNT_START);
+	ends_write_parts(parts, sizeof parts, run->phases[DW_ACCOUNT_START]);
 	dw_view_write_whose_run(model, run, whose, sizeof whose);
-	dw_table_say(table, DW_LABEL_SLOW, "Start-up takes %.0f%% of %s (%s)%s%s.",
-	              100 * ns / run->wall_ns, whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
+	dw_table_say(table, when == DW_VIEW_ENDS_FIRST ? DW_LABEL_SLOW : DW_LABEL_ALSO, "Start-up takes %.0f%% of %s (%s)%s%s.",
+	             100 * ns / dw_account_run_own_ns(run), whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
 }

@@ -17,6 +17,7 @@
 #include "model/steps/usage.h"
 #include "rules/rules.h"
 #include "views/columns.h"
+#include "views/ends.h"
 #include "views/overview_parts.h"
 
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
@@ -467,20 +468,27 @@ static void overview_choose_parts(const struct dw_overview *overview, struct dwe
 
 static struct dwell_table *overview_add_steps(struct dwell_table *table, struct dw_overview *overview, struct dwell_error *error)
 {
-	struct dwell_table *last = table, *ends, *parts = NULL, *account = NULL;
+	struct dwell_table *last = table, *ends = NULL, *parts = NULL, *account = NULL;
+	enum dw_view_ends says = dw_view_says_ends(overview->model, &overview->verdicts);
 
 	overview_head_steps(table, overview);
 	dw_overview_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
-	dw_view_head_ends(table, overview->model);
+	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);
-	last = overview_append(last, ends = dw_overview_ends(overview, error));
+	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
+	if (says != DW_VIEW_ENDS_NOT)
+		ends = dw_overview_ends(overview, error);
 	overview->has_ends = ends != NULL;
+	if (says == DW_VIEW_ENDS_FIRST)
+		last = overview_append(last, ends);
 	if (overview->steps->recorded_count)
 		last = overview_append(last, parts = dw_overview_breakdown(overview, error));
 	if (overview_says_cells(overview))
 		last = overview_append(last, account = dw_overview_account(overview, error));
 	overview_choose_parts(overview, parts, account);
+	if (says == DW_VIEW_ENDS_AFTER)
+		last = overview_append(last, ends);
 	return overview_append(last, dw_overview_device(overview, error));
 }
 

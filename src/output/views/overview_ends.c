@@ -16,12 +16,6 @@
 
 static const char *const phases[DW_ACCOUNT_PHASE_COUNT] = { "start-up", "steps", "end" };
 
-/* The accounts of the run, if a phase is named before the loop. */
-static const struct dw_account_run *ends_run(struct dw_model *model)
-{
-	return dw_view_says_ends(model) ? dw_account_of_run(model, NULL) : NULL;
-}
-
 /* How the program ended, if `dwell run` saw it fail: "with exit status 1", or "by signal 6 (Aborted)". */
 static bool ends_write_failure(char *to, size_t size, const struct dw_source *source)
 {
@@ -82,18 +76,48 @@ static void ends_put_row(struct dwell_table *table, const struct dw_account_run 
 	dw_view_account_place(&part->sum, function, line);
 	DW_TABLE_PUT(table, 0, struct ends_row, .part = DW_STRING(label),
 	             .function = DW_STRING(*function ? function : NULL), .line = DW_STRING(*line ? line : NULL),
-	             .ns = DW_REAL(part->sum.ns), .share = DW_REAL(part->sum.ns / run->wall_ns),
+	             .ns = DW_REAL(part->sum.ns), .share = DW_REAL(part->sum.ns / dw_account_run_own_ns(run)),
 	             .samples = part->sum.samples ? DW_INT(part->sum.samples) : DW_EMPTY,
 	             .phase = DW_STRING(phases[part->phase]));
 }
 
+static bool ends_is_row(const struct dw_account_run *run, const struct dw_account_run_part *part)
+{
+	return part->phase == DW_ACCOUNT_LOOP || part->sum.ns >= SMALL * dw_account_run_own_ns(run);
+}
+
+/* Puts the rows of the phases; returns the time for which there was no CPU. */
+static double ends_put_phases(struct dwell_table *table, const struct dw_account_run *run)
+{
+	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
+	size_t count = dw_account_run_parts(run, parts);
+	double no_cpu_ns = 0;
+
+	for (size_t i = 0; i < count;) {
+		struct dw_account_run_part rest = { .phase = parts[i].phase, .words = "smaller parts" };
+
+		for (; i < count && parts[i].phase == rest.phase; i++) {
+			if (parts[i].no_cpu) {
+				no_cpu_ns += parts[i].sum.ns;
+			} else if (ends_is_row(run, &parts[i])) {
+				ends_put_row(table, run, &parts[i]);
+			} else {
+				rest.sum.ns += parts[i].sum.ns;
+				rest.sum.samples += parts[i].sum.samples;
+			}
+		}
+		if (rest.sum.ns >= 1)
+			ends_put_row(table, run, &rest);
+	}
+	return no_cpu_ns;
+}
+
 struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct dwell_error *error)
 {
-	const struct dw_account_run *run = ends_run(overview->model);
-	struct dw_account_run_part parts[DW_ACCOUNT_RUN_PARTS];
-	size_t count = run ? dw_account_run_parts(run, parts) : 0;
+	const struct dw_account_run *run = dw_account_of_run(overview->model, NULL);
 	struct dwell_table *table;
 	char whose[300];
+	double no_cpu_ns;
 
 	if (!run ||
 	    !(dw_account_is_divided(run->phases[DW_ACCOUNT_START]) || dw_account_is_divided(run->phases[DW_ACCOUNT_END])))
@@ -105,20 +129,9 @@ struct dwell_table *dw_overview_ends(const struct dw_overview *overview, struct 
 	dw_view_write_whose_run(overview->model, run, whose, sizeof whose);
 	table->columns[0].label = dw_arena_printf(&table->arena, "%s", whose);
 	table->failed |= !table->columns[0].label;
-	for (size_t i = 0; i < count;) {
-		struct dw_account_run_part rest = { .phase = parts[i].phase, .words = "smaller parts" };
-
-		for (; i < count && parts[i].phase == rest.phase; i++) {
-			if (parts[i].phase == DW_ACCOUNT_LOOP || parts[i].sum.ns >= SMALL * run->wall_ns) {
-				ends_put_row(table, run, &parts[i]);
-				continue;
-			}
-			rest.sum.ns += parts[i].sum.ns;
-			rest.sum.samples += parts[i].sum.samples;
-		}
-		if (rest.sum.ns >= 1)
-			ends_put_row(table, run, &rest);
-	}
+	no_cpu_ns = ends_put_phases(table, run);
+	if (no_cpu_ns >= 1)
+		DW_TABLE_PUT(table, 0, struct ends_row, .part = DW_STRING("has no CPU"), .ns = DW_REAL(no_cpu_ns));
 	DW_TABLE_PUT_TOTALS(table, struct ends_row, .ns = DW_REAL(run->wall_ns), .share = DW_REAL(1));
 	return table;
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "views/columns.h"
+#include "views/ends.h"
 #include "views/verdict.h"
 
 struct verdict_cells {
@@ -170,8 +171,9 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_destroy(table);
 		return NULL;
 	}
-	dw_view_head_ends(table, model);
+	dw_view_head_ends(table, model, &verdicts, DW_VIEW_ENDS_FIRST);
 	dw_view_head_verdicts(table, &verdicts, SIZE_MAX, dw_text_like(verdicts.loop_ns));
+	dw_view_head_ends(table, model, &verdicts, DW_VIEW_ENDS_AFTER);
 	if (!verdicts.fired)
 		dw_table_head(table, "No rule says anything about this run.");
 	for (size_t i = 0; i < verdicts.count; i++)

@@ -70,9 +70,6 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
 /* Writes what the program mainly did until it ended: "importing torch 4.1 s, Python 3.2 s in load (train.py:40)". "": not known. */
 void dw_view_until_end(struct dw_model *model, char *text, size_t size);
-/* What comes before the verdicts on the loop: what the start or the end of the run takes, if that is most of it (ends.c). */
-bool dw_view_says_ends(struct dw_model *model);
-void dw_view_head_ends(struct dwell_table *table, struct dw_model *model);
 /* "ValueError: shapes differ": the exception that ended a program of Python; "" if none did. */
 const char *dw_view_uncaught(const struct dw_source *source);
 

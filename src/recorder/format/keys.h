@@ -93,6 +93,8 @@
                                                     * in 64-bit floating point, in percent; or "none" */
 #define DW_KEY_TORCH_UNUSED_GRADIENTS "torch.unused_gradients" /* text: "900 1000 Net.encoder": of 1000 numbers of parameters that
                                                    * get gradients, no optimizer has 900, most of these in that module */
+#define DW_KEY_TORCH_DENSE_EMBEDDINGS "torch.dense_embeddings" /* text: "900 1000 Net.items": the same of those that embeddings with
+                                                   * dense gradients have, and an optimizer updates */
 #define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */
 #define DW_KEY_IMPORT_NOTES "import.notes"         /* text: what else of the file is not as it should be */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */

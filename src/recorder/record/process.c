@@ -232,14 +232,6 @@ void dw_process_halt(void)
 	}
 }
 
-enum dw_loss dw_process_refusal(void)
-{
-	/* The caller is a signal handler that interrupted the holder of the lock. */
-	if (dw_process_is_locked_here())
-		return DW_LOSS_BUSY;
-	return (enum dw_loss)DW_LOAD(dw_process->refusal);
-}
-
 bool dw_process_own_memory(void)
 {
 	uint32_t pid, known = 0;

@@ -155,5 +155,3 @@ bool dw_process_jumped(uintptr_t then, uintptr_t now);
 uint64_t dw_process_blocked_signals(void);
 /* Makes all streams of this process take the slow path at their next record. */
 void dw_process_halt(void);
-/* Why the caller got no space for an entry just now. */
-enum dw_loss dw_process_refusal(void);

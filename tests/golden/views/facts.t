@@ -88,6 +88,8 @@ cpu.others                     not measured                  the machine's CPUs 
 cpu.left                       not measured                                                                           record with dwell run; the loop must last a second
 cpu.stolen                     not measured                  the time for which the machine's CPUs had work           record with dwell run; the loop must last a second
 cpu.crowded                    not measured                  the loop                                                 record with dwell run; the loop must last a second
+cpu.taken                      not measured                  the CPU time of the program's other threads              no function of the program has half of it
+cpu.spun                       not measured                  the CPU time of the program's other threads              less than half of it
 loader.workers                 not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.workers_started         not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
 loader.epochs                  not measured                                                                           the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, "name")
@@ -139,6 +141,7 @@ optimizer.fused                0                                                
 optimizer.foreach              0                                                                                  25
 gradients.unused               not measured                  the parameters that get gradients                        all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
 gradients.unused_count         not measured                                                                           all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
+gradients.tables               not measured                  the parameters that get gradients                        no embeddings with dense gradients have half of the parameters
 evaluation.trained             not measured                  evaluation                                               whether the model is trained is not in the trace
 evaluation.graphs              not measured                  evaluation                                               whether gradients are enabled is not in the trace
 evaluation.times               not measured                                                                           the trace has nothing of it
@@ -170,6 +173,7 @@ drift.slope                    not measured                  the median step    
 drift.change                   not measured                  the median step before                                   there are fewer than 30 steady steps
 drift.change_step              not measured                                                                           there are fewer than 30 steady steps
 drift.own                      not measured                  the change                                               there are fewer than 30 steady steps
+drift.work                     not measured                  the operators of the earlier steps                       there are fewer than 30 steady steps
 drift.gaps                     not measured                  the loop                                                 there are fewer than 30 steady steps
 drift.gaps_change              not measured                  the loop                                                 there are fewer than 30 steady steps
 drift.gaps_step                not measured                                                                           there are fewer than 30 steady steps
@@ -199,7 +203,7 @@ device.nothing                 not measured                  a step             
 device.late_long               not measured                  device.host_late                                         the trace has no events of a device
 device.pageable                not measured                  copies' time                                             the trace has no events of a device
 
-116 of 198 facts are not measured; each says why.
+120 of 202 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -306,6 +310,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["cpu.left","not measured",null,"",null,null,null,"count",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","CPUs that each rank has: those that the program may use and that other programs leave to it in the loop"],
   ["cpu.stolen","not measured",null,"the time for which the machine's CPUs had work",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","in the loop the hypervisor ran other virtual machines on them"],
   ["cpu.crowded","not measured",null,"the loop",null,null,null,"ratio",null,"record with dwell run; the loop must last a second","record with dwell run; the loop must last a second","wait for a CPU because of the program's own threads: 1 - c / n on average, while n threads of it and its child processes run or wait for one of c CPUs"],
+  ["cpu.taken","not measured",null,"the CPU time of the program's other threads",null,null,null,"ratio",null,"no function of the program has half of it","no function of the program has half of it","the function of the program that has half of it or more; also of its child processes"],
+  ["cpu.spun","not measured",null,"the CPU time of the program's other threads",null,null,null,"ratio",null,"no samples","no samples","those that use the CPU to wait for another thread, if that is half of it"],
   ["loader.workers","2",null,"",2,2,2,"count",1,null,null,"workers at one time"],
   ["loader.workers_started","2",null,"",2,2,2,"count",1,null,null,"workers of all epochs"],
   ["loader.epochs","1",null,"",1,1,1,"count",1,null,null,"times that the loop began to iterate over a loader"],
@@ -357,6 +363,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["optimizer.foreach","0",null,"",0,0,0,"count",16,null,null,"1: operators over lists of tensors were called in most steps"],
   ["gradients.unused","not measured",null,"the parameters that get gradients",null,null,null,"ratio",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","those that no optimizer has; note: the part of the model with most of them"],
   ["gradients.unused_count","not measured",null,"",null,null,null,"count",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","the numbers that these parameters consist of"],
+  ["gradients.tables","not measured",null,"the parameters that get gradients",null,null,null,"ratio",null,"no embeddings with dense gradients have half of the parameters","no embeddings with dense gradients have half of the parameters","those of embeddings whose gradients have all rows, if they are half; note: the largest one"],
   ["evaluation.trained","not measured",null,"evaluation",null,null,null,"ratio",null,"whether the model is trained is not in the trace","whether the model is trained is not in the trace","time in which a model that the program trains is called in evaluation mode, without gradients"],
   ["evaluation.graphs","not measured",null,"evaluation",null,null,null,"ratio",null,"whether gradients are enabled is not in the trace","whether gradients are enabled is not in the trace","time in which gradients are enabled, so that a graph is built although no backward follows"],
   ["evaluation.times","not measured",null,"",null,null,null,"count",null,"the trace has nothing of it","the trace has nothing of it","evaluations in the run: calls of the model with no learning between them are one"],
@@ -388,6 +395,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["drift.change","not measured",null,"the median step before",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","difference of the medians after and before a change point, without waits for a CPU, 0 without one; note: the part or the program's own range that changes most"],
   ["drift.change_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after the change point"],
   ["drift.own","not measured",null,"the change",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the part with the most changes by beyond the pace of all other parts; 0 if all parts change alike, as with the processor's clock; also what one of the program's own ranges changes by beyond all other time, and the part of the change that goes with the number of operators"],
+  ["drift.work","not measured",null,"the operators of the earlier steps",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","how many more the later steps call, if that is half of the change"],
   ["drift.gaps","not measured",null,"the loop",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the time between steps takes beyond its length at the begin, by its trend; only from a tenth of the loop on, if the trend is at least 75% of the median and longer than that of the steps, if waits for data and ranks there take less than half of it, and if chance does not explain it"],
   ["drift.gaps_change","not measured",null,"the loop",null,null,null,"ratio",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","what the time between steps takes beyond its length before a change point; only from a tenth of the loop on, if it grows there by at least 75% and by more than the steps do, and if waiting for data or other ranks is no more than half of it"],
   ["drift.gaps_step","not measured",null,"",null,null,null,"count",null,"there are fewer than 30 steady steps","there are fewer than 30 steady steps","number of the first step after this change point"],
@@ -418,7 +426,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["103 of 198 facts are not measured; each says why."]}
+ "notes":["107 of 202 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -142,6 +142,32 @@ static const struct dw_facts *facts_of_halves(const uint64_t before[3], const ui
 	return facts_of();
 }
 
+TEST(later_steps_that_call_more_operators)
+{
+	const struct dw_facts *facts;
+	uint64_t at = 10;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward"), op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t calls = i < 100 ? 2 : 3, length = 50 * calls + i % 3;
+
+		for (uint64_t call = 0; call < calls; call++)
+			phase(at + 50 * call, at + 50 * (call + 1), forward, op);
+		step(i, at, at + length, length);
+		at += length;
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_WORK) > 0.49 && VALUE(facts, DRIFT_WORK) < 0.51);
+	made_close(&made);
+	/* As many operators, which take longer. */
+	facts = facts_of_halves((uint64_t[]){ 50, 100, 20 }, (uint64_t[]){ 50, 200, 20 });
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_DRIFT_WORK].measured);
+	made_close(&made);
+}
+
 TEST(the_pace_of_all_parts_is_told_from_that_of_one)
 {
 	/* All parts get slower by a fifth: the clock. */

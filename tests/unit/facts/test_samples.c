@@ -76,6 +76,27 @@ TEST(an_operator_is_in_the_function_that_calls_it)
 	made_close(&made);
 }
 
+TEST(embeddings_with_half_of_the_parameters)
+{
+	static const struct {
+		const char *text;
+		bool measured;
+	} cases[] = { { "500 1000 Net.items", true }, { "499 1000 Net.items", false }, { "0 0 Net", false }, { "", false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_facts *facts;
+
+		make(true, 40, (const char *const[]){ "tokenize", "pad" }, "log");
+		dw_encode_meta(&made.process, DW_KEY_TORCH_DENSE_EMBEDDINGS, cases[i].text, false);
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(fact(facts, DW_FACT_GRADIENTS_TABLES)->measured, cases[i].measured);
+		if (cases[i].measured)
+			CHECK_STR(fact(facts, DW_FACT_GRADIENTS_TABLES)->note, "Net.items");
+		made_close(&made);
+	}
+}
+
 TEST(gradients_that_no_optimizer_uses)
 {
 	static const struct {
@@ -188,6 +209,52 @@ TEST(a_thread_that_spins_waits_for_another)
 		CHECK(dw_hot_make(&hot, made.model, &ask));
 		CHECK_EQ(hot.spun_samples, spins ? 25 : 0);
 		dw_hot_reset(&hot);
+		made_close(&made);
+	}
+}
+
+/* Another thread runs `function` in three of four of its samples. A function that is also on the loop's stack is no work of the others. */
+static const struct dw_facts *facts_of_two_threads(const char *function, enum dw_code_loop loop)
+{
+	struct dw_encode_stream other;
+	struct dw_entry_symbol *symbol;
+	uint32_t own, work, rest, thread, main, callers;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "10000000", true);
+	thread = dw_encode_thread(&made.process, 101, 0, 0, "reader");
+	dw_encode_stream_init(&other, &made.process, 1, thread);
+	main = dw_encode_frame(&made.process, "main", "/srv/engine.c", 9);
+	callers = dw_encode_stack(&made.process, &main, 1);
+	own = dw_encode_frame(&made.process, "decode", "/srv/engine.c", 20);
+	rest = dw_encode_frame(&made.process, "log", "/srv/engine.c", 30);
+	work = dw_encode_frame_in(&made.process, "/srv/engine", function);
+	symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, work, 0, sizeof *symbol);
+	symbol->function = dw_encode_string(&made.process, function);
+	symbol->file = dw_encode_string(&made.process, "/srv/engine.c");
+	symbol->line = 40;
+	symbol->loop = loop;
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		dw_encode_sample(&made.stream, (at + 5) * ms, own, callers, 1);
+		dw_encode_sample(&other, (at + 6) * ms, i % 4 ? work : rest, callers, 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	return facts_of();
+}
+
+TEST(what_other_threads_use_cpus_for)
+{
+	for (unsigned spins = 0; spins < 2; spins++) {
+		const struct dw_facts *facts = facts_of_two_threads("wait_for_ring", spins ? DW_CODE_SPINS : DW_CODE_OTHER);
+
+		REQUIRE(facts != NULL);
+		CHECK_STR(fact(facts, DW_FACT_CPU_TAKEN)->name, "wait_for_ring");
+		CHECK_STR(fact(facts, DW_FACT_CPU_TAKEN)->where, "engine.c:40");
+		CHECK_EQ(fact(facts, DW_FACT_CPU_TAKEN)->value, 0.75);
+		CHECK_EQ(fact(facts, DW_FACT_CPU_SPUN)->measured, spins == 1);
 		made_close(&made);
 	}
 }

@@ -123,7 +123,7 @@ static uint64_t hang_named_after(uint64_t seed, uint64_t every, uint64_t look_ev
 				still[i] = UINT64_MAX;
 			}
 			if (written)
-				dw_watch_take(&watch, &all[i].rank, written, false);
+				take(&watch, &all[i].rank, written, false);
 		}
 		dw_watch_end_look(&watch, named_say, &named);
 	}

@@ -87,7 +87,7 @@ static void large_look(struct large *job, unsigned steps, int slow_rank, double 
 		job->spans[i].steps = rank->steps;
 		job->spans[i].ns = rank->ns;
 		job->spans[i].part_ns[DW_PART_COMMUNICATION] += (uint64_t)(steps * (longest + 1e6 - work[i]));
-		CHECK_EQ(dw_watch_take(&job->watch, rank, job->now, false), true);
+		CHECK_EQ(take(&job->watch, rank, job->now, false), true);
 	}
 	CHECK_EQ(dw_watch_end_look(&job->watch, large_say, job), true);
 }

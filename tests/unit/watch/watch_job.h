@@ -23,6 +23,15 @@ struct job {
 	unsigned events; /* of all looks */
 };
 
+/* What the summary of a rank says at that time. */
+static inline bool take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone)
+{
+	struct dw_glance glance;
+
+	dw_glance_take(&glance, rank);
+	return dw_watch_take_glance(watch, &glance, written_ns, gone);
+}
+
 static inline void say(void *context, const struct dw_watch_event *event)
 {
 	struct job *job = context;
@@ -67,7 +76,7 @@ static inline const char *look(struct job *job)
 	dw_watch_begin_look(&job->watch, job->now);
 	for (int i = 0; i < RANKS; i++)
 		if (!job->silent[i])
-			CHECK_EQ(dw_watch_take(&job->watch, &job->ranks[i], job->now, job->gone[i]), true);
+			CHECK_EQ(take(&job->watch, &job->ranks[i], job->now, job->gone[i]), true);
 	CHECK_EQ(dw_watch_end_look(&job->watch, say, job), true);
 	return job->said;
 }
