@@ -74,7 +74,7 @@ struct dwell_view_options {
 	size_t limit;
 	/* --group-by WHAT: separate operators by shape, overload, stack:N (the N innermost frames), or
 	 * by a list of these, as shape,stack:3; hot, waits: separate functions by line, thread, phase
-	 * or range, or a list of these; python: only functions of Python */
+	 * or range, or a list of these; python: only functions of Python; heap: thread */
 	const char *group_by;
 	/* --top-level: show only operators that no other operator called */
 	bool top_level;

@@ -21,6 +21,8 @@ static uint32_t known_count;
 static struct {
 	uint8_t extended, for_iter, back, back_true, back_false, back_none, back_not_none;
 	uint8_t handler, reraise, copy, pop_except, list_append, set_add, map_add;
+	uint8_t leaves[7]; /* behind them the function does not go on */
+	bool forward[256]; /* jumps */
 } op;
 
 static uint8_t code_loops_number(PyObject *numbers, const char *name)
@@ -29,6 +31,28 @@ static uint8_t code_loops_number(PyObject *numbers, const char *name)
 	long value = number ? PyLong_AsLong(number) : 0;
 
 	return value > 0 && value < 256 ? (uint8_t)value : 0;
+}
+
+static void code_loops_read_jumps(PyObject *module, PyObject *numbers)
+{
+	static const char *const names[] = { "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "RETURN_VALUE",
+		"RETURN_CONST", "RAISE_VARARGS", "RERAISE" };
+	PyObject *jumps = PyObject_GetAttrString(module, "hasjrel");
+
+	for (Py_ssize_t i = 0; jumps && i < PySequence_Size(jumps); i++) {
+		PyObject *number = PySequence_GetItem(jumps, i);
+		long value = number ? PyLong_AsLong(number) : -1;
+
+		if (value >= 0 && value < 256)
+			op.forward[value] = true;
+		Py_XDECREF(number);
+	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		op.leaves[i] = code_loops_number(numbers, names[i]);
+	op.forward[op.back] = op.forward[op.back_true] = op.forward[op.back_false] = op.forward[op.back_none] =
+		op.forward[op.back_not_none] = op.forward[op.leaves[2]] = false;
+	Py_XDECREF(jumps);
+	PyErr_Clear();
 }
 
 static bool code_loops_read_numbers(void)
@@ -51,6 +75,7 @@ static bool code_loops_read_numbers(void)
 		op.set_add = code_loops_number(numbers, "SET_ADD");
 		op.map_add = code_loops_number(numbers, "MAP_ADD");
 		op.for_iter = code_loops_number(numbers, "FOR_ITER");
+		code_loops_read_jumps(module, numbers);
 	}
 	Py_XDECREF(numbers);
 	Py_XDECREF(module);
@@ -127,24 +152,38 @@ static void reading_instruction(struct reading *reading, uint8_t code, uint32_t 
 	reading->before[1] = code;
 }
 
-static void reading_all(struct reading *reading, const uint8_t *bytes, uint32_t size)
+struct instruction {
+	uint8_t code;
+	uint32_t argument, start, next; /* of its prefixes; behind its caches */
+};
+
+/* The instruction at `next`. False: there is none. */
+static bool code_loops_next(const uint8_t *bytes, uint32_t size, struct instruction *one)
 {
-	uint32_t argument = 0, start = 0;
+	uint32_t at = one->next;
 
-	for (uint32_t at = 0; at + 1 < size;) {
-		uint8_t code = bytes[at];
-
-		argument = argument << 8 | bytes[at + 1];
+	*one = (struct instruction){ .start = at };
+	while (at + 1 < size) {
+		one->code = bytes[at];
+		one->argument = one->argument << 8 | bytes[at + 1];
 		at += 2;
-		if (code == op.extended)
+		if (one->code == op.extended)
 			continue;
 		while (at + 1 < size && bytes[at] == 0) /* caches belong to the instruction before them */
 			at += 2;
-		if (code)
-			reading_instruction(reading, code, argument, start, at);
-		argument = 0;
-		start = at;
+		one->next = at;
+		return true;
 	}
+	return false;
+}
+
+static void reading_all(struct reading *reading, const uint8_t *bytes, uint32_t size)
+{
+	struct instruction one = { .next = 0 };
+
+	while (code_loops_next(bytes, size, &one))
+		if (one.code)
+			reading_instruction(reading, one.code, one.argument, one.start, one.next);
 }
 
 static int code_loops_compare(const void *a, const void *b)
@@ -230,4 +269,46 @@ const struct dwp_code_loops *dwp_code_loops(const char *code)
 	(*slot)->code = code;
 	known_count++;
 	return *slot;
+}
+
+/* ---- ways --------------------------------------------------------------------------------------- */
+
+static bool code_loops_leaves(uint8_t code)
+{
+	for (size_t i = 0; i < sizeof op.leaves; i++)
+		if (op.leaves[i] && op.leaves[i] == code)
+			return true;
+	return false;
+}
+
+/* Goes through the instructions in order, and marks to which ones a way leads. */
+static bool code_loops_find_way(const uint8_t *bytes, uint32_t size, bool *targets, uint32_t from, uint32_t to)
+{
+	struct instruction one = { .next = 0 };
+	bool on_way = false;
+
+	while (code_loops_next(bytes, size, &one)) {
+		uint32_t target = one.next + 2 * one.argument;
+
+		on_way |= targets[one.start / 2] || (one.start <= from && from < one.next);
+		if (one.start <= to && to < one.next)
+			return on_way;
+		if (on_way && op.forward[one.code] && target < size)
+			targets[target / 2] = true;
+		on_way &= !code_loops_leaves(one.code);
+	}
+	return false;
+}
+
+bool dwp_code_reaches(const char *code, uint32_t from, uint32_t to)
+{
+	PyObject *bytes = code_loops_read_numbers() ? PyObject_GetAttrString((PyObject *)(uintptr_t)code, "co_code") : NULL;
+	uint32_t size = bytes && PyBytes_Check(bytes) ? (uint32_t)PyBytes_Size(bytes) : 0;
+	bool *targets = size ? calloc(size / 2 + 1, sizeof *targets) : NULL;
+	bool reaches = targets && code_loops_find_way((const uint8_t *)PyBytes_AsString(bytes), size, targets, from, to);
+
+	free(targets);
+	Py_XDECREF(bytes);
+	PyErr_Clear();
+	return reaches;
 }

@@ -24,3 +24,6 @@ struct dwp_code_loops {
 const struct dwp_code_loops *dwp_code_loops_known(const char *code);
 /* Needs the interpreter's lock. NULL: it cannot be found. */
 const struct dwp_code_loops *dwp_code_loops(const char *code);
+/* Whether a function can get from one of its instructions to a later one without a jump back: not from a branch of an `if` to the
+ * other one. Needs the interpreter's lock. */
+bool dwp_code_reaches(const char *code, uint32_t from, uint32_t to);

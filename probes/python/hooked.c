@@ -73,7 +73,7 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 	hooked->hook->before(&call);
 	result = hooked_call_original(hooked, arguments, count, names);
 	hooked->hook->after(&call, result);
-	return result;
+	return result && hooked->hook->replaces ? hooked->hook->replaces(hooked->hook, result) : result;
 }
 
 static PyObject *hooked_call_tuple(PyObject *callable, PyObject *arguments, PyObject *names)

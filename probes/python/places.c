@@ -393,6 +393,11 @@ void dwp_places_attach(void)
 	works = true;
 }
 
+const char *dwp_places_any_thread(void)
+{
+	return works ? (const char *)PyGILState_GetThisThreadState() : NULL;
+}
+
 const char *dwp_places_thread(void)
 {
 	if (!works || (pid_t)syscall(SYS_gettid) != getpid())

@@ -50,6 +50,8 @@ enum dwp_places_kind dwp_places_look(uintptr_t code);
 
 /* The thread state of the calling thread if its lines can be found, or NULL. */
 const char *dwp_places_thread(void);
+/* That of any thread, if frames can be walked. Needs the interpreter's lock. */
+const char *dwp_places_any_thread(void);
 
 #define DWP_PLACES_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 

@@ -66,6 +66,8 @@ struct dwp_hook {
 	void (*before)(struct dwp_call *call);
 	void (*after)(struct dwp_call *call, PyObject *result); /* NULL: an exception is set */
 	bool (*skips)(void); /* true: neither is called for this call. NULL: both always are */
+	/* What the caller gets in place of a result, whose reference it takes. NULL: the result */
+	PyObject *(*replaces)(const struct dwp_hook *hook, PyObject *result);
 };
 
 /* Calls of all hooked callables, and those of them that the hook skipped. */
@@ -168,13 +170,21 @@ struct dwp_repeated {
 	struct dwp_hook hook; /* the first member: a call knows its row by it */
 	const char *owner, *function, *by;
 	enum dwp_repeated_kind kind;
-	struct dwell_site site;
+	struct dwell_site site, turn; /* `turn`: of a coroutine function, what its coroutine does between two waits */
 	char name[64];
 };
 /* Records the calls from now on. */
 void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module);
 /* scikit-learn: records fit() and partial_fit() of each class of estimators that is defined from now on. */
 void dwp_repeated_attach_estimators(PyObject *module);
+
+/* ---- coroutine --------------------------------------------------------------------------- */
+
+/* False: coroutines cannot be followed. */
+bool dwp_coroutine_prepare(void);
+#define DWP_COROUTINE_TYPE "dwell.coroutine"
+/* Takes the reference to a coroutine, and returns what the caller gets. */
+PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, PyObject *original);
 
 /* Calls of functions that JAX has compiled (jax.c). As above. */
 void dwp_jax_attach(PyObject *module);

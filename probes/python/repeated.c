@@ -48,17 +48,57 @@ static void repeated_after(struct dwp_call *call, PyObject *result)
 	dwell_end_id(call->began);
 }
 
+/* ---- coroutine functions ------------------------------------------------------------------ */
+
+static void repeated_before_coroutine(struct dwp_call *call)
+{
+	(void)call;
+}
+
+static void repeated_after_coroutine(struct dwp_call *call, PyObject *coroutine)
+{
+	(void)call, (void)coroutine;
+}
+
+static PyObject *repeated_follow(const struct dwp_hook *hook, PyObject *coroutine)
+{
+	return dwp_coroutine_follow((struct dwp_repeated *)(uintptr_t)hook, coroutine);
+}
+
+/* Whether a call of the function makes a coroutine. */
+static bool repeated_is_coroutine(PyObject *module, const char *owner, const char *function)
+{
+	PyObject *class = *owner ? PyObject_GetAttrString(module, owner) : NULL;
+	PyObject *called = class || !*owner ? PyObject_GetAttrString(class ? class : module, function) : NULL;
+	PyObject *code = called ? PyObject_GetAttrString(called, "__code__") : NULL;
+	PyObject *flags = code ? PyObject_GetAttrString(code, "co_flags") : NULL;
+	bool is = flags && PyLong_AsLong(flags) & 0x80; /* CO_COROUTINE */
+
+	Py_XDECREF(flags);
+	Py_XDECREF(code);
+	Py_XDECREF(called);
+	Py_XDECREF(class);
+	PyErr_Clear();
+	return is;
+}
+
+/* ---- attaching ----------------------------------------------------------------------------- */
+
 static void repeated_prepare(struct dwp_repeated *repeated, const char *owner)
 {
 	snprintf(repeated->name, sizeof repeated->name, "%s%s%s", owner, *owner ? "." : "", repeated->function);
 	repeated->site = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE,
 		                                  .detail = repeated->kind == DWP_TASK ? DW_DETAIL_TASK : DW_DETAIL_ITERATION };
-	repeated->hook = (struct dwp_hook){ repeated_before, repeated_after, NULL };
+	repeated->hook = (struct dwp_hook){ .before = repeated_before, .after = repeated_after };
 }
 
 void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module)
 {
 	repeated_prepare(repeated, repeated->owner);
+	if (repeated_is_coroutine(module, repeated->owner, repeated->function) && dwp_coroutine_prepare()) {
+		repeated->turn = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE, .detail = DW_DETAIL_TURN };
+		repeated->hook = (struct dwp_hook){ repeated_before_coroutine, repeated_after_coroutine, NULL, repeated_follow };
+	}
 	dwp_hook_path(module, repeated->owner, repeated->function, &repeated->hook);
 }
 

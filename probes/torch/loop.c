@@ -225,24 +225,37 @@ static bool loop_is_transformed(void)
 	return is;
 }
 
+/* Whether a call outside the followed loop goes on in the thread's last step. */
+static bool loop_goes_on(PyObject *module)
+{
+	struct loop_thread *thread = dwp_loop_thread();
+	struct steps_state *steps = thread ? &thread->steps : NULL;
+
+	if (!steps || !dwp_steps_may_follow_loop(steps))
+		return false;
+	return dwp_loops_goes_on(&thread->last, module, dwp_steps_may_go_on(steps));
+}
+
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
 	bool training = loop_is_true(PyObject_GetAttr(module, training_name));
 	bool follows = has_parameters && dwp_torch_places.thread &&
 	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
-	bool transformed = follows && loop_is_transformed(), enters = false;
+	bool transformed = follows && loop_is_transformed(), enters = false, goes_on;
 	bool evaluates = dwp_loop_rules.functional && !transformed && !(grad && training);
 	enum steps_phase phase;
 
 	dwp_step_on_look();
 	if (follows)
 		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
+	goes_on = has_parameters && !follows && loop_goes_on(module);
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 	                                           .grad = grad,
 	                                           .loop = follows,
 	                                           .has_parameters = has_parameters,
 	                                           .training = training,
+	                                           .goes_on = goes_on,
 	                                           .transformed = transformed });
 	loop_entered(enters);
 	if (grad && training) {

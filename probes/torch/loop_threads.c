@@ -115,6 +115,7 @@ static void loop_end_thread(void *place)
 	pthread_mutex_unlock(&threads_lock);
 	dwp_loop_current = NULL;
 	dwp_held_steps = NULL;
+	free(thread->last);
 	free(thread);
 }
 
@@ -125,8 +126,10 @@ static void loop_forked(void)
 	while (all_threads) {
 		struct loop_thread *next = all_threads->next;
 
-		if (all_threads != dwp_loop_current)
+		if (all_threads != dwp_loop_current) {
+			free(all_threads->last);
 			free(all_threads);
+		}
 		all_threads = next;
 	}
 	all_threads = dwp_loop_current;

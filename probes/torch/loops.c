@@ -1,6 +1,7 @@
 /* Follows the loop whose iterations are steps. See loops.h. */
 #include "loops.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../python/code_loops.h"
@@ -9,6 +10,7 @@
 #define MOST_LEVELS 8u      /* of nested loops */
 #define MOST_UNDECIDED 256u /* iterations of an inner loop; a longer one is no part of a step */
 #define MOST_WEIGHTS 16u
+#define MOST_MODULES 32u    /* that an iteration calls one after the other */
 #define MOST_PREFIX 6u /* bytes from the begin of a loop in which a `for` asks for the next element */
 
 /* An instruction that a function is at, as an offset. */
@@ -53,6 +55,13 @@ static struct {
 } calls;
 
 /* ---- where the thread is ------------------------------------------------------------------- */
+
+/* Where a thread called a model last, and which ones the iteration has called. */
+struct dwp_loops_last {
+	struct chain chain;
+	uint32_t count;
+	const PyObject *modules[MOST_MODULES]; /* only compared */
+};
 
 static bool loops_walk(const char *thread, struct chain *chain)
 {
@@ -135,6 +144,49 @@ static enum relation loops_compare(const struct chain *last, const struct chain 
 	if (now->count > last->count)
 		return LATER;
 	return kind == LOOPS_OPERATOR ? SAME : AGAIN;
+}
+
+/* Whether the outermost function that has moved got to `now` without a jump back. */
+static bool loops_goes_on(const struct chain *last, const struct chain *now)
+{
+	for (uint32_t d = 0; d < last->count && d < now->count; d++) {
+		const struct point *a = &last->points[d], *b = &now->points[d];
+		const struct dwp_code_loops *loops;
+		const struct dwp_code_loop *around = NULL, *in_a, *in_b;
+
+		if (a->code != b->code)
+			return false;
+		if (a->at == b->at)
+			continue;
+		loops = dwp_code_loops(b->code);
+		if (!loops || a->at > b->at)
+			return false;
+		while ((in_a = loops_within(loops, around, a->at)) == (in_b = loops_within(loops, around, b->at)) && in_a)
+			around = in_a;
+		return in_a == in_b && dwp_code_reaches(b->code, a->at, b->at);
+	}
+	return false;
+}
+
+/* A module that the iteration has called begins another one, so that the same call in many lines is as in a loop. */
+bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may)
+{
+	static struct chain now;
+	struct dwp_loops_last *last = *kept;
+	const char *thread = dwp_places_any_thread();
+
+	if (!last)
+		last = *kept = calloc(1, sizeof *last);
+	if (!last || !thread || !loops_walk(thread, &now))
+		return false;
+	may = may && last->count < MOST_MODULES && loops_goes_on(&last->chain, &now);
+	for (uint32_t i = 0; i < last->count; i++)
+		may &= last->modules[i] != module;
+	last->chain = now;
+	if (!may)
+		last->count = 0;
+	last->modules[last->count++] = module;
+	return may;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------ */

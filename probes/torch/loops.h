@@ -41,6 +41,12 @@ struct loops_seen {
 
 /* `module` and `input` are of LOOPS_CALL; `input` may be NULL. */
 struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject *input);
+/* In a thread, or between loops: whether a call of a model goes on in the iteration of the thread's last one (`may`: it is one), as
+ * the layers of a model whose forward() is called do. It does if the functions that are open are the same, and the outermost one
+ * that has moved has come from there to here without a jump back. Keeps at `kept`, which is freed with the thread, where
+ * the call was. Needs the interpreter's lock. */
+struct dwp_loops_last;
+bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
 void dwp_loops_forget(void);

@@ -174,12 +174,15 @@ static void steps_call_learns(struct steps_state *steps, struct steps_answer *an
 	steps_lead(steps, answer);
 }
 
-static void steps_call_infers(struct steps_state *steps, struct steps_answer *answer)
+static void steps_call_infers(struct steps_state *steps, bool goes_on, struct steps_answer *answer)
 {
+	bool joins = steps->called && goes_on;
+
 	if (steps->open || !steps_are_found(steps))
 		return;
 	if (!steps_trains(steps->rules)) {
 		steps_begin(steps, answer, STEPS_OPEN_CALL);
+		steps->what |= joins ? DWELL_STEP_JOINS : 0;
 		return;
 	}
 	if (!steps->kept || steps->evaluated) /* a backward of this thread may follow */
@@ -230,7 +233,7 @@ static void steps_read_training_call(struct steps_state *steps, const struct ste
 	else if (rules->optimizers || steps->trains_without)
 		steps_call_learns(steps, answer);
 	else
-		steps_call_infers(steps, answer);
+		steps_call_infers(steps, input->goes_on, answer);
 }
 
 static enum steps_phase steps_read_call(struct steps_state *steps, const struct steps_input *input,
@@ -251,7 +254,7 @@ static enum steps_phase steps_read_call(struct steps_state *steps, const struct 
 		steps_read_training_call(steps, input, answer);
 	} else if (!known) {
 		if (input->has_parameters)
-			steps_call_infers(steps, answer);
+			steps_call_infers(steps, input->goes_on, answer);
 	} else if (!(input->training && steps->open)) {
 		steps_call_evaluates(steps, answer, input->grad);
 		phase = STEPS_PHASE_EVALUATION;
@@ -524,6 +527,11 @@ void dwp_steps_leave(struct steps_state *steps)
 {
 	steps->open = STEPS_OPEN_NONE;
 	steps->kept = steps->called = steps->updates = steps->looped = false;
+}
+
+bool dwp_steps_may_go_on(const struct steps_state *steps)
+{
+	return steps->called && !steps->open;
 }
 
 bool dwp_steps_may_follow_loop(const struct steps_state *steps)

@@ -73,6 +73,7 @@ struct steps_input {
 	bool has_parameters;   /* FORWARD_BEGINS: false for a loss or an activation alone */
 	bool accumulates;      /* BACKWARD_BEGINS: it adds to .grad, which autograd.grad() does not */
 	bool loop;             /* FORWARD_BEGINS, BACKWARD_BEGINS: within a loop that loops.h follows */
+	bool goes_on;          /* FORWARD_BEGINS: the program goes on where the call before ended (dwp_loops_goes_on()) */
 	bool transformed;      /* FORWARD_BEGINS: within a function transform, as torch.func.grad */
 };
 
@@ -150,6 +151,8 @@ struct steps_state {
 
 void dwp_steps_init(struct steps_state *steps, struct steps_rules *rules);
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input);
+/* Whether the next call of a model may go on in the step that a call was: nothing has happened since. */
+bool dwp_steps_may_go_on(const struct steps_state *steps);
 /* Call it in the child process after fork: an open step belongs to the parent process. */
 void dwp_steps_leave(struct steps_state *steps);
 /* Whether iterations of a loop may be steps here: nothing else makes any, and no call is open. */

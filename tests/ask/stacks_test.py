@@ -51,6 +51,77 @@ class Worker:
 threading.Thread(target=Worker().run, daemon=True).start()
 outer()
 """
+RLOCKS = """
+import threading, time
+class Pair:
+    def __init__(self):
+        self.one, self.two = threading.RLock(), threading.RLock()
+pair, both = Pair(), threading.Barrier(2)
+def take_one():
+    with pair.one:
+        both.wait()
+        with pair.two: pass
+def take_two():
+    pair.two.acquire()
+    pair.two.acquire()
+    both.wait()
+    pair.one.acquire()
+for function in take_one, take_two:
+    threading.Thread(target=function, daemon=True).start()
+print("ready", flush=True)
+time.sleep(1000)
+"""
+GIL = """
+import ctypes, threading
+def spin():
+    while True: pass
+def hold():
+    library.usleep(500_000_000)
+library = ctypes.PyDLL(None)
+threading.Thread(target=spin, daemon=True).start()
+print("ready", flush=True)
+hold()
+"""
+NAMES = """
+import threading, time
+from concurrent.futures import ThreadPoolExecutor
+class Mine(threading.Thread):
+    def __init__(self, name):
+        self.first = "first"
+        super().__init__(name=name, daemon=True)
+    def run(self): time.sleep(1000)
+for name in "reads", "writes": Mine(name).start()
+pool = ThreadPoolExecutor(2, "pool")
+for _ in range(2): pool.submit(time.sleep, 1000)
+print("ready", flush=True)
+time.sleep(1000)
+"""
+TASKS = """
+import asyncio, time
+class Source:
+    async def items(self):
+        await asyncio.sleep(1000)
+        yield 1
+async def fetch(): await asyncio.sleep(1000)
+async def worker(queue):
+    while True: await queue.get()
+async def reads():
+    async for item in Source().items(): pass
+async def joins(other): await other
+async def both(): await asyncio.gather(fetch(), fetch())
+async def main():
+    make, queue = asyncio.get_running_loop().create_task, asyncio.Queue()
+    one = make(fetch(), name="downloader")
+    tasks = [make(worker(queue)) for _ in range(12)] + [make(joins(one), name="joiner"), make(reads(), name="reader"),
+             make(both(), name="both")]
+    await asyncio.sleep(.1)
+    print("ready", flush=True)
+    await asyncio.sleep(3)
+    tasks.append(make(fetch(), name="new"))
+    print("blocks", flush=True)
+    time.sleep(1000)
+asyncio.run(main())
+"""
 NODE = """
 function hotLoop(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 7) % 1000003; return s; }
 console.log("ready");
@@ -157,6 +228,49 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"    inner +<string>:5\n(    .*lambda.*<string>:7\n)(    outer +<string>:7\n)    <module> +<string>:13\n")
         self.assertRegex(text, r"    (Worker\.)?run +<string>:1[01]\n")
         self.assertRegex(stacks(process.pid, "--all"), r"inner +<string>:5\n(    .*\n)+    outer +<string>:7")
+
+    def test_who_holds_locks_of_python(self):
+        if sys.version_info < (3, 14):  # whose RLock is another one
+            process = self.start(sys.executable, "-c", RLOCKS)
+            text = self.look_until(process.pid, "^Deadlock")
+            self.assertRegex(text, r"^Deadlock: thread (\d+) .* waits in take_one \(<string>:10\) for an RLock that thread (\d+) holds; "
+                                   r"thread \2 .* waits in take_two \(<string>:15\) for an RLock that thread \1 holds\.\n")
+        process = self.start(sys.executable, "-c", GIL)
+        text = self.look_until(process.pid, "interpreter's lock that")
+        self.assertRegex(text, rf"thread \d+ \(.+\) waits for the interpreter's lock that thread {process.pid} holds\n(    .*\n)*    spin ")
+        self.assertNotIn("Deadlock", text)
+
+    def test_names_of_threads_of_python(self):
+        process = self.start(sys.executable, "-c", NAMES)
+        text = self.look_until(process.pid, r"pool_1")
+        for name in "reads", "writes", "pool_0", "pool_1":
+            self.assertRegex(text, rf"\nthreads? (\d+ \(\w+\), )?\d+ \({name}\)(, \d+ \(\w+\))? waits? for ")
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "t.dwell")
+            subprocess.run([dwell, "attach", "--for", "1s", "-o", trace, str(process.pid)], check=True, capture_output=True)
+            shown = subprocess.run([dwell, "report", trace, "--view", "waits"], check=True, capture_output=True, text=True).stdout
+        self.assertIn("reads", shown)
+        self.assertIn("pool_0", shown)
+
+    @unittest.skipIf(sys.version_info >= (3, 14), "its tasks are in lists of its own")
+    def test_tasks_of_asyncio(self):
+        process = self.start(sys.executable, "-c", TASKS)
+        text = stacks(process.pid)
+        self.assertRegex(text, r"1 thread, 19 tasks that wait\)\n")
+        self.assertRegex(text, r"\ntasks Task-\d+(, Task-\d+){7} and 4 more await an event\n    (Queue\.)?get .*\n    worker +<string>:9\n")
+        self.assertRegex(text, r"\ntask joiner awaits task downloader\n    joins +<string>:12\n")
+        self.assertRegex(text, r"\ntask reader awaits an event\n    sleep .*\n    (Source\.)?items +<string>:5\n    reads +<string>:11\n")
+        self.assertRegex(text, r"\ntask both awaits several tasks\n    both +<string>:13\n")
+        self.assertRegex(text, r"\ntask Task-1 awaits an event\n    sleep .*\n    main +<string>:21\n")
+        table = json.loads(stacks(process.pid, "--format", "json"))["views"][0]
+        names = [column["name"] for column in table["columns"]]
+        rows = [dict(zip(names, row)) for row in table["rows"]]
+        self.assertEqual([(row["waits_for"], row["function"]) for row in rows if row["thread_name"] == "joiner"],
+                         [("task downloader", "joins")])
+        self.assertEqual(process.stdout.readline(), "blocks\n")
+        text = self.look_until(process.pid, "main +<string>:24")
+        self.assertRegex(text, r"\ntask new awaits its turn\n    fetch +<string>:7\n")
+        self.assertNotIn("task Task-1 ", text)
 
     def remove_map(self, process):
         path = f"/tmp/perf-{process.pid}.map"

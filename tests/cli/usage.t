@@ -157,7 +157,7 @@ Options of views and layouts:
                           innermost frames), or by a list of these, as
                           shape,stack:3; hot, waits: separate functions by line,
                           thread, phase or range, or a list of these; python:
-                          only functions of Python
+                          only functions of Python; heap: thread
       --top-level         show only operators that no other operator called
       --engine NAME       show this training engine (default: of nested ones the
                           outermost)

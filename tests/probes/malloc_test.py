@@ -98,8 +98,8 @@ def run(trace, *command, option="malloc", expected=0, more=()):
     return done.stderr
 
 
-def view(trace, name="heap"):
-    done = subprocess.run([DWELL, "report", "--view", name, "--format", "json", trace], capture_output=True, text=True)
+def view(trace, name="heap", *more):
+    done = subprocess.run([DWELL, "report", "--view", name, *more, "--format", "json", trace], capture_output=True, text=True)
     if done.returncode:
         return [], [], done.stderr
     found = json.loads(done.stdout)["views"][0]
@@ -232,6 +232,32 @@ def behind(folder, program):
     several("another library's blocks, and not its mappings", 60 * 1000 * 1024, end)
 
 
+THREADS = """
+import threading
+kept = []
+def keep(count):
+    for _ in range(count):
+        kept.append(bytearray(1 << 20))
+for count in 40, 20:
+    thread = threading.Thread(target=keep, args=(count,), name=f"keeps {count}")
+    thread.start()
+    thread.join()
+"""
+
+
+def threads(folder):
+    trace = os.path.join(folder, "by_thread.dwell")
+    estimates = {40: [], 20: []}
+    for _ in range(4):
+        run(trace, sys.executable, "-c", THREADS)
+        rows, _, _ = view(trace, "heap", "--group-by", "thread")
+        for count, to in estimates.items():
+            to.extend((row["peak_bytes"], row["peak_error_bytes"]) for row in rows if row["name"].endswith(f"keeps {count}"))
+    for count, found in estimates.items():
+        check("threads have a row each", len(found) == 4, found)
+        several(f"the thread that keeps {count} blocks", count << 20, found)
+
+
 def refusals(folder, program):
     trace = os.path.join(folder, "refusals.dwell")
     source, own = os.path.join(folder, "own.c"), os.path.join(folder, "own")
@@ -275,6 +301,7 @@ def main():
         processes(folder, program)
         storm(folder, program)
         python(folder)
+        threads(folder)
         behind(folder, program)
         refusals(folder, program)
         errors_are_right()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Calls of libraries' functions that a loop or a server calls again and again, against how often the program made them.
 
-usage: repeated_test.py BUILD_FOLDER [PYTHON]
+usage: repeated_test.py BUILD_FOLDER [PYTHON] | BUILD_FOLDER "" PYTHON...
 
 Without PYTHON, with packages that have the functions of probes/python/known.def, but do nothing. PYTHON has the packages of
 `tools/venv fit`: then with these. Last line: N passed, N failed
@@ -16,6 +16,7 @@ import unittest
 
 DWELL = os.path.join(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build"), "dwell")
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else None
+PYTHONS = sys.argv[3:] or [sys.executable] # of the test of coroutines
 KNOWN = os.path.join(os.path.dirname(__file__), "..", "..", "probes", "python", "known.def")
 ROW = re.compile(r'^KNOWN_CALL\("([^"]+)", "([^"]*)", "([^"]+)", (\w+), NULL\)', re.M)
 
@@ -49,6 +50,94 @@ try:
     model.fit()
 except TypeError:
     print("ok")
+"""
+
+COROUTINES = """
+import asyncio, time
+class RequestHandler:
+    async def _handle_request(self, what, *arguments):
+        if what == "sleeps":
+            await asyncio.sleep(.002)
+        if what == "fails":
+            raise KeyError("no")
+        if what == "works":
+            await asyncio.sleep(0)
+            until = time.perf_counter() + .003
+            while time.perf_counter() < until: pass
+        return arguments[-1] if arguments else what
+"""
+COROUTINE_PROGRAM = """
+import asyncio, gc, inspect, sys, time, traceback, types, warnings, weakref
+from collections.abc import Coroutine
+from aiohttp.web_protocol import RequestHandler
+handler, own = RequestHandler(), []
+async def timed(what):
+    begin = time.perf_counter_ns()
+    result = await handler._handle_request(what)
+    own.append(time.perf_counter_ns() - begin)
+    return result
+async def fails():
+    try:
+        await handler._handle_request("fails")
+    except KeyError as error:
+        assert traceback.extract_tb(error.__traceback__)[-1].name == "_handle_request"
+        return 1
+async def cancelled():
+    task = asyncio.get_running_loop().create_task(handler._handle_request("sleeps"))
+    await asyncio.sleep(0)
+    assert "_handle_request" in repr(task) and task.get_stack()[0].f_code.co_name == "_handle_request"
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        return 1
+async def main():
+    assert await asyncio.gather(*(timed("sleeps") for _ in range(20))) == ["sleeps"] * 20
+    assert await asyncio.gather(*(timed("works") for _ in range(20))) == ["works"] * 20
+    assert [await fails() for _ in range(5)] == [1] * 5
+    assert [await cancelled() for _ in range(5)] == [1] * 5
+    assert await asyncio.wait_for(handler._handle_request("sleeps", 1, 2, 3), 5) == 3
+    assert await asyncio.create_task(handler._handle_request("sleeps")) == "sleeps"
+    assert await asyncio.shield(handler._handle_request("sleeps")) == "sleeps"
+assert inspect.iscoroutinefunction(RequestHandler._handle_request) or sys.version_info < (3, 10)
+one = handler._handle_request("sleeps")
+assert asyncio.iscoroutine(one) and inspect.iscoroutine(one) and inspect.isawaitable(one)
+assert isinstance(one, types.CoroutineType) and isinstance(one, Coroutine)
+assert one.cr_frame.f_lineno and one.__qualname__ == "RequestHandler._handle_request" and weakref.ref(one)() is one
+assert inspect.getcoroutinestate(one) == "CORO_CREATED"
+one.close()
+one.close()
+asyncio.run(main())
+two = handler._handle_request("returns")
+try:
+    two.send(None)
+except StopIteration as end:
+    assert end.value == "returns"
+try:
+    two.send(None)
+except RuntimeError as error:
+    assert "cannot reuse" in str(error)
+three = handler._handle_request("fails")
+try:
+    three.throw(ValueError("thrown"))
+except ValueError:
+    pass
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    handler._handle_request("never")
+    gc.collect()
+    assert [str(one.message) for one in said] == ["coroutine 'RequestHandler._handle_request' was never awaited"], said
+class Cycle: pass
+cycle = Cycle()
+cycle.one, gone = handler._handle_request("cycle", cycle), weakref.ref(cycle)
+cycle.one.close()
+cycle.two = handler._handle_request("cycle", cycle)
+del cycle
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    gc.collect()
+assert gone() is None
+print(sorted(own))
 """
 
 # What is fitted by programs as people write them: (program, (name of the iterations, how often)).
@@ -112,6 +201,15 @@ from sklearn.ensemble import GradientBoostingClassifier
 GradientBoostingClassifier(n_estimators=25).fit(X, y)
 """, "BaseGradientBoosting._fit_stage", 25),
 }
+CLIENT = """
+import threading, time, urllib.request
+def ask(port):
+    def some():
+        for _ in range(10): urllib.request.urlopen("http://127.0.0.1:%d/" % port).read()
+    clients = [threading.Thread(target=some) for _ in range(4)]
+    for client in clients: client.start()
+    for client in clients: client.join()
+"""
 TASKS = {
     "flask": ("""
 import logging, threading, urllib.request
@@ -144,6 +242,51 @@ with grpc.insecure_channel("127.0.0.1:%d" % port) as channel:
         channel.unary_unary("/Service/Get")(b"")
 server.stop(None).wait()
 """, "_unary_response_in_pool", 40),
+    "fastapi": (CLIENT + """
+import asyncio, sys, uvicorn
+from fastapi import FastAPI
+app = FastAPI()
+@app.get("/")
+async def predict():
+    await asyncio.sleep(.001)
+    return sum([i * i for i in range(20000)])
+for http in "h11", "httptools":
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", http=http))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started: time.sleep(.01)
+    ask(server.servers[0].sockets[0].getsockname()[1])
+    server.should_exit = True
+    thread.join()
+""", "RequestResponseCycle.run_asgi", 80),
+    "aiohttp": (CLIENT + """
+import asyncio
+from aiohttp import web
+async def predict(request):
+    await asyncio.sleep(.001)
+    return web.Response(text=str(sum([i * i for i in range(20000)])))
+async def main():
+    app = web.Application()
+    app.router.add_get("/", predict)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await asyncio.to_thread(ask, runner.addresses[0][1])
+    await runner.cleanup()
+asyncio.run(main())
+""", "RequestHandler._handle_request", 40),
+    "tornado": (CLIENT + """
+import asyncio, tornado.web, tornado.httpserver, tornado.netutil
+class Handler(tornado.web.RequestHandler):
+    async def get(self):
+        await asyncio.sleep(.001)
+        self.write(str(sum([i * i for i in range(20000)])))
+async def main():
+    sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
+    tornado.httpserver.HTTPServer(tornado.web.Application([("/", Handler)])).add_sockets(sockets)
+    await asyncio.to_thread(ask, sockets[0].getsockname()[1])
+asyncio.run(main())
+""", "RequestHandler._execute", 40),
 }
 
 
@@ -206,6 +349,23 @@ class Functions(unittest.TestCase):
         self.assertEqual(out, "ok\n")
         self.assertEqual(actions, {"Model.fit": 2, "Model.partial_fit": 41})
         self.assertIn("Model.partial_fit recurs: it begins 41 iterations", first)
+
+
+    def test_coroutines(self):
+        for python in PYTHONS:
+            with self.subTest(python), tempfile.TemporaryDirectory() as folder:
+                write_module(folder, "aiohttp.web_protocol", COROUTINES)
+                trace, out = record(folder, COROUTINE_PROGRAM, python)
+                plain = subprocess.run([python, os.path.join(folder, "program.py")], check=True, capture_output=True, text=True)
+                requests = rows(trace, "requests")
+                own = json.loads(out)
+                self.assertEqual(len(json.loads(plain.stdout)), len(own))
+                self.assertEqual((requests[0]["name"], requests[0]["count"]), ("RequestHandler._handle_request", 59))
+                self.assertGreater(requests[0]["at_once"], 19)
+                self.assertGreater(requests[0]["p50_ns"], own[0])
+                self.assertAlmostEqual(requests[0]["max_ns"] / own[-1], 1, delta=.1)
+                parts = {row["name"]: row for row in requests[1:]}
+                self.assertGreater(parts["uses the CPU"]["mean_ns"], 3e5)
 
 
 class Libraries(unittest.TestCase):

@@ -45,6 +45,21 @@ class Clock:
         runs.append(self.times)
 """
 
+# A model whose layers are called by its forward(), without its __call__().
+PARTS = """
+import threading
+class Parts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.third = model(), nn.ReLU(), model(8)
+    def forward(self, x): return self.third(self.second(self.first(x)))
+parts = Parts().eval()
+def answer(x):
+    with Clock() as tick:
+        tick()
+        parts.forward(x)
+"""
+
 SCRIPTS = (
     ("torch.func.grad_and_value, updates by hand", True, """
 weights = params
@@ -332,6 +347,60 @@ with Clock() as tick:
     for i in range(30):
         tick()
         optimizer.step(closure)
+""", 30),
+    ("a thread for each request, which calls forward()", False, PARTS + """
+def request():
+    with torch.no_grad(): answer(torch.randn(64, 64))
+for i in range(30):
+    thread = threading.Thread(target=request)
+    thread.start()
+    thread.join()
+""", 30),
+    ("requests in a pool, of two kinds", False, PARTS + """
+from concurrent.futures import ThreadPoolExecutor
+def request(i):
+    x = torch.randn(64, 64)
+    if i % 2: answer(x)
+    else:
+        with Clock() as tick:
+            tick()
+            net(x)
+with ThreadPoolExecutor(1) as pool: list(pool.map(request, range(30)))
+""", 30),
+    ("a worker thread with a loop of its own", False, PARTS + """
+import queue
+requests = queue.Queue()
+def worker():
+    while True:
+        x = requests.get()
+        if x is None: return
+        answer(x)
+thread = threading.Thread(target=worker)
+thread.start()
+for i in range(30): requests.put(torch.randn(64, 64))
+requests.put(None)
+thread.join()
+""", 30),
+    ("requests as tasks of asyncio", False, PARTS + """
+import asyncio
+async def request(i):
+    await asyncio.sleep(.001 * (i % 3))
+    answer(torch.randn(64, 64))
+async def serve():
+    for i in range(10): await asyncio.gather(*(request(i) for i in range(3)))
+asyncio.run(serve())
+""", 30),
+    ("the same model in three lines of a thread", False, PARTS + """
+def thread():
+    with Clock() as tick:
+        for line in range(3): tick()
+        net(torch.randn(64, 64))
+        net(torch.randn(64, 64))
+        net(torch.randn(64, 64))
+threads = [threading.Thread(target=thread) for _ in range(10)]
+for one in threads:
+    one.start()
+    one.join()
 """, 30),
 )
 

@@ -140,22 +140,24 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 }
 
 /* DW_NO_INDEX when out of memory. */
-static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t path, uint32_t device, uint32_t stack)
+static uint32_t account_find_holder(struct dw_memory_account *account, const struct dw_memory_event *event, uint32_t device)
 {
-	uint32_t hash = dw_map_hash((uint64_t)stack << 32 ^ (uint64_t)path << 8 ^ device), found;
+	uint32_t hash = dw_map_hash(((uint64_t)event->stack << 32 | event->thread) ^ (uint64_t)event->path << 8 ^ device), found;
 	struct dw_memory_holder *holder;
 
-	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == path &&
+	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == event->path &&
 	                                                account->holders[i].device == device &&
-	                                                account->holders[i].stack == stack);
+	                                                account->holders[i].stack == event->stack &&
+	                                                account->holders[i].thread == event->thread);
 	if (found != DW_MAP_NONE)
 		return found;
 	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
 	if (!holder || !dw_map_add(&account->by_path, hash, (uint32_t)account->holder_count))
 		return DW_NO_INDEX;
-	holder->path = path;
+	holder->path = event->path;
 	holder->device = device;
-	holder->stack = stack;
+	holder->stack = event->stack;
+	holder->thread = event->thread;
 	return (uint32_t)account->holder_count++;
 }
 
@@ -262,7 +264,7 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may have any value */
 	uint32_t index = account_find_device(account, event->symbol),
 			 kind = account_next_kind(account, event->symbol);
-	uint32_t owner = index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index, event->stack);
+	uint32_t owner = index == DW_NO_INDEX ? index : account_find_holder(account, event, index);
 	struct dw_memory_device *device;
 	struct dw_memory_holder *holder;
 

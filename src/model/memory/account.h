@@ -22,7 +22,8 @@ struct dw_memory_holder { /* a path and a call stack on a device */
 	uint64_t marked[DW_MEMORY_MARKS]; /* the level at each mark */
 	uint64_t samples;                 /* of malloc: recorded blocks in scope */
 	uint64_t changed_variance;        /* of blocks that make the difference between the first mark and the last one */
-	uint32_t path, device, stack;     /* `stack`: of malloc, STACK; else 0 */
+	uint32_t path, device;
+	uint32_t stack, thread;           /* of malloc: STACK, and who allocated; else 0 */
 };
 
 struct dw_memory_bucket {

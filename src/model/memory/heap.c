@@ -97,47 +97,65 @@ static void heap_add(struct dw_memory_place *place, const struct dw_memory_holde
 DW_ORDER(heap_compare_places, struct dw_memory_place, DW_DOWN(use.at_peak_bytes) DW_DOWN(use.allocated_bytes)
          DW_TEXT(function->name) DW_UP(function->line))
 
-bool dw_memory_make_places(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device)
+/* Where a holder's stack allocates. */
+static void heap_find_place(const struct dw_source_file *file, const struct dw_memory_holder *holder, struct dw_memory_place *place)
+{
+	const struct dw_source_function *at[2] = { &unread, NULL };
+
+	if (!heap_find_functions(file, holder->stack, WITH_LINES, at) && !heap_find_functions(file, holder->stack, OUTSIDE_RUNTIME, at))
+		heap_find_functions(file, holder->stack, ANY, at);
+	*place = (struct dw_memory_place){ .function = at[0], .caller = at[1] };
+}
+
+/* Adds up the holders of a device by place, or by thread. Returns an array of the arena; NULL: out of memory. */
+static struct dw_memory_place *heap_add_up(const struct dw_memory_account *account, uint32_t device, bool by_thread, size_t *count)
 {
 	const struct dw_source *source = account->model->source;
 	const struct dw_source_file *file = &source->files[source->processes[account->process].file];
 	double(*halves)[2] = calloc(account->holder_count + 1, sizeof *halves);
+	struct dw_memory_place *places = dw_arena_alloc(&account->model->arena, (account->holder_count + 1) * sizeof *places);
 	struct dw_map map = { NULL, 0, 0 };
-	bool good = halves != NULL;
+	bool good = halves && places;
 
-	pool->growth_steps = account->growth_steps;
-	pool->places = dw_arena_alloc(&account->model->arena, (account->holder_count + 1) * sizeof *pool->places);
-	for (size_t i = 0; good && pool->places && i < account->holder_count; i++) {
+	for (size_t i = 0; good && i < account->holder_count; i++) {
 		const struct dw_memory_holder *holder = &account->holders[i];
-		const struct dw_source_function *at[2] = { &unread, NULL };
+		struct dw_memory_place place = { .thread = holder->thread };
 		uint32_t hash, found;
 
 		if (holder->device != device)
 			continue;
-		if (!heap_find_functions(file, holder->stack, WITH_LINES, at) &&
-		    !heap_find_functions(file, holder->stack, OUTSIDE_RUNTIME, at))
-			heap_find_functions(file, holder->stack, ANY, at);
-		hash = heap_hash(heap_hash(0, at[0]), at[1]);
-		found = DW_MAP_FIND(&map, hash, n, heap_is_same(pool->places[n].function, at[0]) &&
-		                                       heap_is_same(pool->places[n].caller, at[1]));
+		if (!by_thread)
+			heap_find_place(file, holder, &place);
+		hash = heap_hash(heap_hash(place.thread, place.function), place.caller);
+		found = DW_MAP_FIND(&map, hash, n, places[n].thread == place.thread && heap_is_same(places[n].function, place.function) &&
+		                                       heap_is_same(places[n].caller, place.caller));
 		if (found == DW_MAP_NONE) {
-			found = (uint32_t)pool->place_count++;
-			pool->places[found] = (struct dw_memory_place){ .function = at[0], .caller = at[1] };
+			found = (uint32_t)(*count)++;
+			places[found] = place;
 			good = dw_map_add(&map, hash, found);
 		}
-		heap_add(&pool->places[found], holder, halves[found]);
-		pool->peak_variance += (double)holder->variance.at_peak;
-		pool->live_variance += (double)holder->variance.now;
+		heap_add(&places[found], holder, halves[found]);
 	}
-	for (size_t i = 0; good && pool->places && i < pool->place_count; i++) {
-		struct dw_memory_place *place = &pool->places[i];
-
-		place->grows = place->growth_bytes > BEYOND_CHANCE * sqrt(fmax(place->growth_variance, 0)) &&
-		               fmin(halves[i][0], halves[i][1]) > place->growth_bytes / 5;
-	}
-	if (good && pool->places && pool->place_count)
-		qsort(pool->places, pool->place_count, sizeof *pool->places, heap_compare_places);
+	for (size_t i = 0; good && i < *count; i++)
+		places[i].grows = places[i].growth_bytes > BEYOND_CHANCE * sqrt(fmax(places[i].growth_variance, 0)) &&
+		                  fmin(halves[i][0], halves[i][1]) > places[i].growth_bytes / 5;
 	dw_map_reset(&map);
 	free(halves);
-	return good && pool->places;
+	return good ? places : NULL;
+}
+
+bool dw_memory_make_places(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device)
+{
+	pool->growth_steps = account->growth_steps;
+	pool->places = heap_add_up(account, device, false, &pool->place_count);
+	pool->threads = heap_add_up(account, device, true, &pool->thread_count);
+	for (size_t i = 0; i < account->holder_count; i++) {
+		if (account->holders[i].device != device)
+			continue;
+		pool->peak_variance += (double)account->holders[i].variance.at_peak;
+		pool->live_variance += (double)account->holders[i].variance.now;
+	}
+	if (pool->places)
+		DW_SORT(pool->places, pool->place_count, heap_compare_places);
+	return pool->places && pool->threads;
 }

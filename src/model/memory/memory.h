@@ -78,7 +78,8 @@ struct dw_memory_owner {
  * begin of the step after a quarter of all steps to the begin of the last one.
  */
 struct dw_memory_place {
-	const struct dw_source_function *function, *caller; /* NULL: not known */
+	const struct dw_source_function *function, *caller; /* NULL: not known, or of a thread's row */
+	uint32_t thread; /* of a thread's row: index into the source's threads */
 	struct dw_memory_use use;
 	uint64_t samples; /* recorded blocks: what is allocated is known to 1 / sqrt(samples), or better */
 	double peak_variance, live_variance;
@@ -114,6 +115,8 @@ struct dw_memory_pool {
 	double peak_variance, live_variance;
 	struct dw_memory_place *places; /* by bytes at the peak, then bytes allocated */
 	size_t place_count;
+	struct dw_memory_place *threads; /* the same by thread that allocates */
+	size_t thread_count;
 	uint64_t growth_steps;          /* steps in which growth was counted; 0: there are too few, or it is not the heap */
 };
 

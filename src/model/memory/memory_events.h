@@ -33,7 +33,7 @@ struct dw_memory_event {
 	uint8_t type, role;
 	/* Of malloc: DW_MEMORY_HEAP, whose addresses are apart. `bytes` and `count` are what the sampled block stands for. */
 	uint8_t space;
-	uint32_t stack, count;
+	uint32_t stack, count, thread;
 	uint64_t variance; /* of `bytes` */
 };
 

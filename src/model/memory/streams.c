@@ -181,6 +181,7 @@ static void stream_add_heap(struct dw_memory_stream *stream, uint64_t ticks, con
 		event.variance = (uint64_t)llround(stands * (stands - bytes));
 		event.symbol = dw_walk_symbol(&stream->pass.walk, record->payload[6]);
 		event.stack = record->payload[7];
+		event.thread = stream->pass.walk.thread;
 		event.path = stream->finds_paths ? stream_find_path(stream) : 0;
 	}
 	stream_append(stream, &event);

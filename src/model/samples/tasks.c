@@ -108,7 +108,7 @@ static bool tasks_collect(struct collected *all, struct dw_model *model)
 
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
-		struct dw_task_kind kind = { .process = thread->process, .symbol = DW_NO_INDEX };
+		struct dw_task_kind kind = { .process = thread->process, .symbol = DW_NO_INDEX, .turns = DW_NO_INDEX };
 
 		if ((model->wanted_threads && !model->wanted_threads[i]) || !tasks_may_be(model, thread) || ends[i] <= thread->start_ns)
 			continue;
@@ -121,19 +121,31 @@ static bool tasks_collect(struct collected *all, struct dw_model *model)
 
 /* ---- which ranges ------------------------------------------------------------------------------------ */
 
-static bool tasks_is_symbol(const struct dw_symbol *symbol)
+static bool tasks_is_symbol(const struct dw_symbol *symbol, const char *detail)
 {
-	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, DW_DETAIL_TASK) == 0;
+	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, detail) == 0;
+}
+
+static uint32_t tasks_find_turns(const struct dw_model *model, const char *name)
+{
+	for (uint32_t i = 0; i < model->symbol_count; i++)
+		if (tasks_is_symbol(&model->symbols[i], DW_DETAIL_TURN) && strcmp(model->symbols[i].name, name) == 0)
+			return i;
+	return DW_NO_INDEX;
 }
 
 static int tasks_see(void *context, const struct dw_event *event)
 {
 	struct collected *all = context;
 	const struct dw_symbol *symbol = &all->model->symbols[event->symbol];
-	struct dw_task_kind kind = { .process = all->model->source->threads[event->thread].process, .symbol = event->symbol };
+	struct dw_task_kind kind = { .process = all->model->source->threads[event->thread].process, .symbol = event->symbol,
+		                         .turns = DW_NO_INDEX };
 
-	if (event->type != DW_EVENT_RANGE || event->open || event->nested || !tasks_is_symbol(symbol))
+	if ((event->type != DW_EVENT_RANGE && event->type != DW_EVENT_ASYNC) || event->open || event->nested ||
+	    !tasks_is_symbol(symbol, DW_DETAIL_TASK))
 		return 0;
+	if (event->type == DW_EVENT_ASYNC)
+		kind.turns = tasks_find_turns(all->model, symbol->name);
 	snprintf(kind.name, sizeof kind.name, "%s", symbol->name);
 	return tasks_add(all, &kind, event->thread, event->start_ns, event->end_ns) ? 0 : DWELL_E_NOMEM;
 }
@@ -143,7 +155,7 @@ static bool tasks_collect_ranges(struct collected *all, struct dw_model *model)
 	bool any = false;
 
 	for (uint32_t i = 0; i < model->symbol_count && !any; i++)
-		any = tasks_is_symbol(&model->symbols[i]);
+		any = tasks_is_symbol(&model->symbols[i], DW_DETAIL_TASK);
 	return !any || dw_model_events_of(model, DW_EVENTS_OF_THREADS, tasks_see, all, NULL) == 0;
 }
 
@@ -210,13 +222,20 @@ enum dw_task_wait dw_task_wait_of(const struct dw_sample_row *row)
 	return row->activity == DW_ACTIVITY_SLEEP ? DW_TASK_SLEEPS : DW_TASK_OTHERS;
 }
 
+/* Whether a range of a sample, which may have any symbol of its name, is of the kind. */
+static bool tasks_is_range(const struct dw_task_kind *kind, uint32_t symbol)
+{
+	return symbol != DW_NO_INDEX && (symbol == kind->symbol || symbol == kind->turns);
+}
+
 bool dw_task_has(const struct dw_tasks *tasks, const struct dw_model *model, uint32_t kind, const struct dw_sample_row *row)
 {
 	const struct dw_task_kind *of = &tasks->kinds[kind];
 
 	if (of->symbol == DW_NO_INDEX)
 		return tasks->of[row->thread] == kind;
-	return model->source->threads[row->thread].process == of->process && (row->range == of->symbol || row->named == of->symbol);
+	return model->source->threads[row->thread].process == of->process &&
+	       (tasks_is_range(of, row->range) || tasks_is_range(of, row->named));
 }
 
 /* Puts the kinds in order, and adds what each used and waited for. False: out of memory. */

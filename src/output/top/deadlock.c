@@ -35,16 +35,23 @@ static bool deadlock_is_own(const struct dw_process_frame *frame)
 	       (!frame->module || dw_code_is_own(dw_library_role_of(frame->module), frame->function, frame->file));
 }
 
+/* `python`: one of Python, which is the program's even if the interpreter has lines, too. NULL: there is none. */
+static const struct dw_process_frame *deadlock_own(const struct dw_process_thread *thread, bool python)
+{
+	for (size_t i = 0; i < thread->count; i++)
+		if (deadlock_is_own(&thread->frames[i]) && !(python && thread->frames[i].module))
+			return &thread->frames[i];
+	return NULL;
+}
+
 /* "thread 17 (loader) waits in take_both() (pair.cpp:29) for a lock that thread 18 holds" */
 static size_t deadlock_put(const struct dw_process_thread *thread, char *text, size_t size)
 {
-	const struct dw_process_frame *own = NULL;
+	const struct dw_process_frame *own = deadlock_own(thread, true);
 	char function[160], awaited[80];
 	int length;
 
-	for (size_t i = 0; i < thread->count && !own; i++)
-		if (deadlock_is_own(&thread->frames[i]))
-			own = &thread->frames[i];
+	own = own ? own : deadlock_own(thread, false);
 	if (own)
 		dw_top_frame_name(own, function, sizeof function);
 	length = snprintf(text, size, "thread %u (%s) waits", thread->tid, thread->name);

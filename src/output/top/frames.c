@@ -65,7 +65,9 @@ const char *dw_top_frame_file(const struct dw_process_frame *frame)
 void dw_top_put_awaited(const struct dw_process_thread *thread, char text[80])
 {
 	if (thread->holder == thread->tid)
-		snprintf(text, 80, "a lock that it holds itself");
+		snprintf(text, 80, "%s that it holds itself", thread->lock);
+	else if (thread->joins)
+		snprintf(text, 80, "the end of thread %u", thread->holder);
 	else
-		snprintf(text, 80, thread->joins ? "the end of thread %u" : "a lock that thread %u holds", thread->holder);
+		snprintf(text, 80, "%s that thread %u holds", thread->lock, thread->holder);
 }

@@ -138,7 +138,8 @@ static bool stacks_is_start(const struct dw_process_frame *frame)
 static bool stacks_are_equal(const struct dw_top_insides *insides, const struct dw_process_thread *a,
                              const struct dw_process_thread *b)
 {
-	if (a->count != b->count || a->holder != b->holder || a->joins != b->joins || a->waits != b->waits || a->problem != b->problem ||
+	if (a->count != b->count || a->holder != b->holder || a->joins != b->joins || a->problem != b->problem ||
+	    strcmp(a->waits ? a->waits : "", b->waits ? b->waits : "") != 0 ||
 	    strcmp(stacks_find_inside(insides, a->tid), stacks_find_inside(insides, b->tid)) != 0)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
@@ -184,26 +185,53 @@ static void stacks_print_state(const struct dw_process_thread *thread, bool many
 	fputc('\n', file);
 }
 
-static void stacks_print_thread(const struct dw_process *process, const struct dw_top_insides *insides, size_t at, bool all,
-                                bool *printed, FILE *file)
+/* Threads of a process, or its tasks. */
+struct stacks_list {
+	const struct dw_process_thread *threads;
+	size_t count;
+	bool tasks;
+	bool *printed;
+};
+
+/* "threads 17, 18 and 2 more (loader)", "tasks Task-2, Task-3". Marks those that are as the one at `at`. */
+static void stacks_print_names(const struct stacks_list *list, const struct dw_top_insides *insides, size_t at, size_t same, FILE *file)
 {
-	const struct dw_process_thread *thread = &process->threads[at];
+	const struct dw_process_thread *first = &list->threads[at];
+	bool one_name = true;
+
+	for (size_t i = at; i < list->count; i++)
+		one_name &= !stacks_are_equal(insides, first, &list->threads[i]) || strcmp(first->name, list->threads[i].name) == 0;
+	fprintf(file, "\n%s%s", list->tasks ? "task" : "thread", dw_text_plural(same));
+	for (size_t i = at, listed = 0; i < list->count; i++) {
+		if (!stacks_are_equal(insides, first, &list->threads[i]))
+			continue;
+		if (listed < 8 && list->tasks)
+			fprintf(file, "%s %s", listed ? "," : "", list->threads[i].name);
+		else if (listed < 8 && one_name)
+			fprintf(file, "%s %u", listed ? "," : "", list->threads[i].tid);
+		else if (listed < 8)
+			fprintf(file, "%s %u (%s)", listed ? "," : "", list->threads[i].tid, list->threads[i].name);
+		else if (listed == 8)
+			fprintf(file, " and %zu more", same - 8);
+		listed++;
+		list->printed[i] = true;
+	}
+	if (!list->tasks && one_name)
+		fprintf(file, " (%s)", first->name);
+}
+
+static void stacks_print_thread(const struct stacks_list *list, const struct dw_top_insides *insides, size_t at, bool all, FILE *file)
+{
+	const struct dw_process_thread *thread = &list->threads[at];
 	size_t same = 0, left_out = 0;
 
-	for (size_t i = at; i < process->count; i++)
-		same += stacks_are_equal(insides, thread, &process->threads[i]);
-	fprintf(file, "\n%s %u", same > 1 ? "threads" : "thread", thread->tid);
-	for (size_t i = at + 1, listed = 1; same > 1 && i < process->count; i++)
-		if (stacks_are_equal(insides, thread, &process->threads[i])) {
-			if (listed < 8)
-				fprintf(file, ", %u", process->threads[i].tid);
-			else if (listed == 8)
-				fprintf(file, " and %zu more", same - 8);
-			listed++;
-			printed[i] = true;
-		}
-	fprintf(file, " (%s)", thread->name);
-	stacks_print_state(thread, same > 1, stacks_find_inside(insides, thread->tid), file);
+	for (size_t i = at; i < list->count; i++)
+		same += stacks_are_equal(insides, thread, &list->threads[i]);
+	stacks_print_names(list, insides, at, same, file);
+	if (list->tasks)
+		fprintf(file, " await%s %s\n", same > 1 ? "" : "s", thread->waits);
+	else
+		stacks_print_state(thread, same > 1, stacks_find_inside(insides, thread->tid), file);
 	for (size_t i = 0; i < thread->count; i++) {
 		if (!all && (thread->frames[i].interpreter || stacks_is_start(&thread->frames[i])))
 			left_out++;
@@ -216,9 +244,17 @@ static void stacks_print_thread(const struct dw_process *process, const struct d
 		fprintf(file, "    (%s)\n", thread->problem);
 }
 
+static void stacks_print_list(struct stacks_list list, const struct dw_top_insides *insides, bool all, FILE *file)
+{
+	list.printed = calloc(list.count + 1, sizeof *list.printed);
+	for (size_t i = 0; list.printed && i < list.count; i++)
+		if (!list.printed[i])
+			stacks_print_thread(&list, insides, i, all, file);
+	free(list.printed);
+}
+
 void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_insides *insides, bool all, FILE *file)
 {
-	bool *printed = calloc(process->count + 1, sizeof *printed);
 	char command[300];
 
 	snprintf(command, sizeof command, "%s", process->command);
@@ -226,13 +262,15 @@ void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_i
 	fprintf(file, "process %u: %s (", process->pid, command);
 	if (process->python)
 		fprintf(file, "Python 3.%u, ", process->python);
-	fprintf(file, "%zu thread%s)\n", process->count, dw_text_plural(process->count));
+	fprintf(file, "%zu thread%s", process->count, dw_text_plural(process->count));
+	if (process->task_count)
+		fprintf(file, ", %zu task%s that wait%s", process->task_count, dw_text_plural(process->task_count),
+		        process->task_count > 1 ? "" : "s");
+	fprintf(file, ")\n");
 	if (process->problem)
 		fprintf(file, "%s\n", process->problem);
-	for (size_t i = 0; printed && i < process->count; i++)
-		if (!printed[i])
-			stacks_print_thread(process, insides, i, all, printed, file);
-	free(printed);
+	stacks_print_list((struct stacks_list){ process->threads, process->count, false, NULL }, insides, all, file);
+	stacks_print_list((struct stacks_list){ process->tasks, process->task_count, true, NULL }, insides, all, file);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------- */
@@ -265,46 +303,54 @@ struct dwell_table *dw_top_stacks_table(void)
 	return dw_table_create("stacks", columns, sizeof columns / sizeof *columns);
 }
 
+static void stacks_add_rows(struct dwell_table *table, const struct dw_process *process, const struct dw_process_thread *thread,
+                            const char *inside)
+{
+	bool task = !thread->tid;
+	const char state[2] = { thread->state, '\0' };
+	struct stacks_row row = {
+		.process = process->pid,
+		.thread = task ? UINT32_MAX : thread->tid,
+		.thread_name = thread->name,
+		.state = state,
+		.waits_for = thread->joins ? "the end of a thread" : thread->waits,
+		.holder = thread->holder && !thread->joins ? thread->holder : UINT32_MAX,
+		.inside = *inside ? inside : NULL,
+		.stopped_ns = thread->stopped_ns,
+		.frame = UINT32_MAX,
+		.line = UINT32_MAX,
+	};
+
+	if (!thread->count)
+		dw_table_put(table, 0, &row, sizeof row);
+	for (size_t k = 0; k < thread->count; k++) {
+		const struct dw_process_frame *frame = &thread->frames[k];
+
+		row.frame = (uint32_t)k;
+		row.function = frame->function;
+		row.kind = task                 ? "task"
+		           : !frame->module     ? "python"
+		           : frame->interpreter ? "interpreter"
+		           : frame->inlined     ? "inlined"
+		                                : "native";
+		row.module = frame->module;
+		row.file = frame->file;
+		row.line = frame->line ? (uint32_t)frame->line : UINT32_MAX;
+		dw_table_put(table, 0, &row, sizeof row);
+	}
+	if (thread->problem)
+		dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);
+}
+
 void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process,
                        const struct dw_top_insides *insides)
 {
 	char text[2000];
 
-	for (size_t i = 0; i < process->count; i++) {
-		const struct dw_process_thread *thread = &process->threads[i];
-		const char *inside = stacks_find_inside(insides, thread->tid), state[2] = { thread->state, '\0' };
-		struct stacks_row row = {
-			.process = process->pid,
-			.thread = thread->tid,
-			.thread_name = thread->name,
-			.state = state,
-			.waits_for = thread->joins ? "the end of a thread" : thread->waits,
-			.holder = thread->holder && !thread->joins ? thread->holder : UINT32_MAX,
-			.inside = *inside ? inside : NULL,
-			.stopped_ns = thread->stopped_ns,
-			.frame = UINT32_MAX,
-			.line = UINT32_MAX,
-		};
-
-		if (!thread->count)
-			dw_table_put(table, 0, &row, sizeof row);
-		for (size_t k = 0; k < thread->count; k++) {
-			const struct dw_process_frame *frame = &thread->frames[k];
-
-			row.frame = (uint32_t)k;
-			row.function = frame->function;
-			row.kind = !frame->module       ? "python"
-			           : frame->interpreter ? "interpreter"
-			           : frame->inlined     ? "inlined"
-			                                : "native";
-			row.module = frame->module;
-			row.file = frame->file;
-			row.line = frame->line ? (uint32_t)frame->line : UINT32_MAX;
-			dw_table_put(table, 0, &row, sizeof row);
-		}
-		if (thread->problem)
-			dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);
-	}
+	for (size_t i = 0; i < process->count; i++)
+		stacks_add_rows(table, process, &process->threads[i], stacks_find_inside(insides, process->threads[i].tid));
+	for (size_t i = 0; i < process->task_count; i++)
+		stacks_add_rows(table, process, &process->tasks[i], "");
 	for (size_t from = 0; dw_top_deadlock(process, &from, text, sizeof text);)
 		dw_table_head(table, "%s", text);
 	if (process->problem)

@@ -44,17 +44,19 @@ static const char *heap_line(const struct dw_source_function *function, char tex
 	return text;
 }
 
-static void heap_fill_row(struct dwell_table *table, const struct dw_memory_pool *pool,
-                          const struct dw_memory_place *place, uint32_t pid)
+/* The row of a place, or of a thread, which has a name. */
+static void heap_fill_row(struct dwell_table *table, const struct dw_memory_pool *pool, const struct dw_memory_place *place,
+                          const char *thread, uint32_t pid)
 {
 	const struct dw_source_function *from = place->function, *caller = place->caller;
 	double steps = (double)pool->growth_steps;
-	char line[300], at[300], called[400] = "";
+	char line[300] = "", at[300], called[400] = "";
 
 	if (caller)
 		snprintf(called, sizeof called, "%.80s %s", caller->name, heap_line(caller, at));
-	heap_line(from, line);
-	DW_TABLE_PUT(table, 0, struct heap_cells, .name = DW_STRING(from->name), .place = DW_STRING(*line ? line : NULL),
+	if (from)
+		heap_line(from, line);
+	DW_TABLE_PUT(table, 0, struct heap_cells, .name = DW_STRING(from ? from->name : thread), .place = DW_STRING(*line ? line : NULL),
 	             .caller = DW_STRING(*called ? called : NULL), .peak_bytes = DW_INT(place->use.at_peak_bytes),
 	             .peak_error_bytes = DW_INT(dw_memory_error(place->peak_variance)),
 	             .live_bytes = DW_INT(place->use.live_bytes),
@@ -62,7 +64,28 @@ static void heap_fill_row(struct dwell_table *table, const struct dw_memory_pool
 	             .growth_bytes = DW_PART(place->growth_bytes, steps),
 	             .growth_error_bytes = DW_PART(dw_memory_error(place->growth_variance), steps),
 	             .allocated_bytes = DW_INT(place->use.allocated_bytes), .samples = DW_INT(place->samples),
-	             .file = DW_STRING(from->file), .line = from->line ? DW_INT(from->line) : DW_EMPTY, .pid = DW_INT(pid));
+	             .file = DW_STRING(from ? from->file : NULL), .line = from && from->line ? DW_INT(from->line) : DW_EMPTY,
+	             .pid = DW_INT(pid));
+}
+
+static void heap_fill_pool(struct dwell_table *table, const struct dw_model *model, const struct dw_memory_pool *pool, bool by_thread)
+{
+	uint32_t pid = dw_model_source(model)->processes[pool->process].pid;
+	char name[256];
+
+	for (size_t n = 0; !by_thread && n < pool->place_count; n++)
+		heap_fill_row(table, pool, &pool->places[n], NULL, pid);
+	for (size_t n = 0; by_thread && n < pool->thread_count; n++)
+		heap_fill_row(table, pool, &pool->threads[n], dw_view_thread_name(model, pool->threads[n].thread, false, name), pid);
+}
+
+/* --group-by. */
+static int heap_parse_groups(const char *list, bool *by_thread, struct dwell_error *error)
+{
+	*by_thread = dw_text_same(list, "thread");
+	if (!list || !*list || *by_thread)
+		return 0;
+	return dw_error_set(error, DWELL_E_ARGUMENT, "the view heap has no group '%.40s': it has thread", list);
 }
 
 /* The places that grow, the largest first. */
@@ -111,9 +134,10 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 	const char *lacks = dw_view_meta(source, DW_KEY_HEAP_LACKS);
 	struct dwell_table *table;
 	size_t pools = 0, said = 0;
+	bool by_thread;
 	char name[256];
 
-	if (!memory)
+	if (!memory || heap_parse_groups(options->group_by, &by_thread, error))
 		return NULL;
 	for (size_t i = 0; i < memory->pool_count; i++)
 		pools += memory->pools[i].sampled;
@@ -130,8 +154,7 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 			continue;
 		if (said++ < MOST_SAID)
 			heap_say_pool(table, pool, &source->processes[pool->process], pools > 1);
-		for (size_t n = 0; n < pool->place_count; n++)
-			heap_fill_row(table, pool, &pool->places[n], source->processes[pool->process].pid);
+		heap_fill_pool(table, model, pool, by_thread);
 	}
 	if (!table)
 		return NULL;
@@ -146,6 +169,6 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 
 const struct dw_view dw_view_heap = {
 	.name = "heap", .question = "which places of the code allocate the heap's memory, and which let it grow?",
-	.run = heap_view, .row_name = "name", .limit = 20,
+	.run = heap_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .limit = 20,
 	.needs_heap = true, .needs = "blocks of malloc", .remedy = "record with dwell run --memory=malloc",
 };

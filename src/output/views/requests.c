@@ -95,7 +95,8 @@ static void requests_add_kind(struct dwell_table *table, struct dw_model *model,
 		rest -= (double)kind->wait_ns[part.wait];
 	}
 	if (rest >= 0.5 * (double)kind->count)
-		DW_TABLE_PUT(table, 1, struct requests_cells, .name = DW_STRING("has no CPU, or is not known"),
+		DW_TABLE_PUT(table, 1, struct requests_cells,
+		             .name = DW_STRING(kind->turns == DW_NO_INDEX ? "has no CPU, or is not known" : "awaits, or has no CPU"),
 		             .mean_ns = DW_INT(llround(rest / (double)kind->count)), .share = DW_PART(rest, (double)kind->sum_ns));
 }
 

@@ -31,7 +31,8 @@ struct follow_return {
 
 struct follow_thread {
 	uint32_t tid;
-	char name[16];
+	char name[64];
+	bool named;            /* it was asked whether Python has a name */
 	bool listed;           /* in the last list of threads */
 	bool known;            /* there was a look before */
 	uint64_t look_ns, cpu_ns, ready_ns, slices;
@@ -393,12 +394,26 @@ static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, s
 	return code;
 }
 
+/* Once, when frames of Python were seen first. The main thread has the program's name. */
+static void follow_name_python(struct dw_follow *follow, struct follow_thread *thread)
+{
+	const struct dw_thread_read *read = &follow->read;
+	char name[sizeof thread->name];
+
+	if (thread->named || !read->python_count || thread->tid == follow->process.pid)
+		return;
+	thread->named = true;
+	if (dw_python_thread_name(&follow->python, &follow->process.arena, &read->python[read->python_count - 1], name))
+		memcpy(thread->name, name, sizeof name);
+}
+
 static bool follow_keep(struct dw_follow *follow, struct follow_thread *thread)
 {
 	struct dw_thread_read *read = &follow->read;
 
 	if (!dw_stacks_mix(read, &follow->unwind, &follow->python))
 		return false;
+	follow_name_python(follow, thread);
 	thread->count = 0;
 	for (size_t i = 0; i < read->count; i++)
 		if (!DW_APPEND(&thread->places, &thread->capacity, &thread->count, read->mixed[i].place))
@@ -457,7 +472,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 		snapshot->argument = argument;
 		follow->no_memory |= !follow_keep(follow, thread);
 		follow_keep_returns(thread, read);
-		thread->holder = dw_stacks_holder(follow->process.pid, read, &joins);
+		thread->holder = dw_holder_native(follow->process.pid, read, &joins);
 		if (joins)
 			thread->holder = 0; /* it holds no lock */
 	}
@@ -473,7 +488,7 @@ static const char *follow_name_wait(const struct dw_follow *follow, const struct
 	struct dw_proc_stat stat;
 
 	if (thread->call >= 0)
-		return dw_stacks_wait(thread->call);
+		return dw_holder_wait(thread->call);
 	return dw_proc_read_stat(follow->process.pid, thread->tid, &stat) && (stat.state == 'T' || stat.state == 't')
 	           ? "the end of a stop" : "memory";
 }

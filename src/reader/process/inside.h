@@ -152,6 +152,7 @@ uint64_t dw_unwind_symbol(struct dw_unwind *unwind, const char *in, const char *
 
 /* A frame of the interpreter as it is in memory. */
 struct dw_python_frame {
+	uint64_t at;           /* its address */
 	uint64_t code;         /* the code object */
 	int64_t instruction;   /* its address; before 3.11 the number of a byte or of a unit of two */
 	bool last;             /* the outermost one that one call of the interpreter's loop executes */
@@ -171,6 +172,8 @@ struct dw_python {
 	const char *module;    /* file that contains the interpreter */
 	bool known;            /* the layout is */
 	struct dw_python_layout layout;
+	uint64_t asyncio;      /* the global names of the module asyncio.tasks; 0: no frame led to it */
+	uint64_t gil;          /* where the interpreter's lock names its holder; 0: no thread was seen to wait for it */
 	uint64_t code_type, text_type; /* addresses of PyCode_Type and PyUnicode_Type; 0: not known */
 	struct dw_python_thread *threads;
 	size_t count, capacity;
@@ -193,6 +196,8 @@ bool dw_python_list(struct dw_python *python);
 /* The frames of the thread, innermost first. Memory that changes meanwhile, or cannot be read, ends the list early.
  * Only reads: may be called while the thread is stopped. */
 size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_frame frames[DW_PYTHON_MOST_FRAMES]);
+/* Reads the code and the instruction of the frame at an address. */
+void dw_python_read_frame(struct dw_python *python, struct dw_python_frame *frame);
 /* The function and the line of a frame; without functions if it is none. NULL: out of memory. */
 const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
                                        const struct dw_python_frame *frame);
@@ -221,8 +226,38 @@ struct dw_thread_read {
 
 /* Replaces each call of the interpreter's loop with the frames that it executes. False: out of memory. */
 bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python);
+
+/* ---- holders.c ----------------------------------------------------------------------------------- */
+
 /* "a timer", of the number of a system call; NULL: it is not one that waits. */
-const char *dw_stacks_wait(long call);
+const char *dw_holder_wait(long call);
 /* The thread that holds the lock for which the thread waits by its innermost frames; or, with *joins, the one whose end it
- * waits for. 0: not known. */
-uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool *joins);
+ * waits for. 0: not known. Of glibc's locks alone. */
+uint32_t dw_holder_native(uint32_t pid, const struct dw_thread_read *read, bool *joins);
+/* Sets what the thread waits for, and who has it: locks of Python, too. */
+void dw_holder_find(uint32_t pid, struct dw_python *python, const struct dw_thread_read *read, struct dw_process_thread *thread);
+/* When all threads have been read: withdraws holders of the interpreter's lock that do not have it any more. */
+void dw_holder_check(const struct dw_python *python, struct dw_process *process);
+
+/* ---- objects.c ----------------------------------------------------------------------------------- */
+
+bool dw_object_read(const struct dw_python *python, uint64_t address, void *to, size_t size);
+/* The word at an address; 0: it cannot be read. */
+uint64_t dw_object_word(const struct dw_python *python, uint64_t address);
+/* Whether an object is of the type with this name. */
+bool dw_object_is(const struct dw_python *python, uint64_t object, const char *name);
+/* The text of a str, if it is ASCII; "": it is none. */
+void dw_object_text(const struct dw_python *python, uint64_t object, char text[64]);
+/* The value of a key of a dictionary; 0: there is none. */
+uint64_t dw_object_lookup(const struct dw_python *python, uint64_t dictionary, const char *key);
+/* The value of an attribute of an instance, up to Python 3.13; 0: there is none. */
+uint64_t dw_object_attribute(const struct dw_python *python, uint64_t object, const char *name);
+/* The name of a thread that the module threading began, by its outermost frame. False: it has none. */
+bool dw_python_thread_name(struct dw_python *python, struct dw_arena *arena, const struct dw_python_frame *outermost, char name[64]);
+
+/* ---- tasks.c ------------------------------------------------------------------------------------- */
+
+/* For each frame of Python that is found: those of asyncio lead to the tasks. */
+void dw_tasks_seen(struct dw_python *python, const struct dw_python_frame *frame, const char *file);
+/* Adds the tasks that wait to the process. False: out of memory. */
+bool dw_tasks_read(struct dw_process *process, struct dw_python *python);

@@ -6,8 +6,11 @@
  *   made.c      finds the files in which the process names code that it made at run time
  *   mapped.c    finds the file of code that a program mapped a second time
  *   python.c    frames of the interpreter, read from its memory
+ *   objects.c   objects of Python by type and name, and the names of its threads
  *   lines.c     lines and inlined functions of a file of code (lines.h)
- *   stacks.c    all threads once; joins both kinds of frames; who holds the lock that a thread waits for
+ *   stacks.c    all threads once; joins both kinds of frames
+ *   holders.c   what a thread waits for, and who holds it
+ *   tasks.c     tasks of asyncio, and what they await
  *   follow.c    the threads again and again (follow.h)
  *
  * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.
@@ -43,10 +46,11 @@ struct dw_place {
 
 struct dw_process_thread {
 	uint32_t tid;
-	char name[64];         /* the kernel's; dw_top_insides_name() has longer ones */
+	char name[64];         /* Python's or the kernel's; dw_top_insides_name() has those that the recorder knows */
 	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
 	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
 	uint32_t holder;       /* tid of the thread that holds the lock, or of the one whose end it waits for; 0: not known */
+	const char *lock;      /* what the holder has: "a lock", "the interpreter's lock"; NULL: there is no holder */
 	bool joins;            /* `holder` is the thread whose end it waits for */
 	uint64_t stopped_ns;   /* for how long the thread was stopped; 0: it was not */
 	const char *problem;   /* why the stack is missing or ends early; or NULL */
@@ -61,6 +65,8 @@ struct dw_process {
 	const char *problem;   /* why frames of Python are missing; or NULL */
 	struct dw_process_thread *threads;
 	size_t count, capacity;
+	struct dw_process_thread *tasks; /* of asyncio, that wait: without tid; `waits` is what they await */
+	size_t task_count, task_capacity;
 	struct dw_arena arena;
 };
 

@@ -188,12 +188,19 @@ size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_f
 		} else if (code) {
 			bool entry = layout->entry != DW_PYTHON_NO_FIELD && python_field(python, frame + layout->entry, 1);
 
-			frames[count++] = (struct dw_python_frame){ code, python_instruction(python, frame),
+			frames[count++] = (struct dw_python_frame){ frame, code, python_instruction(python, frame),
 				                                        entry || layout->minor < 11, 0 };
 		}
 		frame = python_field(python, frame + layout->previous, 8);
 	}
 	return count;
+}
+
+void dw_python_read_frame(struct dw_python *python, struct dw_python_frame *frame)
+{
+	python->page_count = 0;
+	frame->code = python_field(python, frame->at + python->layout.code, 8) & ~(uint64_t)7;
+	frame->instruction = python_instruction(python, frame->at);
 }
 
 /* ---- names and lines --------------------------------------------------------------------------- */

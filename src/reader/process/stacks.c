@@ -8,128 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/code/activity.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/system/proc.h"
 
 #define STACKS_PATIENCE_NS 2000000000u /* a thread of a busy machine waits for a CPU before it stops */
-
-/* ---- what a thread waits for ------------------------------------------------------------------- */
-
-const char *dw_stacks_wait(long call)
-{
-	switch (call) {
-	case SYS_futex: return "a lock or a condition";
-	case SYS_nanosleep:
-	case SYS_clock_nanosleep: return "a timer";
-	case SYS_ppoll:
-	case SYS_pselect6:
-	case SYS_epoll_pwait:
-#ifdef SYS_poll
-	case SYS_poll:
-	case SYS_select:
-	case SYS_epoll_wait:
-	case SYS_pause:
-#endif
-		return "a descriptor or a signal";
-	case SYS_read:
-	case SYS_readv:
-	case SYS_pread64:
-	case SYS_write:
-	case SYS_writev:
-	case SYS_pwrite64: return "input or output";
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_connect: return "a socket";
-	case SYS_fsync:
-	case SYS_fdatasync:
-	case SYS_msync: return "a disk";
-	case SYS_wait4:
-	case SYS_waitid: return "a process";
-	default: return NULL;
-	}
-}
-
-/* Whether one of the innermost frames is in a function whose name contains the text. Only inside it is the address of the wait
- * what it seems to be. */
-static bool stacks_is_in(const struct dw_thread_read *read, const char *text)
-{
-	bool is = false;
-
-	for (size_t i = 0; i < read->count && i < 4; i++) {
-		const struct dw_place *place = read->mixed[i].place;
-
-		is |= strstr(place->functions[place->count - 1].function, text) != NULL;
-	}
-	return is;
-}
-
-static bool stacks_is_thread(uint32_t pid, int32_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%u/task/%d", pid, tid);
-	return tid > 0 && access(path, F_OK) == 0;
-}
-
-/* glibc's lock of readers and writers has seven words before the number of the thread that writes. A thread waits at one of
- * three of them. */
-static uint32_t stacks_writer(uint32_t pid, uint64_t address)
-{
-	static const uint64_t waits_at[] = { 8, 12, 0 };
-	int32_t lock[7];
-
-	for (size_t i = 0; i < sizeof waits_at / sizeof *waits_at; i++)
-		if (address > waits_at[i] && dw_process_memory(pid, address - waits_at[i], lock, sizeof lock) &&
-		    stacks_is_thread(pid, lock[6]))
-			return (uint32_t)lock[6];
-	return 0;
-}
-
-/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. Who joins a thread waits at that
- * thread's number. */
-uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read, bool *joins)
-{
-	const struct dw_snapshot *snapshot = &read->snapshot;
-	int32_t words[3] = { 0 };
-
-	*joins = false;
-	if (snapshot->call != SYS_futex)
-		return 0;
-	if (stacks_is_in(read, "rwlock"))
-		return stacks_writer(pid, snapshot->argument);
-	if (stacks_is_in(read, "lll_lock_wait") || stacks_is_in(read, "mutex_lock")) {
-		if (!dw_process_memory(pid, snapshot->argument, words, sizeof words))
-			return 0;
-		return words[0] && words[2] > 0 ? (uint32_t)words[2] : 0;
-	}
-	if (!stacks_is_in(read, "pthread_join") && !stacks_is_in(read, "pthread_clockjoin") && !stacks_is_in(read, "pthread_timedjoin"))
-		return 0;
-	*joins = dw_process_memory(pid, snapshot->argument, words, sizeof *words) && stacks_is_thread(pid, words[0]);
-	return *joins ? (uint32_t)words[0] : 0;
-}
-
-/* Whether a thread waits for the lock of Python's interpreter. */
-static bool stacks_awaits_gil(const struct dw_thread_read *read)
-{
-	for (size_t i = 0; i + 1 < read->count && i < 6; i++) {
-		const struct dw_place *inner = read->mixed[i].place, *outer = read->mixed[i + 1].place;
-		const struct dw_process_frame *function = &inner->functions[inner->count - 1];
-		const char *name = function->function + strspn(function->function, "_");
-
-		if (dw_activity_of_wait(function->module, name, outer->functions->module) == DW_ACTIVITY_GIL)
-			return true;
-	}
-	return false;
-}
 
 /* ---- both kinds of frames ---------------------------------------------------------------------- */
 
@@ -155,6 +40,8 @@ static bool stacks_add_python(struct dw_thread_read *read, struct dw_unwind *unw
 {
 	const struct dw_place *place = dw_python_place(python, &unwind->process->arena, &read->python[i]);
 
+	if (place && place->count && place->functions->file)
+		dw_tasks_seen(python, &read->python[i], place->functions->file);
 	if (place && place->count)
 		read->mixed[read->count++] = (struct dw_mixed){ place, 0, false };
 	return place != NULL;
@@ -292,6 +179,7 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 {
 	struct dw_thread_read *read = &stacks->read;
 	struct dw_snapshot *snapshot = &read->snapshot;
+	char name[sizeof thread->name];
 	bool whole = false;
 	int code = 0;
 
@@ -324,9 +212,11 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 		thread->problem = "the stack ends in code without unwind tables";
 	if (!dw_stacks_mix(read, &stacks->unwind, &stacks->python) || !stacks_expand(thread, read))
 		return false;
+	if (read->python_count && thread->tid != stacks->process->pid &&
+	    dw_python_thread_name(&stacks->python, &stacks->process->arena, &read->python[read->python_count - 1], name))
+		memcpy(thread->name, name, sizeof thread->name);
 	if (snapshot->blocked) {
-		thread->waits = stacks_awaits_gil(read) ? "the interpreter's lock" : dw_stacks_wait(snapshot->call);
-		thread->holder = dw_stacks_holder(stacks->process->pid, read, &thread->joins);
+		dw_holder_find(stacks->process->pid, &stacks->python, read, thread);
 		if (!stacks_has_thread(stacks->process, thread->holder))
 			thread->holder = 0;
 	}
@@ -344,6 +234,8 @@ static bool stacks_read_all(struct stacks *stacks)
 		stacks_read_state(process, &process->threads[i]);
 		done = stacks_read_thread(stacks, &process->threads[i]);
 	}
+	dw_holder_check(&stacks->python, process);
+	done = done && dw_tasks_read(process, &stacks->python);
 	if (*stacks->unwind.made.lacks && !process->problem)
 		process->problem = dw_arena_printf(&process->arena, "names of code made at run time: %s", stacks->unwind.made.lacks);
 	dw_python_reset(&stacks->python);
@@ -374,6 +266,9 @@ void dw_process_reset(struct dw_process *process)
 {
 	for (size_t i = 0; i < process->count; i++)
 		free(process->threads[i].frames);
+	for (size_t i = 0; i < process->task_count; i++)
+		free(process->tasks[i].frames);
 	free(process->threads);
+	free(process->tasks);
 	dw_arena_reset(&process->arena);
 }

@@ -7,8 +7,8 @@
  * still writing has iterations, too. Here it is known what came later:
  *
  *     a piece that began before earlier ones has them as its parts
- *     calls and loops of a process that trains later were no iterations (withdraw.c); a call goes on in the piece that
- *         says so
+ *     calls and loops of a process that trains later were no iterations (withdraw.c); a call goes on in the piece, or the call,
+ *         that says so
  *     fewer than TRIED iterations that computed gradients, before a training, only looked at them
  *     several optimizers step once each in an iteration: it ends with the last update before a batch is got, or before
  *         an optimizer steps that has stepped in it
@@ -336,6 +336,12 @@ static size_t iterations_drop(struct dw_read_step *steps, size_t count, struct t
 		before = &steps[i];
 		if (part || (iterations_kind(step.what) == DWELL_STEP_GRADIENTS && of->learns && of->gradients < TRIED))
 			continue;
+		if (step.what & DWELL_STEP_JOINS && kept && iterations_kind(step.what) == DWELL_STEP_CALL &&
+		    iterations_kind(steps[kept - 1].what) == DWELL_STEP_CALL) { /* one more layer of a model */
+			iterations_join(&steps[kept - 1], &step);
+			before = &steps[kept - 1];
+			continue;
+		}
 		if (step.what & DWELL_STEP_JOINS && iterations_kind(call.what) == DWELL_STEP_CALL) {
 			iterations_join(&call, &step);
 			call.number = step.number;

@@ -111,6 +111,7 @@
 /* Details of ranges that Python's probe knows by their function (probes/python/known.def). */
 #define DW_DETAIL_ITERATION "iteration" /* a library calls it once an iteration of a fit */
 #define DW_DETAIL_TASK "task"           /* a request, or what a thread of a pool gets to do */
+#define DW_DETAIL_TURN "turn"           /* what a coroutine that is a task does between two waits */
 
 /* Details of PyTorch's phases and evaluations. */
 #define DW_DETAIL_BARE "no parameters" /* of a call: the module has none, as a loss */

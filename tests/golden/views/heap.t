@@ -41,3 +41,16 @@ cache         cache.c:7  main main.c:13         129KiB   177KiB      129KiB  177
 cache         cache.c:7  main main.c:21              0        0     64.5KiB  125KiB                        258KiB        4
 
 Bytes that the program asked for, estimated from samples; +- is half of the 95% interval.
+
+$ dwell report heap.dwell --view heap --group-by thread
+10.4 MiB +- 735 KiB at the peak, 10.2 MiB +- 742 KiB at the end.
+Grows by 129 KiB +- 53.5 KiB a step: leak at net.c:88.
+
+allocated by  line  called by  at the peak      +-  at the end      +-  growth a step       +-  allocated  samples
+engine                             10.4MiB  735KiB     10.2MiB  742KiB         129KiB  53.5KiB    15.3MiB       68
+
+Bytes that the program asked for, estimated from samples; +- is half of the 95% interval.
+
+$ dwell report heap.dwell --view heap --group-by line
+2> dwell: the view heap has no group 'line': it has thread
+[2]

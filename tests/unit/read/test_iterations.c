@@ -252,6 +252,35 @@ TEST(a_call_goes_on_in_the_piece_that_says_so)
 	made_close(&made);
 }
 
+TEST(calls_of_layers_that_go_on_are_one_iteration)
+{
+	begin_pieces();
+	for (int request = 0; request < 3; request++) {
+		piece(DWELL_STEP_CALL);
+		piece(DWELL_STEP_CALL | DWELL_STEP_JOINS);
+		piece(DWELL_STEP_CALL | DWELL_STEP_JOINS);
+	}
+	open_pieces();
+	REQUIRE(made.source->step_count == 3);
+	CHECK_EQ(made.source->steps[1].end_ticks - made.source->steps[1].start_ticks, 3 * PIECE + 2 * BETWEEN);
+	CHECK_EQ(made.source->steps[2].number, 2);
+	made_close(&made);
+}
+
+TEST(calls_that_go_on_are_a_part_of_the_training_that_goes_on_with_them)
+{
+	begin_pieces();
+	piece(DWELL_STEP_CALL);
+	piece(DWELL_STEP_CALL | DWELL_STEP_JOINS);
+	trains();
+	piece(DWELL_STEP_BACKWARD | DWELL_STEP_JOINS);
+	piece(DWELL_STEP_BACKWARD);
+	open_pieces();
+	REQUIRE(made.source->step_count == 2);
+	CHECK_EQ(made.source->steps[0].end_ticks - made.source->steps[0].start_ticks, 3 * PIECE + 2 * BETWEEN);
+	made_close(&made);
+}
+
 TEST(a_loop_has_the_iterations_that_turned_out_to_be_its_parts)
 {
 	begin_pieces();
