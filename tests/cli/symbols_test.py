@@ -157,7 +157,7 @@ int main(void) { static float a[1024], b[1024]; float sum = 0; for (int i = 0; i
 """
 RUST = """
 #[inline(always)] fn dot(a: &[f32], b: &[f32]) -> f32 { a.iter().zip(b.iter()).map(|(x, y)| x * y).sum() }
-#[inline(never)] fn layer(a: &[f32], b: &[f32]) -> f32 { (0..1000).map(|_| dot(std::hint::black_box(a), b)).sum() }
+#[inline(never)] fn layer(a: &[f32], b: &[f32]) -> f32 { (0..1000).map(|_| dot(unsafe { std::ptr::read_volatile(&a) }, b)).sum() }
 fn main() { let a = vec![0.5; 1024]; let mut sum = 0.0; for _ in 0..600 { sum += layer(&a, &a); } std::process::exit((sum < 0.0) as i32) }
 """
 # The scheduler of Go interrupts what runs long, by a signal that comes with the sampler's, and its code has no unwind table.

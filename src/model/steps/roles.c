@@ -219,7 +219,8 @@ static bool step_classes_compute(struct dw_model *model, const void *request, vo
 	struct roles_thread at = { .model = model };
 	bool *done = calloc(source->thread_count + 1, sizeof *done);
 	bool good = done && DW_NEW(&at.steps, source->step_count + 1) && DW_NEW(&at.lengths, source->step_count + 1) &&
-	            DW_NEW(&at.owns, source->step_count + 1) && DW_NEW(&at.space, source->step_count + 1) && DW_NEW(&at.roles, source->step_count + 1);
+	            DW_NEW(&at.owns, source->step_count + 1) && DW_NEW(&at.space, source->step_count + 1) &&
+	            DW_NEW(&at.roles, source->step_count + 1);
 
 	classes->at = dw_arena_alloc(&model->arena, source->step_count + 1);
 	classes->roles = dw_arena_alloc(&model->arena, source->step_count + 1);
