@@ -98,8 +98,10 @@ static void parts_add_steps(struct dw_account_parts *parts, const struct dw_step
 		const struct dw_step *step = &steps->steps[loop->first_step + i];
 		double ns = (double)(step->end_ns - step->start_ns);
 
+		if (step->open && ended)
+			continue;
 		sum = &sums[step->class];
-		sum->known &= (step->open && ended) || ((step->recorded || step->reduced) && step->whole);
+		sum->known &= (step->recorded || step->reduced) && step->whole;
 		sum->all_ns += ns;
 		sum->counted_ns += step->counted ? ns : 0;
 	}
@@ -107,6 +109,8 @@ static void parts_add_steps(struct dw_account_parts *parts, const struct dw_step
 		const struct dw_step *step = &steps->steps[loop->first_step + i];
 
 		sum = &sums[step->class];
+		if (step->open && ended)
+			continue;
 		if (sum->known || !(sum->counted_ns > 0))
 			parts_add_step(parts, step, 1);
 		else if (step->counted)

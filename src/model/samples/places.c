@@ -31,12 +31,16 @@ static uint8_t places_class(const struct dw_symbol *symbol)
 	}
 }
 
-/* Appends the steps of a thread, and the time of those of which the trace has only sums. */
+/* Appends the steps of a thread that are in its loop (struct dw_loop), and the time of those of which the trace has only sums. */
 static struct dw_sample_step *places_put_steps(const struct dw_source *source, const uint8_t *classes, uint32_t thread,
                                                struct dw_sample_step *to)
 {
+	bool ended = false;
+
 	for (size_t i = 0; i < source->step_count; i++)
-		if (source->steps[i].thread == thread)
+		ended |= source->steps[i].thread == thread && !source->steps[i].open;
+	for (size_t i = 0; i < source->step_count; i++)
+		if (source->steps[i].thread == thread && !(ended && source->steps[i].open))
 			*to++ = (struct dw_sample_step){ source->steps[i].start_ticks, source->steps[i].end_ticks,
 				                             source->steps[i].reduced, classes[i] };
 	for (size_t i = 0; i < source->step_summary_count; i++)

@@ -113,6 +113,16 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 	step->helped_ns = dw_source_span_ns(clock, ticks->helped_ticks);
 }
 
+/* A last step that did not end is no iteration of the loop, if others ended: the program may have gone on with something else. */
+static uint64_t loops_end(const struct dw_step *steps, size_t count)
+{
+	size_t ended = count;
+
+	while (ended && steps[ended - 1].open)
+		ended--;
+	return ended && ended < count ? steps[ended].start_ns : steps[count - 1].end_ns;
+}
+
 int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace)
 {
 	const struct dw_source_process *process = &model->source->processes[pace->process];
@@ -124,7 +134,7 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 		loop++;
 	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step, .count = pace->count };
 	loop->start_ns = step[0].start_ns;
-	loop->end_ns = step[pace->count - 1].end_ns;
+	loop->end_ns = loops_end(step, pace->count);
 	if (dw_steps_time_iterations(step, pace->count, &loop->iterations))
 		return -1;
 	for (size_t i = 0; i < pace->count; i++) {

@@ -145,6 +145,30 @@ TEST(start_and_end_are_divided_as_the_loop_is)
 	made_close(&made);
 }
 
+static void after_open_step(void)
+{
+	dw_encode_step(&made.process, made.thread, steps++, now_ms * MS, 0, 0, DW_STEP_RECORDED);
+	spend(30, false, CALLS({ "gc_collect_main", "/usr/lib/python3.11/gc.c", 1 }, MAIN(90)));
+}
+
+/* A step that begins with each call of a function has no other end than the next call. */
+TEST(a_last_step_that_did_not_end_is_not_in_the_loop)
+{
+	const struct dw_account_run *run;
+	char place[300];
+
+	begin_python();
+	spend(10, false, CALLS({ "parse", "/srv/data.py", 40 }, MAIN(5)));
+	loop();
+	run = run_of(after_open_step);
+	REQUIRE(run);
+	CHECK_NEAR(run->phases[DW_ACCOUNT_LOOP]->wall_ns / (double)MS, 20, 1e-3);
+	CHECK_NEAR(ms_of_part(run, DW_ACCOUNT_LOOP, "", place), 20, 1e-3);
+	CHECK_NEAR(ms_of_part(run, DW_ACCOUNT_END, "garbage collection", place), 30, 1e-3);
+	check_sums(run->phases[DW_ACCOUNT_LOOP]);
+	made_close(&made);
+}
+
 /* Whatever an import does is its own: what it reads, what it imports in turn, its collections. It has the line of the
  * program. */
 TEST(an_import_is_that_of_the_outermost_package)
