@@ -119,10 +119,8 @@ static bool calls_has(const struct dw_account *account, const struct dw_source_f
 	char one[200], other[200];
 
 	for (size_t i = 0; i < account->call_count; i++) {
-		snprintf(one, sizeof one, "%s", account->calls[i].callee->name);
-		snprintf(other, sizeof other, "%s", callee->name);
-		dw_name_shorten(one);
-		dw_name_shorten(other);
+		dw_name_short(one, sizeof one, account->calls[i].callee->name);
+		dw_name_short(other, sizeof other, callee->name);
 		if (strcmp(one, other) == 0)
 			return true;
 	}

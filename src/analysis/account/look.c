@@ -200,6 +200,16 @@ bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample
 	return look_has_native(&stack);
 }
 
+/* To make, copy or destroy a table is no look-up in it: what is done for that says what it is. */
+static bool look_makes_table(struct dw_look *look, const struct dw_source_function *function)
+{
+	if (look->activity != DW_ACTIVITY_LOOK_UP || !dw_name_is_of_object(function->name))
+		return false;
+	look->activity = look->inner == DW_ACTIVITY_LOOK_UP ? DW_ACTIVITY_COPIES : look->inner;
+	look->called = DW_ACTIVITY_UNKNOWN;
+	return true;
+}
+
 bool dw_look_at(struct dw_look *look, const struct dw_source *source, const struct dw_sample_row *row, bool waits)
 {
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
@@ -209,11 +219,9 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 	bool born = false;      /* the frames are those of the parent process */
 	struct look_import import = { .found = false };
 
-	look->package = NULL;
-	look->activity = DW_ACTIVITY_UNKNOWN;
-	look->from = NULL;
+	look->package = look->from = NULL;
 	look->callee = NULL;
-	look->inner = look->called = DW_ACTIVITY_UNKNOWN;
+	look->activity = look->inner = look->called = DW_ACTIVITY_UNKNOWN;
 	look->call = 0;
 	look->library = look->native && python && !waits && !look_has_native(&stack);
 	look->count = 0;
@@ -251,6 +259,8 @@ bool dw_look_at(struct dw_look *look, const struct dw_source *source, const stru
 			}
 			if (!own_above && !born && !waits && look->inner == DW_ACTIVITY_UNKNOWN)
 				look->inner = activity;
+			if (!own_above && look_makes_table(look, function))
+				continue;
 			if (!own_above && !born) {
 				look_through(look, frame, frame->module ? frame->module : function->file, activity, waits);
 				look_at_import(&import, function, activity);

@@ -307,8 +307,7 @@ static const char *sum_put_place(const struct dw_source_function *function, uint
 	text[0] = '\0';
 	if (!function)
 		return text;
-	snprintf(name, sizeof name, "%s", function->name);
-	dw_name_shorten(name);
+	dw_name_short(name, sizeof name, function->name);
 	dw_name_take_outer(name);
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
@@ -357,8 +356,7 @@ const char *dw_account_callee(const struct dw_account_sum *sum, char text[80])
 	int bytes = 0;
 
 	if (sum->callee) {
-		snprintf(name, sizeof name, "%s", sum->callee->name);
-		dw_name_shorten(name);
+		dw_name_short(name, sizeof name, sum->callee->name);
 		module = strchr(name, '.') ? NULL : sum_find_module(sum->callee->file, &length);
 		if (module)
 			bytes = snprintf(text, 80, "%.*s.%s", (int)length, module, name);

@@ -176,8 +176,7 @@ static void device_name_work(struct dw_facts_work *work, const struct dw_device_
 		if (class == DW_CLASS_COUNT || ns[i] <= most[class] || !*device->names[i].name)
 			continue;
 		most[class] = ns[i];
-		snprintf(name, sizeof name, "%s", device->names[i].name);
-		dw_name_shorten(name);
+		dw_name_short(name, sizeof name, device->names[i].name);
 		if (class != DW_CLASS_COPY) /* a function of C has its parameters still */
 			name[1 + strcspn(name + 1, "(")] = '\0';
 		if (strlen(name) > DEVICE_NAME)

@@ -110,8 +110,7 @@ const struct dw_sampled_function *dw_sampled_region(const struct dw_sampled *par
 
 const char *dw_sampled_name(const char *function, char text[200])
 {
-	snprintf(text, 200, "%s", function ? function : "");
-	dw_name_shorten(text);
+	dw_name_short(text, 200, function ? function : "");
 	if (*text == '<')
 		text[0] = '\0';
 	return text;

@@ -27,8 +27,7 @@ void dw_facts_name_sampled(struct dw_facts_work *work, struct dw_fact *fact, con
 {
 	char text[300];
 
-	snprintf(text, sizeof text, "%s", row->name);
-	dw_name_shorten(text);
+	dw_name_short(text, sizeof text, row->name);
 	fact->name = dw_facts_text(work, text, strlen(text));
 	if (*dw_hot_place(row, text, sizeof text))
 		fact->where = dw_facts_text(work, text, strlen(text));

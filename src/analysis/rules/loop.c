@@ -447,7 +447,8 @@ const struct dw_rule dw_rules_loop[] = {
 		             "[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
-			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the loader",
+			[DW_WORDS_PYTORCH] = "what is no part of training: once, or every n-th step (metrics, logging), or in the "
+			                     "loader (inputs)",
 		},
 		.look = "dwell report --view tree",
 	},

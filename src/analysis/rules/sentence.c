@@ -13,7 +13,7 @@
  *     [?number: text] ...     the same for {number}
  *     {cells:function}        the function that the time of the rule's cells, or of its `place`, lies in, and what that calls if it is one
  *                             function of a library: "log (train.py:41), which calls json.dumps"
- *     {cells:most}            the same if it has most of that time
+ *     {cells:most}            the same if it has most of that time; two functions if both together have: "add (a.c:10) and find (a.c:40)"
  *     {cells:part}            its part of it
  *     {cells:by}              the function that calls it: "main (train.py:80)"
  *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
@@ -276,6 +276,23 @@ static void sentence_put_remedy(struct sentence *sentence)
 	sentence_put_text(sentence, remedy ? remedy : "call it less often: keep what it gives, or give it much at once");
 }
 
+/* Two functions that have most of a sum together; one name, if they are called alike. False: there are none. */
+static bool sentence_put_both(struct sentence *sentence, const struct dw_account_sum *sum)
+{
+	char first[300], second[300];
+
+	if (!sum->function || !sum->second || sum->root || sum->place_ns + sum->second_ns < DW_ACCOUNT_MOST * sum->ns)
+		return false;
+	dw_account_place(sum, first);
+	dw_account_second_place(sum, second);
+	sentence_put(sentence, first, strnlen(first, 170));
+	if (!dw_text_same(first, second)) {
+		sentence_put_text(sentence, " and ");
+		sentence_put(sentence, second, strnlen(second, 170));
+	}
+	return true;
+}
+
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
  * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), or callee; their first letters
  * differ. A function that only hands on is named with its caller: others call it for other things. */
@@ -294,6 +311,8 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 	}
 	if (verdict->cells.by_name)
 		sum.range = NULL; /* the sentence names it */
+	if (!function && most && !sum.range && sentence_put_both(sentence, &sum))
+		return;
 	if (!function && !(most && sum.range)) {
 		sentence->known &= most && verdict->cells.beyond && sum.share < DW_SHARE_NAMED;
 		if (sentence->known)

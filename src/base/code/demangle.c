@@ -129,12 +129,23 @@ void dw_name_shorten(char *name)
 	*to = '\0';
 }
 
+enum { NAME_BYTES = 4096 }; /* of a name, with its arguments */
+
+char *dw_name_short(char *to, size_t size, const char *name)
+{
+	char whole[NAME_BYTES];
+
+	snprintf(whole, sizeof whole, "%s", name);
+	dw_name_shorten(whole);
+	snprintf(to, size, "%s", whole);
+	return to;
+}
+
 bool dw_name_is_of_object(const char *name)
 {
 	char text[200], *last, *class;
 
-	snprintf(text, sizeof text, "%s", name);
-	dw_name_shorten(text);
+	dw_name_short(text, sizeof text, name);
 	last = strrchr(text, ':');
 	if (!last || last == text || last[-1] != ':')
 		return false;

@@ -259,8 +259,7 @@ static void host_describe(const struct dw_symbol *symbol, char *text, size_t siz
 	const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
 	char name[1024], line[64] = "";
 
-	snprintf(name, sizeof name, "%s", symbol->name);
-	dw_name_shorten(name);
+	dw_name_short(name, sizeof name, symbol->name);
 	if (symbol->category == DWELL_CATEGORY_FUNCTION && symbol->file)
 		snprintf(line, sizeof line, " (%.40s:%u)", file ? file + 1 : symbol->file, symbol->line);
 	if (strlen(name) + strlen(line) < size)

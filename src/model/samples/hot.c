@@ -46,8 +46,7 @@ static const char spins[] = "spins for other threads"; /* has a row for each lin
 
 static const char *hot_shorten(const char *name, char *text, size_t size)
 {
-	snprintf(text, size, "%s", name);
-	dw_name_shorten(text);
+	dw_name_short(text, size, name);
 	return text;
 }
 

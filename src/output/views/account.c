@@ -54,8 +54,7 @@ void dw_view_account_place(const struct dw_account_sum *sum, char name[DW_VIEW_S
 	*name = *line = '\0';
 	if (!function)
 		return;
-	snprintf(name, DW_VIEW_SHORT_NAME, "%s", function->name);
-	dw_name_shorten(name);
+	dw_name_short(name, DW_VIEW_SHORT_NAME, function->name);
 	account_cut(name);
 	dw_hot_place(&at, line, 200);
 }

@@ -65,8 +65,7 @@ static uint64_t hot_missing_ns(const struct dw_overview *overview)
 
 static const char *hot_short_name(const char *name, char text[400])
 {
-	snprintf(text, 400, "%s", name);
-	dw_name_shorten(text);
+	dw_name_short(text, 400, name);
 	return text;
 }
 

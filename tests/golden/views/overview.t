@@ -141,8 +141,9 @@ TRY    operations on whole arrays in place of loops, or work once instead of in
 LOOK   dwell report --view hot
 SLOW   15% of the loop lies between the steps, 15% in Python and waits, most of
        it in log_metrics (log.py:7).
-TRY    metrics and logging every n-th step, preparation of inputs in the loader:
-       at most 3.84 of 25.84 ms a step, 15% (dwell report --view tree)
+TRY    what is no part of training: once, or every n-th step (metrics, logging),
+       or in the loader (inputs): at most 3.84 of 25.84 ms a step, 15% (dwell
+       report --view tree)
 ALL    together: at most 10.56 of 25.84 ms a step, 41%.
 
   main thread        largest part in  line        time  share    +-  samples

@@ -232,6 +232,18 @@ static const char *shortened(const char *name)
 	return text;
 }
 
+TEST(arguments_of_templates_are_left_out_before_a_name_is_cut)
+{
+	char name[1200] = "engine::Table<", text[40];
+
+	for (unsigned i = 0; i < 50; i++)
+		snprintf(name + strlen(name), sizeof name - strlen(name), "std::pair<int, int>, ");
+	snprintf(name + strlen(name), sizeof name - strlen(name), "int>::Table(engine::Table const&)");
+	CHECK_STR(dw_name_short(text, sizeof text, name), "engine::Table::Table");
+	CHECK(dw_name_is_of_object(name));
+	CHECK_STR(dw_name_short(text, 10, "engine::train(int)"), "engine::t");
+}
+
 TEST(long_names_of_cpp_are_shortened)
 {
 	CHECK_STR(shortened("engine::Net::train(double, std::vector<int, std::allocator<int> > const&) const"), "engine::Net::train");

@@ -432,7 +432,7 @@ TEST(a_sentence_has_only_places_with_most_of_the_time)
 	check_statement(MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
 	                           CELL(RUNS, COPIES, 0.11, .range = "unpack", .function = "unpack_row"),
 	                           CELL(RUNS, CLEARS, 0.12)),
-	                "copies", "Copying and clearing memory takes 33% of the loop.");
+	                "copies", "Copying and clearing memory takes 33% of the loop, most of it in pack_row (engine.c:41) and unpack_row (engine.c:41).");
 	check_statement(
 		MADE_CELLS(CELL(RUNS, COPIES, 0.1, .range = "pack", .function = "pack_row"),
 	               CELL(RUNS, CLEARS, 0.11, .range = "pack", .function = "reset_row"), CELL(RUNS, CLEARS, 0.12)),
