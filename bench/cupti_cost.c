@@ -11,7 +11,7 @@
  *   kinds=10,4,5     which kinds are enabled          calls=all|without-asks|submits   which calls have records
  *   pause=US         between two launches             walk=BYTES   memory that is touched meanwhile, as a program's own work does
  *   spinners=N       that many processes of the lowest priority keep CPUs awake
- *   early=1          libcupti is loaded before CUDA starts           threads=1   the kernel's thread ids
+ *   early=1          libcupti is loaded before CUDA starts; late=1: after the first measurement   threads=1   the kernel's thread ids
  *   period=MS        cuptiActivityFlushPeriod()                      clock=1     a clock of the program's
  *   attributes=6:8   attribute:value, set before CUDA starts         hes=1       hardware trace
  *   callbacks=1      a callback when a launch begins                 launches=N
@@ -407,7 +407,7 @@ int main(int argument_count, char **argument_values)
 		set_up_cupti();
 	}
 	start_cuda();
-	if (!number("early")) {
+	if (!number("early") && !number("late")) {
 		load_cupti();
 		set_up_cupti();
 	}
@@ -416,6 +416,10 @@ int main(int argument_count, char **argument_values)
 	measure("warm", launches / 4);
 	printf(", ");
 	measure("plain", launches);
+	if (number("late")) {
+		load_cupti();
+		set_up_cupti();
+	}
 	switch_kinds(true);
 	printf(", ");
 	measure("recorded", launches);

@@ -364,7 +364,7 @@ def test_cost():
                               text=True, check=False, env={**os.environ, **environment})
     done = cost("--tracefs", "/nowhere", "--build", "/nowhere", "--nvcc", "")
     check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
-          re.search(r"^47 rows in", done.stdout, re.M) and
+          re.search(r"^48 rows in", done.stdout, re.M) and
           re.search(r"full \S+ us a launch; light \S+ us a launch; light-callbacks \S+ us a launch - the cheapest here: (full|light)", done.stdout))
     skipped = re.findall("skipped: (.*)", done.stdout)
     check(f"what it lacks means for: {skipped}", len(skipped) == 3 and "/nowhere has no events/syscalls" in skipped[0] and
