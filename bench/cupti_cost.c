@@ -384,10 +384,13 @@ static void start_others(void)
 static void start_spinners(void)
 {
 	struct sched_param none = { 0 };
+	pid_t parent = getpid();
 
 	for (long i = number("spinners"); i > 0; i--)
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() != parent) /* it has ended before that */
+				_exit(0);
 			sched_setscheduler(0, SCHED_IDLE, &none);
 			for (;;)
 				;
@@ -400,7 +403,7 @@ int main(int argument_count, char **argument_values)
 
 	count = argument_count;
 	arguments = argument_values;
-	launches = number("launches") > 0 && number("launches") < MOST_LAUNCHES ? (int)number("launches") : 4000;
+	launches = number("launches") >= 4 && number("launches") < MOST_LAUNCHES ? (int)number("launches") : 4000;
 	start_spinners();
 	if (number("early")) {
 		load_cupti();
