@@ -11,14 +11,17 @@
  *   kinds=10,4,5     which kinds are enabled          calls=all|without-asks|submits   which calls have records
  *   pause=US         between two launches             walk=BYTES   memory that is touched meanwhile, as a program's own work does
  *   spinners=N       that many processes of the lowest priority keep CPUs awake
- *   early=1          libcupti is loaded before CUDA starts           threads=1   the kernel's thread ids
+ *   early=1          libcupti is loaded before CUDA starts; late=1: after the first measurement   threads=1   the kernel's thread ids
  *   period=MS        cuptiActivityFlushPeriod()                      clock=1     a clock of the program's
  *   attributes=6:8   attribute:value, set before CUDA starts         hes=1       hardware trace
  *   callbacks=1      a callback when a launch begins                 launches=N
  *   finalize=1       cuptiFinalize() before the third measurement    others=N      further threads that launch all the time
  *   blocks=N         of a kernel: so many that the device is busy longer than the host
+ *   flush=MS         a thread flushes CUPTI's buffers so often       entry=LIBRARY:FUNCTION   this launches (cupti_entry.cu)
+ *   trace=FOLDER     an instance of the kernel's tracing, in which only this thread's launches are recorded, between marks
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -63,6 +66,7 @@ static char refused[512]; /* what CUPTI lacks or does not allow */
 static volatile uint64_t called_back;
 static uint64_t took_ns[MOST_LAUNCHES];
 static void *function, *context;
+static int (*entry)(unsigned blocks);
 
 static const char *option(const char *name, const char *usual)
 {
@@ -202,6 +206,32 @@ static bool load_kernel(void)
 	return false;
 }
 
+/* entry=LIBRARY:FUNCTION */
+static bool load_entry(void)
+{
+	const char *name = strrchr(option("entry", ""), ':');
+	char path[4096];
+	void *library;
+
+	if (!name)
+		return true;
+	snprintf(path, sizeof path, "%.*s", (int)(name - option("entry", "")), option("entry", ""));
+	library = dlopen(path, RTLD_NOW);
+	if (library)
+		*(void **)&entry = dlsym(library, name + 1);
+	return entry != NULL;
+}
+
+static void launch(unsigned blocks)
+{
+	int result = entry ? entry(blocks) : cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+
+	if (!result)
+		return;
+	fprintf(stderr, "a launch failed: %d\n", result);
+	_exit(1);
+}
+
 static void start_cuda(void)
 {
 	void *library = dlopen(option("cuda", "libcuda.so.1"), RTLD_NOW | RTLD_GLOBAL);
@@ -217,6 +247,44 @@ static void start_cuda(void)
 		fprintf(stderr, "no device\n");
 		exit(77);
 	}
+	if (!load_entry()) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+}
+
+/* ---- the kernel's tracing --------------------------------------------------------------------------------------- */
+
+static void trace_write(const char *file, const char *text)
+{
+	char path[4096];
+	int to;
+
+	snprintf(path, sizeof path, "%s/%s", option("trace", ""), file);
+	to = open(path, O_WRONLY | O_APPEND);
+	if (to < 0 || write(to, text, strlen(text)) < 0) {
+		perror(path);
+		exit(1);
+	}
+	close(to);
+}
+
+/* The process has one thread that launches, the first: its id is the process's. */
+static void trace_mark(const char *when, const char *what)
+{
+	char text[80];
+
+	if (!*option("trace", ""))
+		return;
+	if (strcmp(when, "begin") == 0) {
+		snprintf(text, sizeof text, "%d", (int)getpid());
+		trace_write("set_event_pid", text);
+		trace_write("tracing_on", "1");
+	}
+	snprintf(text, sizeof text, "dwell-launches %s %s %d\n", when, what, (int)getpid());
+	trace_write("trace_marker", text);
+	if (strcmp(when, "end") == 0)
+		trace_write("tracing_on", "0");
 }
 
 /* ---- measuring -------------------------------------------------------------------------------------------------- */
@@ -251,15 +319,17 @@ static void measure(const char *what, int launches)
 	const uint64_t pause_ns = (uint64_t)number("pause") * 1000;
 	uint64_t whole_ns; /* with the time of the device, if that is longer */
 	const unsigned blocks = number("blocks") ? (unsigned)number("blocks") : 1;
-	const uint64_t begin_ns = now_ns();
+	uint64_t begin_ns;
 	struct rusage before[2], after[2];
 
+	trace_mark("begin", what);
+	begin_ns = now_ns();
 	getrusage(RUSAGE_THREAD, &before[0]);
 	getrusage(RUSAGE_SELF, &before[1]);
 	for (int i = 0; i < launches; i++) {
 		uint64_t start = now_ns();
 
-		cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+		launch(blocks);
 		took_ns[i] = now_ns() - start;
 		pause_between(start + pause_ns);
 		if (i % BEFORE_SYNC == BEFORE_SYNC - 1)
@@ -267,6 +337,7 @@ static void measure(const char *what, int launches)
 	}
 	getrusage(RUSAGE_THREAD, &after[0]);
 	getrusage(RUSAGE_SELF, &after[1]);
+	trace_mark("end", what);
 	cuCtxSynchronize();
 	whole_ns = (now_ns() - begin_ns) / (uint64_t)launches;
 	qsort(took_ns, (size_t)launches, sizeof *took_ns, compare);
@@ -282,10 +353,19 @@ static void *launch_on(void *unused)
 {
 	cuCtxSetCurrent(context);
 	for (int i = 0;; i++) {
-		cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+		launch(1);
 		pause_between(now_ns() + (uint64_t)number("pause") * 1000);
 		if (i % BEFORE_SYNC == 0)
 			cuCtxSynchronize();
+	}
+	return unused;
+}
+
+static void *flush_often(void *unused)
+{
+	for (;;) {
+		usleep((useconds_t)number("flush") * 1000);
+		cuptiActivityFlushAll(0);
 	}
 	return unused;
 }
@@ -294,6 +374,8 @@ static void start_others(void)
 {
 	pthread_t thread;
 
+	if (number("flush"))
+		pthread_create(&thread, NULL, flush_often, NULL);
 	for (long i = number("others"); i > 0; i--)
 		pthread_create(&thread, NULL, launch_on, NULL);
 }
@@ -302,10 +384,13 @@ static void start_others(void)
 static void start_spinners(void)
 {
 	struct sched_param none = { 0 };
+	pid_t parent = getpid();
 
 	for (long i = number("spinners"); i > 0; i--)
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() != parent) /* it has ended before that */
+				_exit(0);
 			sched_setscheduler(0, SCHED_IDLE, &none);
 			for (;;)
 				;
@@ -318,14 +403,14 @@ int main(int argument_count, char **argument_values)
 
 	count = argument_count;
 	arguments = argument_values;
-	launches = number("launches") > 0 && number("launches") < MOST_LAUNCHES ? (int)number("launches") : 4000;
+	launches = number("launches") >= 4 && number("launches") < MOST_LAUNCHES ? (int)number("launches") : 4000;
 	start_spinners();
 	if (number("early")) {
 		load_cupti();
 		set_up_cupti();
 	}
 	start_cuda();
-	if (!number("early")) {
+	if (!number("early") && !number("late")) {
 		load_cupti();
 		set_up_cupti();
 	}
@@ -334,6 +419,10 @@ int main(int argument_count, char **argument_values)
 	measure("warm", launches / 4);
 	printf(", ");
 	measure("plain", launches);
+	if (number("late")) {
+		load_cupti();
+		set_up_cupti();
+	}
 	switch_kinds(true);
 	printf(", ");
 	measure("recorded", launches);

@@ -3,7 +3,7 @@
  *
  *   nvcc -O2 -o cupti_launch bench/cupti_launch.cu -ldl && ./cupti_launch [PATH OF libcupti.so]
  *
- * nvcc 13 launches by __cudaLaunchKernel(); with -static-global-template-stub=false by cudaLaunchKernel(), as PyTorch does.
+ * nvcc 13 launches by __cudaLaunchKernel(); PyTorch by cudaLaunchKernel(), as cupti_entry.cu can.
  * Uses CUPTI alone, nothing of dwell. The kernel is empty and the device waits for nothing, so the time is the host's.
  */
 #include <algorithm>

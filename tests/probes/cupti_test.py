@@ -14,6 +14,7 @@ import csv
 import io
 import os
 import re
+import shutil
 import sqlite3
 import signal
 import subprocess
@@ -357,15 +358,48 @@ def test_cost():
     done = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-o", "libcuda.so.1", os.path.join(SOURCES, "cuda_standin.c")],
                           capture_output=True, text=True, check=False)
     check(f"the stand-in for CUDA's driver: {done.stderr}", done.returncode == 0)
-    done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
-                           os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40"], capture_output=True, text=True, check=False)
-    check(f"the cost of a launch: {done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and "failed" not in done.stdout and
-          re.search(r"^45 rows in", done.stdout, re.M) and
+    def cost(*options, **environment):
+        return subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", os.path.abspath("libcuda.so.1"), "--cupti",
+                               os.path.abspath("13.5/lib64/libcupti.so.13"), "--launches", "40", *options], capture_output=True,
+                              text=True, check=False, env={**os.environ, **environment})
+    done = cost("--tracefs", "/nowhere", "--build", "/nowhere", "--nvcc", "")
+    failures = [line for line in done.stdout.splitlines() if "failed" in line]
+    check(f"the cost of a launch: {failures}{done.stdout[-2000:]}{done.stderr[-500:]}", done.returncode == 0 and not failures and
+          re.search(r"^48 rows in", done.stdout, re.M) and
           re.search(r"full \S+ us a launch; light \S+ us a launch; light-callbacks \S+ us a launch - the cheapest here: (full|light)", done.stdout))
+    skipped = re.findall("skipped: (.*)", done.stdout)
+    check(f"what it lacks means for: {skipped}", len(skipped) == 3 and "/nowhere has no events/syscalls" in skipped[0] and
+          skipped[1:] == ["no build of dwell in /nowhere", "no nvcc"])
     refused = [line.split("refused: ")[1] for line in done.stdout.splitlines() if "refused" in line]
     check(f"what this CUPTI lacks: {refused}", set(refused) == {"cuptiActivityEnableHWTrace (27)", "cuptiActivitySetAttribute (1), cuptiActivityEnableHWTrace (27)"})
+    test_cost_means(cost)
     done = subprocess.run([os.path.join(ROOT, "tools/measure/gpu_cost"), "--cuda", "/nowhere"], capture_output=True, text=True, check=False)
     check(f"without a device nothing is measured: {done.stdout}", done.returncode == 77 and "no device" in done.stdout)
+
+
+def test_cost_means(cost):
+    """The questions of tools/measure/gpu_cost that need more, with what stands in for that."""
+    instance = os.path.abspath("tracing/instances/dwell_gpu_cost")
+    for folder in ("tracing/events/syscalls", f"{instance}/events/syscalls", f"{instance}/events/sched/sched_waking"):
+        os.makedirs(folder)
+    for file in ("trace", "tracing_on", "set_event_pid"):
+        open(os.path.join(instance, file), "w", encoding="utf-8").close()
+    os.symlink("trace", os.path.join(instance, "trace_marker"))
+    done = cost("--only", "calls of the kernel", "--tracefs", os.path.abspath("tracing"), STANDIN_TRACE=os.path.join(instance, "trace"))
+    check(f"calls of the kernel: {done.stdout}{done.stderr}", "3 rows in" in done.stdout and
+          done.stdout.count("a launch: plain sys_futex 1.00, wakes 1.00; with records sys_futex 1.00, wakes 1.00\n") == 3)
+    with open("nvcc", "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec cc -std=gnu11 -shared -fPIC -o "$6" {os.path.join(SOURCES, "cuda_standin.c")}\n')
+    os.chmod("nvcc", 0o755)
+    done = cost("--only", "by which function", "--nvcc", os.path.abspath("nvcc"))
+    check(f"functions that launch: {done.stdout}{done.stderr}", "3 rows in" in done.stdout)
+    if shutil.which("nvcc"):
+        done = subprocess.run(["nvcc", "-c", "-o", "entry.o", os.path.join(ROOT, "bench/cupti_entry.cu")], capture_output=True, text=True, check=False)
+        names = subprocess.run(["nm", "-u", "entry.o"], capture_output=True, text=True, check=False).stdout.split()
+        check(f"one launches as PyTorch: {done.stderr}{names}", "cudaLaunchKernel" in names)
+    if len(sys.argv) > 4:
+        done = cost("--only", "in PyTorch", "--python", sys.argv[4], "--build", BUILD, GPU_WORK_DEVICE="cpu")
+        check(f"in PyTorch: {done.stdout}{done.stderr}", "3 rows in" in done.stdout)
 
 
 def report(view="overview"):

@@ -2,11 +2,14 @@
 """Work for a GPU, for tools/measure/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
 usage: gpu_work.py steps | launches | launches-profiler | profiler FILE | sums | fault | fork |
-       graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute | mean
+       graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute | mean |
+       launch-cost ACTIVITIES LAUNCHES PAUSE
 
 GPU_WORK_TIMES=N makes planted causes and `mean` N times as long.
 """
+import json
 import os
+import resource
 import statistics
 import sys
 import time
@@ -89,6 +92,39 @@ def launches(steps=60, count=1000):
             values.add_(1)
         times.append(time.perf_counter() - start)
     print(f"median step: {1e3 * statistics.median(times):.4f} ms")
+
+
+def launch_cost(activities, launches, pause_us):
+    """Prints what bench/cupti_cost.c prints, of launches while dwell.profile records these activities ("CPU,CUDA")."""
+    import dwell
+    device = os.environ.get("GPU_WORK_DEVICE", "cuda")  # "cpu": to rehearse
+    wait = torch.cuda.synchronize if device == "cuda" else int
+    values, took, now = torch.zeros(16, device=device), [0] * launches, time.perf_counter_ns
+
+    def usage():
+        thread, process = resource.getrusage(resource.RUSAGE_THREAD), resource.getrusage(resource.RUSAGE_SELF)
+        return thread.ru_stime * 1e6, thread.ru_nvcsw, process.ru_nvcsw - thread.ru_nvcsw
+
+    def measure():
+        before, begin = usage(), now()
+        for number in range(launches):
+            start = now()
+            values.add_(1)
+            took[number] = now() - start
+            while now() < start + pause_us * 1000:
+                pass
+            if number % 500 == 499:
+                wait()
+        system_us, switches, others = ((after - was) / launches for was, after in zip(before, usage()))
+        wait()
+        return {"median_ns": sorted(took)[launches // 2], "p99_ns": sorted(took)[launches * 99 // 100], "system_us": system_us,
+                "switches": switches, "others_switches": others, "whole_ns": (now() - begin) // launches}
+
+    measure()
+    found = {"plain": measure()}
+    with dwell.profile(activities=[getattr(dwell.ProfilerActivity, name) for name in activities.split(",")]):
+        found["recorded"] = measure()
+    print(json.dumps({**found, "afterwards": measure(), "refused": ""}))
 
 
 # ---- planted causes: each is a training, which loses most of its time by one cause -------------------------
@@ -269,6 +305,8 @@ if __name__ == "__main__":
     what = sys.argv[1]
     if what == "profiler":
         profiled(steps, sys.argv[2])
+    elif what == "launch-cost":
+        launch_cost(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     elif what.endswith("-profiler"):
         profiled(globals()[what.split("-")[0]])
     else:

@@ -132,6 +132,11 @@ static bool bursts_compute(struct dw_model *model, const void *request, void *re
 	return stretches && lengths;
 }
 
+bool dw_facts_bursts_add(const struct dw_facts_bursts *bursts, double idle_ns)
+{
+	return bursts->known && bursts->low_ns > 0 && bursts->high_ns <= idle_ns;
+}
+
 const struct dw_facts_bursts *dw_facts_bursts(struct dw_model *model, struct dwell_error *error)
 {
 	static const struct dw_product product = { .bytes = sizeof(struct dw_facts_bursts), .compute = bursts_compute };

@@ -3,7 +3,8 @@
  * idle time by cause (model/device/times.h).
  *
  * The facts are of the loop's steady steps, on the device. A process may use several devices. The facts are of the one
- * that is busy longest in the steps of the loop's process; its waits and copies are those of the whole trace.
+ * that is busy longest in the steps of the loop's process; its waits and copies are those of the whole trace. Where devices are
+ * recorded in bursts, the facts are of a step without what recording adds to it, if the run tells that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,25 @@ static void device_put_steps(struct dw_facts_work *work, const struct device_sum
 	dw_fact_set(work, DW_FACT_DEVICE_STEP, (double)sums->all_ns / (double)sums->steps, sums->steps);
 	dw_fact_set_share(work, DW_FACT_DEVICE_BEHIND, (double)behind_ns,
 	                  (double)(sums->host_ns - work->loop->start_ns + behind_ns), sums->steps);
+}
+
+/* Takes what recording adds out of recorded steps, where bursts tell it. The host takes that time: a step becomes longer by it only while
+ * the device is idle. Of which idle time it is part is not known, so each has its share. */
+static void device_take_cost(struct dw_facts_work *work, struct device_sums *sums)
+{
+	const struct dw_facts_bursts *bursts = dw_facts_bursts(work->model, NULL);
+	double steps = (double)sums->steps, idle_ns = (double)(sums->all_ns - sums->busy_ns), kept;
+
+	work->failed |= !bursts;
+	if (!bursts || work->facts->iterations != DW_ITERATIONS_MARKED || !dw_facts_bursts_add(bursts, idle_ns / steps))
+		return;
+	work->facts->device_cost_ns = bursts->ns;
+	kept = 1 - bursts->ns * steps / idle_ns;
+	sums->all_ns = sums->busy_ns;
+	for (unsigned part = DW_DEVICE_PART_FIRST_IDLE; part < DW_DEVICE_PART_COUNT; part++) {
+		sums->part_ns[part] = (uint64_t)((double)sums->part_ns[part] * kept);
+		sums->all_ns += sums->part_ns[part];
+	}
 }
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -245,6 +265,7 @@ void dw_facts_of_device(struct dw_facts_work *work)
 		device_miss(work, "no device worked in the steps");
 		return;
 	}
+	device_take_cost(work, &sums);
 	dw_fact_set_share(work, DW_FACT_DEVICE_BUSY, (double)sums.busy_ns, (double)sums.all_ns, sums.steps);
 	dw_fact_set_share(work, DW_FACT_DEVICE_IDLE, (double)(sums.all_ns - sums.busy_ns), (double)sums.all_ns, sums.steps);
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)

@@ -74,6 +74,7 @@ struct dw_facts {
 	enum dw_iteration_kind iterations; /* what the steps of these facts are */
 	const char *iteration_name;        /* of a period: what begins each; otherwise NULL */
 	const struct dw_account *account;  /* of the same loop */
+	double device_cost_ns;   /* what recording adds to a step, which the device's facts are without; 0: they have it, if there is any */
 	bool foreign;            /* another profiler wrote the trace */
 	/* They are of this model. NULL: they were made without one, and what tables of the loops show is here, or not known. */
 	struct dw_model *model;
@@ -158,6 +159,9 @@ struct dw_facts_bursts {
 };
 /* Computed once for a model. NULL with `error` if memory ran out. */
 const struct dw_facts_bursts *dw_facts_bursts(struct dw_model *model, struct dwell_error *error);
+/* Whether recording surely makes a step longer, by no more than a device is idle in a recorded one: then the difference can be taken
+ * out of its idle time. */
+bool dw_facts_bursts_add(const struct dw_facts_bursts *bursts, double idle_ns);
 
 /* What recording cost: an estimate, and one figure for all that report it (cost.c). */
 struct dw_facts_cost {

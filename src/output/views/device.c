@@ -3,7 +3,8 @@
  *
  * A second division of the wall time that the overview divides for the host; the two are never
  * added. Without marked steps, it is that of the iterations that the facts are of: what repeats, or the whole run. So a share
- * here and in a sentence is of one whole. Where iterations have little of the
+ * here and in a sentence is of one whole; but where devices are recorded in bursts, a sentence is about a step without what recording
+ * adds, and the rows are those of the recorded steps, so a line above them says both. Where iterations have little of the
  * devices' work, the time from the first event of a device to its last is divided.
  */
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static void device_head_cost(struct dwell_table *table, struct dw_model *model, 
 	const struct dw_facts_bursts *bursts = dw_facts_bursts(model, NULL);
 
 	table->failed |= !bursts;
-	if (!bursts || !bursts->known || bursts->low_ns <= 0 || bursts->high_ns + busy_ns > step_ns)
+	if (!bursts || !dw_facts_bursts_add(bursts, step_ns - busy_ns))
 		return;
 	dw_table_head(table, "Without what recording adds (%s a step, 95%% interval %s to %s) a step takes %s, and the device is busy "
 	              "%.1f%% of it (%.1f%% to %.1f%%).", dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at,

@@ -48,9 +48,10 @@ static void trust_say_cupti(struct dwell_table *table, const struct dw_overview 
 		                   "alternate.");
 	else if (bursts->low_ns > 0)
 		dw_table_say_below(table, DW_LABEL_REST,
-		                   "Recorded steps take %s longer than others (95%% interval %s to %s; %zu and %zu steps).",
+		                   "Recorded steps take %s longer than others (95%% interval %s to %s; %zu and %zu steps)%s.",
 		                   dw_text_ns(bursts->ns, " ").at, dw_text_ns(bursts->low_ns, " ").at, dw_text_ns(bursts->high_ns, " ").at,
-		                   bursts->recorded_steps, bursts->other_steps);
+		                   bursts->recorded_steps, bursts->other_steps,
+		                   overview->facts && overview->facts->device_cost_ns > 0 ? "; the device's figures are without that" : "");
 	else
 		dw_table_say_below(table, DW_LABEL_REST, "Recorded steps take at most %s longer than others (%zu and %zu steps).",
 		                   dw_text_ns(fmax(bursts->high_ns, 1), " ").at, bursts->recorded_steps, bursts->other_steps);

@@ -1480,7 +1480,7 @@ train.py: 128 steps in 1.35 s, 10.5 ms a step (p50 10.0, p95 12.2).
 NOTE   The work of devices was recorded in 28.7% of the time, in bursts chosen
        at random so that recording costs little (--cost full: all the time); its
        figures are of these.
-SLOW   The device is idle for 75% of a steady step, for 75% it is not known why:
+SLOW   The device is idle for 70% of a steady step, for 70% it is not known why:
        the calls that submitted its work are not recorded.
 LOOK   dwell report --view device
 
@@ -1490,15 +1490,15 @@ LOOK   dwell report --view device
   all     10.5       100.0%
 
   the device             ms  of a steady step
-  compute              3.00             24.8%
-  idle: not known why  9.09             75.2%
+  compute              3.00             30.0%
+  idle: not known why  6.99             70.0%
 
   named ranges by self time  calls/step  self/step  of the loop     p99
   launch                              1     10.0us         0.1%  10.0us
 
 Trust: nothing is lost; profiling cost about 3.7% of the loop (394 us a step).
        Recorded steps take 2.10 ms longer than others (95% interval 2.01 ms to
-       2.19 ms; 24 and 88 steps).
+       2.19 ms; 24 and 88 steps); the device's figures are without that.
 Next:  dwell view device_bursts.dwell (timeline); dwell report --format html -o
        r.html (a page), --limit 20, --view steps|device|actions|phases|tree;
        all: dwell report --help
