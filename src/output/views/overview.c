@@ -557,4 +557,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_overview = {
 	.name = "overview", .question = "where does the time go?",
 	.run = overview_view, .limit = 10,
+	.tables = DW_VIEW_TABLES(&dw_overview_names_columns, &dw_overview_hot_columns, &dw_overview_kernels_columns,
+	                         &dw_overview_breakdown_columns, &dw_overview_wall_columns, &dw_overview_device_columns,
+	                         &dw_overview_ends_columns, &dw_overview_account_columns),
 };
