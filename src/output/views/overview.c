@@ -480,9 +480,9 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	overview_head_steps(table, overview);
 	dw_overview_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
-	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
+	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);
-	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
+	overview->has_start |= dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
 	if (says != DW_VIEW_ENDS_NOT)
 		ends = dw_overview_ends(overview, error);
 	overview->has_ends = ends != NULL;

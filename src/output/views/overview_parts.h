@@ -17,6 +17,7 @@ struct dw_overview {
 	uint64_t wall_ns;                /* includes time after the last record that was kept */
 	struct dw_facts_cost cost;       /* what recording cost */
 	bool has_ends;                   /* a table has the time before and after the loop */
+	bool has_start;                  /* a sentence has the time before it */
 	bool delay_known;
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
