@@ -5,13 +5,16 @@ usage: report_chromium.py BUILD
 
 The data's parts sum; hostile names stay text in every panel; empty traces, one step, no steps and
 250 and 10,000 threads have pages; no page is wider than its window or asks for anything; the first sentence
-is the verdict's; tables sort and filter, steps and bars are chosen, by mouse and by keyboard. On traces of scripts with a planted cause (tests/data/planted) the first sentence names it. axe and html-validate find
+is that of text, Markdown and notebooks; tables sort and filter, steps and bars are chosen, by mouse and by keyboard. On traces of scripts with a planted cause (tests/data/planted) the first sentence names it. axe and html-validate find
 nothing, and Tab goes through a page of PyTorch, one of C, one of a device and one of ranks. Without Chromium only the
 files are checked. The last line is "N passed, N failed".
 """
 import argparse
+import glob
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,12 +105,17 @@ def read_data(name, page):
     return data
 
 
-def first_sentence(dwell, trace):
-    result = subprocess.run([dwell, "report", "--view", "verdict", "--format", "json", trace], capture_output=True, text=True)
-    rows = json.loads(result.stdout)["views"][0] if result.returncode == 0 else {"rows": []}
-    if not rows["rows"]:
-        return None
-    return rows["rows"][0][[column["name"] for column in rows["columns"]].index("statement")]
+def said_first(dwell, trace, form):
+    """The first sentence of the overview with a label that tells what is wrong, without blanks and marks; None: it has none."""
+    text = subprocess.run([dwell, "report", "--view", "overview", "--format", form, trace], capture_output=True, text=True, check=True).stdout
+    text = html.unescape(re.sub(r"<p>(?:<b>([A-Z]+)</b> )?|<[^>]*>", lambda tag: "\n" + (tag[1] or "") + "   ", text)) if form == "html" else text.replace("\\", "")
+    found = re.search(r"^\W*(?:STOP|RISK|SLOW|WORK|ALSO)\b\W+(.*(?:\n {7}.*)*)", text, re.M)
+    return found and bare(found[1])
+
+
+def bare(sentence):
+    """Without blanks, at which text breaks its lines, and without the panel, to which a page has a link."""
+    return re.sub(r"\((?:dwellreport--view|see)[^)]*\)|\s", "", re.sub(r"\s", "", sentence))
 
 
 def see(browser, name, page, verdict):
@@ -132,7 +140,9 @@ def see(browser, name, page, verdict):
     empty = browser.js("[...document.querySelectorAll('.panel')].filter((panel) => panel.children.length < 3).map((panel) => panel.id).join()")
     check(f"{name}: each panel shows something", not empty, empty)
     title = browser.js("document.querySelector('h1').textContent")
-    check(f"{name}: a first sentence", len(title) > 10 and (not verdict or title == verdict) and PLANTED.get(name, "") in title, title, verdict)
+    check(f"{name}: a first sentence", len(title) > 10 and (not verdict or bare(title) == verdict), title, verdict)
+    said = browser.js("document.getElementById('summary').parentNode.textContent")
+    check(f"{name}: the first screen has the cause", PLANTED.get(name, "") in said, said[:500])
 
 
 def see_tables(browser, name, width):
@@ -191,6 +201,9 @@ def see_first(browser, pages):
         browser.js("dispatchEvent(new Event('beforeprint'))")
         twice = browser.js("[...document.querySelectorAll('.try li')].map((e) => e.textContent).filter((text) => text.split('at most').length > 2)")
         check(f"{name}: what can be saved is said once", not twice, twice)
+        start = browser.js("(/Start-up takes [^(]*\\(([^)]*)\\)/.exec(document.body.innerText) || [])[1]")
+        check(f"{name}: the time of start-up is said once", (start is not None) == (name == "loader") and (
+            not start or browser.js(f"[...document.getElementById('summary').parentNode.children].filter((e) => !e.matches('.panel, :has(.panel)')).map((e) => e.textContent).join().split('{start}').length") == 2), start)
         said = browser.js("/Slowest: step (\\d+)/.exec(document.querySelector('#all-steps')?.parentNode.textContent)?.[1]")
         first = browser.js("document.querySelector('.slowest button')?.textContent.split(' ')[0]")
         check(f"{name}: the slowest step is one", name == "ranks" or said is None or said == first, said, first)
@@ -206,6 +219,24 @@ def see_first(browser, pages):
     tracks = browser.js("JSON.parse(document.getElementById('data').textContent).timeline.tracks.map((track) => track.name)")
     check("threads of one name have their numbers, the main thread first", tracks == ["work [4100]", "work [4101]"], tracks)
     check("a page without steps has no word of them at its timeline", "step" not in browser.js("document.querySelector('#timeline .look').textContent"))
+
+
+def see_beginnings(browser, build, folder):
+    """Text, Markdown, a notebook's HTML and the page begin with one sentence, on the golden traces."""
+    dwell, trace, page = os.path.join(build, "dwell"), os.path.join(folder, "golden.dwell"), os.path.join(folder, "golden.html")
+    compared = 0
+    for source in sorted(glob.glob(os.path.join(HERE, "../golden/views/*.txt"))):
+        made = subprocess.run([os.path.join(build, "tests/tools/mktrace"), source, trace], capture_output=True).returncode == 0
+        if not made or subprocess.run([dwell, "report", "--format", "html", "-o", page, trace], capture_output=True).returncode:
+            continue
+        said = {form: said_first(dwell, trace, form) for form in ("text", "md", "html")}
+        browser.open(page, 1400, 900)
+        title = bare(browser.js("document.querySelector('h1').textContent"))
+        compared += said["text"] is not None
+        same = set(said.values()) == {title if said["text"] else None}
+        if not same:
+            check(f"{os.path.basename(source)}: one first sentence", False, said, title)
+    check("all golden traces begin with one sentence everywhere", compared > 20, compared)
 
 
 def see_panels(browser, page):
@@ -375,7 +406,7 @@ def main():
             browser = Browser()
             try:
                 for name, page in pages.items():
-                    see(browser, name, page, first_sentence(dwell, traces[name]))
+                    see(browser, name, page, said_first(dwell, traces[name], "text"))
                 use(browser, pages["rich"])
                 use_more(browser, pages["loader"])
                 see_panels(browser, pages["hostile"])
@@ -384,6 +415,7 @@ def main():
                 see_ranks(browser, pages["ranks"])
                 see_columns(browser, pages["loader"])
                 see_first(browser, pages)
+                see_beginnings(browser, options.build, folder)
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)
             finally:
                 browser.close()

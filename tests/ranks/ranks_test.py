@@ -176,6 +176,8 @@ class Comparison(Case):
             text = run(dwell, "ranks", *given).stdout
             self.assertIn("The job hangs: ranks 0, 1, 3 wait in all_reduce, for 5.00 s.", text)
             self.assertIn("Rank 2 did not enter it: it is in data, in step 60, without a record for 0.", text)
+        self.assertIn("\nSTOP   The job hangs: ranks 0, 1, 3 wait in all_reduce, for 5.00 s.\n       Rank 2 did not",
+                      run(dwell, "report", *files).stdout)
         # Where one rank was is not known: nobody can say what the job waits for.
         self.make(4, 60, name="b")
         text = run(dwell, "ranks", *files[:3], os.path.join(self.path("b"), "rank-0003.dwell")).stdout

@@ -46,11 +46,11 @@ function verdicts(report) {
 const overviewTables = (report) => report.data.tables.filter((table) => table.view === "overview");
 const NO_TITLE = ["NOTE", "TRY", "LOOK", "ALL", ""];
 
-/** @returns {{ran: string, title: string, more: string[]}} what ran, the verdict, and what the overview says besides; of a run with a table of its start and end, the sentence on these is the title */
+/** @returns {{ran: string, title: string, more: string[]}} what ran, the sentence with which text begins too, and what the overview says besides */
 function opening(report, fired) {
   const [first, ...rest] = linesOf(report.table("overview", "run"), "head");
   const isRemedy = (line) => ["TRY", "LOOK", "ALL"].includes(line.label), byLabel = rest.find((line) => !NO_TITLE.includes(line.label));
-  const title = !report.table("overview", "ends") && fired.length ? fired[0].statement : (byLabel || rest.find((line) => !isRemedy(line)) || first)?.text;
+  const title = (byLabel || rest.find((line) => !isRemedy(line)) || first)?.text;
   const notes = overviewTables(report).flatMap((table) => linesOf(table, "note")).filter((line) => line.label === "NOTE");
   const more = [...rest.filter((line) => !isRemedy(line) && line.text !== title && !fired.some((row) => row.statement === line.text)), ...notes];
   return { ran: first && first.text !== title ? first.text : "", title: title || "This trace holds no ranges.", more: more.map((line) => line.text) };

@@ -227,6 +227,7 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);
 struct dwell_table *dw_ranks_table_of_groups(const struct dw_ranks *ranks);
 /* The slow ranks, by excess, then single slow steps, as one table. NULL: out of memory. */
 struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks);
+extern const struct dw_column_list dw_ranks_stragglers_columns;
 /* Puts the answer's sentences above a table. */
 void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks);
 /* Writes a picture of rank and step, coloured by the rank's excess, as SVG. */

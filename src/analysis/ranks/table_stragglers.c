@@ -15,6 +15,7 @@ static const struct dw_column columns[] = {
 	[LAYER] = DW_COLUMN("layer", "layer", NONE, TEXT),
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT),
 };
+const struct dw_column_list dw_ranks_stragglers_columns = DW_COLUMN_LIST(columns);
 
 DW_ORDER_OF_POINTERS(stragglers_compare, struct dw_rank_result, DW_DOWN(excess))
 

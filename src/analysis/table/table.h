@@ -81,6 +81,13 @@ struct dw_column {
 	const char *total_text; /* "all operators" */
 };
 
+/* The columns that a table can have. */
+struct dw_column_list {
+	const struct dw_column *at;
+	size_t count;
+};
+#define DW_COLUMN_LIST(columns) { columns, sizeof(columns) / sizeof *(columns) }
+
 /* DW_COLUMN("self_ns", "self", NS, INT, .bar = true) */
 #define DW_COLUMN(name_, label_, unit_, type_, ...)                                      \
 	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \

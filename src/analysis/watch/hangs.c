@@ -214,7 +214,8 @@ static void hangs_text(const struct hang *hang, const struct dw_watched *watched
 	if (*hang->differ && watched->communication)
 		snprintf(text, size, "%s", hang->differ);
 	else if (missing)
-		snprintf(text, size, "; it did not enter %.120s, in which %zu ranks wait", what, hang->waiting);
+		snprintf(text, size, "; it did not enter %.120s, in which %zu rank%s", what, hang->waiting,
+		         hang->waiting == 1 ? " waits" : "s wait");
 	else if (hang->missing_count && watched->communication)
 		snprintf(text, size, "; rank %d on %s%s%s%s did not enter it", hang->missing->rank, hang->missing->host,
 		         hang->missing->gone ? ", which ended" : "",

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "render/render.h"
+#include "views/views.h"
 
 /* ---- parsing ---------------------------------------------------------------------- */
 
@@ -398,6 +399,8 @@ void dw_options_dump(const struct dw_verb *verbs, size_t count)
 		{ DW_OPTION_VERSION, "version", .help = "print the version and exit" },
 		{ DW_OPTION_VERSION, "verbose", .help = "after --version: list the optional parts, and which this dwell has" },
 	};
+	const struct dw_view *view;
+	const char *name;
 
 	for (size_t v = 0; v < count; v++) {
 		printf("verb\t%s\t%s\n", verbs[v].name, verbs[v].summary);
@@ -407,6 +410,12 @@ void dw_options_dump(const struct dw_verb *verbs, size_t count)
 	}
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		option_dump("", &own[i]);
+	for (size_t i = 0; (view = dw_view_at(i)); i++) {
+		printf("columns\t%s\t", view->name);
+		for (size_t n = 0; (name = dw_view_column(view, n)); n++)
+			printf("%s%s", n ? "," : "", name);
+		printf("\n");
+	}
 }
 
 /* ---- values ------------------------------------------------------------------------ */

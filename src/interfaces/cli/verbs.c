@@ -6,6 +6,7 @@
  * by tabs; an option of VERB "" belongs to the command itself:
  *   verb    NAME  SUMMARY
  *   option  VERB  --LONG  -LETTER  ARGUMENT  HELP  CHOICE,CHOICE...
+ *   columns VIEW  COLUMN,COLUMN...
  * An ARGUMENT "[=NAME]" is optional and can be given only as --LONG=NAME.
  */
 #include <string.h>

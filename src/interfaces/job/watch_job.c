@@ -51,6 +51,7 @@ struct watch_state {
 	size_t buffer_size;
 	struct watch_file *files; /* the first sorted_count are sorted by path */
 	size_t file_count, file_capacity, sorted_count;
+	bool is_missing, says_missing; /* a file that was named; since an earlier look */
 	char *metrics;             /* as text */
 	size_t metrics_length;
 	bool failed;               /* memory ran out */
@@ -225,7 +226,9 @@ static void watch_read_file(struct watch_state *state, const char *path)
 	struct stat status;
 
 	if (stat(path, &status) != 0) {
-		dw_say("%s: %s (dwell run watch records the program watch)", path, strerror(errno));
+		if (!state->says_missing)
+			dw_say("%s: %s", path, strerror(errno));
+		state->is_missing = true;
 		return;
 	}
 	state->written_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
@@ -466,6 +469,7 @@ static int watch_look(struct watch_state *state)
 	if (state->file_count > state->sorted_count)
 		qsort(state->files, state->file_count, sizeof *state->files, watch_compare_files);
 	state->sorted_count = state->file_count;
+	state->says_missing = state->is_missing;
 	for (size_t i = 0; i < state->watch_count; i++) {
 		watch_find_gone(state, &state->watches[i]);
 		state->reported = &state->watches[i];

@@ -20,6 +20,8 @@
 #include "render/render.h"
 #include "top/top.h"
 
+#define SILENT_NS 2000000000u
+#define SILENT_STEPS 20 /* as for dwell watch */
 #define SCREEN_HEAD_LINES 6u  /* three of figures, two of parts, an empty one */
 #define SCREEN_FOOT_LINES 1u
 #define SCREEN_WIDE 100u      /* columns of a screen without a terminal */
@@ -117,9 +119,15 @@ static void screen_put_run(struct screen *screen, const struct dw_top_look *look
 	screen_end_line(screen);
 }
 
+/* Whether steps stopped coming, though the window has some, and though other processes record something. */
+static bool screen_is_silent(const struct dw_top_look *look)
+{
+	return look->since_step_ns >= SILENT_NS && (double)look->since_step_ns >= SILENT_STEPS * (double)look->p95_ns;
+}
+
 static void screen_put_steps(struct screen *screen, const struct dw_top_look *look)
 {
-	if (look->silent_ns >= 2000000000u) {
+	if (look->silent_ns >= SILENT_NS) {
 		screen_put(screen, "33", "no record for %s", dw_text_ns((double)look->silent_ns, " ").at);
 		if (*look->inside)
 			screen_put(screen, "33", ", inside %s", look->inside);
@@ -128,6 +136,10 @@ static void screen_put_steps(struct screen *screen, const struct dw_top_look *lo
 	} else {
 		screen_put(screen, "", "%s step%s", dw_text_count((int64_t)look->step_count).at,
 		           dw_text_plural(look->step_count));
+		if (look->since_step_ns && (!look->window_steps || screen_is_silent(look)))
+			screen_put(screen, "33", "  none ended for %s", dw_text_ns((double)look->since_step_ns, " ").at);
+		else if (!look->window_steps)
+			screen_put(screen, "33", "  none ended in this time");
 		if (look->steps_per_s > 0)
 			screen_put(screen, "1", "  %s/s", dw_text_number(look->steps_per_s).at);
 		if (look->p50_ns) {
@@ -135,10 +147,6 @@ static void screen_put_steps(struct screen *screen, const struct dw_top_look *lo
 			screen_put(screen, "", "  median %s", dw_text_ns((double)look->p50_ns, " ").at);
 			screen_put(screen, "", "  p95 %s", dw_text_ns((double)look->p95_ns, " ").at);
 		}
-		if (!look->window_steps && look->since_step_ns)
-			screen_put(screen, "33", "  none ended for %s", dw_text_ns((double)look->since_step_ns, " ").at);
-		else if (!look->window_steps)
-			screen_put(screen, "33", "  none ended in this time");
 	}
 	screen_end_line(screen);
 }

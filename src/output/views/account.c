@@ -30,6 +30,7 @@ static const struct dw_column account_columns[] = {
 	DW_FIELD(struct account_cells, state, "state", NONE, TEXT, .data_only = true),
 	DW_FIELD(struct account_cells, activity, "activity", NONE, TEXT, .data_only = true),
 };
+const struct dw_column_list dw_overview_account_columns = DW_COLUMN_LIST(account_columns);
 
 #define MOST_NAME 36u /* characters: a table is at most 120 wide */
 
@@ -147,5 +148,6 @@ static struct dwell_table *account_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_account = {
 	.name = "account", .question = "where does the time of the loop's thread go?",
 	.run = account_view, .row_name = "does", .row_ns = "ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(account_columns)),
 	.needs_samples = true, .needs = "samples of call stacks", .remedy = "record with dwell run --sample 100",
 };

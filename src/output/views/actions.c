@@ -59,5 +59,6 @@ static struct dwell_table *actions_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_actions = {
 	.name = "actions", .question = "what do the program's own named ranges take?",
 	.run = actions_view, .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns), &dw_view_places_columns),
 	.categories = DW_VIEW_OWN, .needs = "named ranges", .remedy = "mark them with DWELL_ZONE(\"name\")",
 };

@@ -124,6 +124,7 @@ static struct dwell_table *async_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_async = {
 	.name = "async", .question = "how long did asynchronous ranges take, and how many were open at once?",
 	.run = async_view, .row_name = "name", .row_ns = "total_ns", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_CATEGORIES_ASYNC, .needs = "asynchronous ranges",
 	.remedy = "DWELL_ASYNC_BEGIN() and DWELL_ASYNC_END() mark them",
 };

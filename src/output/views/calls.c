@@ -231,6 +231,7 @@ static struct dwell_table *calls_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_calls = {
 	.name = "calls", .question = "what was called, operators and named ranges, grouped as asked?",
 	.run = calls_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level) | DW_VIEW_TAKES(ranges), .row_name = "name",
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns), &dw_view_places_columns),
 	.row_ns = "total_ns", .limit = 30,
 	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE), .needs = "operators or named ranges",
 	.remedy = "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")",

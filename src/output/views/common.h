@@ -96,6 +96,7 @@ const char *dw_view_loss_text(const struct dw_source *source, size_t cause);
 void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model);
 /* Processor time for which no sample stands, a row for each process, kind of thread and cause. NULL: there is none. */
 struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error);
+extern const struct dw_column_list dw_view_cpu_account_columns;
 /* The last value, as a number; NAN: it has none. */
 double dw_view_meta_number(const struct dw_source *source, const char *key);
 /* Whether a process of the run is a Python program. */
@@ -112,3 +113,4 @@ void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *sou
 /* The table of the views hot and, with `waits`, waits; see hot.c. */
 struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_view_options *options, bool waits,
                                     struct dwell_error *error);
+extern const struct dw_column_list dw_view_sampled_columns;

@@ -201,6 +201,7 @@ static struct dwell_table *counters_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_counters = {
 	.name = "counters", .question = "how do values change that the program reports, as a loss?",
 	.run = counters_view, .row_name = "counter", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(COUNTER), .needs = "counters",
 	.remedy = "DWELL_COUNTER(\"loss\", value), in Python dwell.counter(\"loss\", value), reports one",
 };

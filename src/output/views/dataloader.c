@@ -154,6 +154,7 @@ static struct dwell_table *dataloader_view(struct dw_model *model, const struct 
 const struct dw_view dw_view_dataloader = {
 	.name = "dataloader", .question = "does the loop wait for its data, and what do the workers do?",
 	.run = dataloader_view, .row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(DATA), .reads_steps = true, .needs = "data loading",
 	.remedy = "mark where the loop takes a batch, and where one is made, with DWELL_SCOPE(DWELL_CATEGORY_DATA, \"name\")",
 };

@@ -338,5 +338,6 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_device = {
 	.name = "device", .question = "how busy was the device in a step, and why was it idle?",
 	.run = device_view, .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(device_columns), DW_VIEW_TABLE(cause_columns), DW_VIEW_TABLE(division_columns)),
 	.needs_device = true, DW_VIEW_NEEDS_DEVICE,
 };

@@ -89,17 +89,18 @@ enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verd
 	return ends_come_after(run, verdicts) ? DW_VIEW_ENDS_AFTER : DW_VIEW_ENDS_FIRST;
 }
 
-void dw_view_head_ends(struct dwell_table *table, struct dw_model *model, const struct dw_verdicts *verdicts, enum dw_view_ends when)
+bool dw_view_head_ends(struct dwell_table *table, struct dw_model *model, const struct dw_verdicts *verdicts, enum dw_view_ends when)
 {
 	const struct dw_account_run *run = dw_account_of_run(model, NULL);
 	char parts[1200], whose[300];
 	double ns;
 
 	if (!run || dw_view_says_ends(model, verdicts) != when || dw_account_main_phase(run) != DW_ACCOUNT_START)
-		return;
+		return false;
 	ns = dw_account_phase_ns(run, DW_ACCOUNT_START);
 	ends_write_parts(parts, sizeof parts, run->phases[DW_ACCOUNT_START]);
 	dw_view_write_whose_run(model, run, whose, sizeof whose);
 	dw_table_say(table, when == DW_VIEW_ENDS_FIRST ? DW_LABEL_SLOW : DW_LABEL_ALSO, "Start-up takes %.0f%% of %s (%s)%s%s.",
 	             100 * ns / dw_account_run_own_ns(run), whose, dw_text_ns(ns, " ").at, *parts ? ": " : "", parts);
+	return true;
 }

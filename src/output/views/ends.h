@@ -8,5 +8,5 @@
  * shorter, a start that takes less than a large cause in the loop comes after it. ends.c. */
 enum dw_view_ends { DW_VIEW_ENDS_NOT, DW_VIEW_ENDS_FIRST, DW_VIEW_ENDS_AFTER };
 enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verdicts *verdicts);
-/* Says what the start takes, if this is its place. */
-void dw_view_head_ends(struct dwell_table *table, struct dw_model *model, const struct dw_verdicts *verdicts, enum dw_view_ends when);
+/* Says what the start takes, if this is its place; returns whether it is. */
+bool dw_view_head_ends(struct dwell_table *table, struct dw_model *model, const struct dw_verdicts *verdicts, enum dw_view_ends when);

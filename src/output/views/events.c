@@ -126,5 +126,6 @@ static struct dwell_table *events_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_events = {
 	.name = "events", .question = "what do an engine's events, iterations and fetches take?",
 	.run = events_view, .takes = DW_VIEW_TAKES(engine), .row_name = "event", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns), DW_VIEW_TABLE(iteration_columns)),
 	.categories = DW_VIEW_ENGINE, .needs = "events of a training engine", .remedy = DW_ENGINE_REMEDY,
 };

@@ -105,4 +105,5 @@ static struct dwell_table *facts_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_facts = {
 	.name = "facts", .question = "which measured quantities do verdicts and comparisons use?",
 	.run = facts_view, .row_name = "fact", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 };

@@ -262,5 +262,6 @@ static struct dwell_table *flops_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_flops = {
 	.name = "flops", .question = "how much arithmetic is it, how fast, and what was not counted?",
 	.run = flops_view, .row_name = "name", .row_ns = "total_ns", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(counted_columns), DW_VIEW_TABLE(missed_columns)),
 	.categories = DW_VIEW_CATEGORY(OPERATOR), .reads_steps = true, .needs = "operators", .remedy = "mark them with DWELL_OP_SHAPES()",
 };

@@ -126,5 +126,6 @@ static struct dwell_table *flows_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_flows = {
 	.name = "flows", .question = "how long did it take to hand things on to another thread?",
 	.run = flows_view, .row_name = "flow", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(FLOW), .needs = "flows", .remedy = "DWELL_FLOW_OUT() and DWELL_FLOW_IN() mark them",
 };

@@ -60,6 +60,7 @@ static struct dwell_table *functions_view(struct dw_model *model, const struct d
 const struct dw_view dw_view_functions = {
 	.name = "functions", .question = "which functions take the time?",
 	.run = functions_view, .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(FUNCTION), .needs = "function calls",
 	.remedy = "record with --functions a program that carries the functions probe",
 };

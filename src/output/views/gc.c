@@ -140,6 +140,7 @@ static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_vi
 const struct dw_view dw_view_gc = {
 	.name = "gc", .question = "when did the garbage collector stop the program, and for how long?",
 	.run = gc_view, .row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(COLLECTOR), .reads_steps = true, .needs = "collections",
 	.remedy = "they are recorded in Python programs under dwell run",
 };

@@ -145,6 +145,7 @@ static struct dwell_table *handlers_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_handlers = {
 	.name = "handlers", .question = "what does each handler of an engine take?",
 	.run = handlers_view, .takes = DW_VIEW_TAKES(engine), .row_name = "handler", .row_ns = "total_ns",
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.limit = SIZE_MAX,
 	.categories = DW_VIEW_ENGINE, .needs = "events of a training engine", .remedy = DW_ENGINE_REMEDY,
 };

@@ -170,5 +170,6 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 const struct dw_view dw_view_heap = {
 	.name = "heap", .question = "which places of the code allocate the heap's memory, and which let it grow?",
 	.run = heap_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.needs_heap = true, .needs = "blocks of malloc", .remedy = "record with dwell run --memory=malloc",
 };

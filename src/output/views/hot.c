@@ -45,6 +45,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct hot_row, range, "in range", NONE, TEXT, .only = BY(DW_HOT_RANGES)),
 	DW_FIELD(struct hot_row, holder, "held by", NONE, TEXT, .only = BY(DW_HOT_HOLDERS)),
 };
+const struct dw_column_list dw_view_sampled_columns = DW_COLUMN_LIST(columns);
 
 static const struct {
 	const char *name;
@@ -285,5 +286,6 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 const struct dw_view dw_view_hot = {
 	.name = "hot", .question = "which functions use the CPU?",
 	.run = hot_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.tables = DW_VIEW_TABLES(&dw_view_sampled_columns, &dw_view_cpu_account_columns),
 	.needs_samples = true, .needs = "samples of call stacks", .remedy = "record with dwell run --sample 100",
 };

@@ -336,5 +336,6 @@ static struct dwell_table *kernels_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_kernels = {
 	.name = "kernels", .question = "which kernels and copies take the device's time?",
 	.run = kernels_view, .row_name = "name", .row_ns = "total_ns", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(family_columns), DW_VIEW_TABLE(name_columns), DW_VIEW_TABLE(operator_columns)),
 	.needs_device = true, DW_VIEW_NEEDS_DEVICE,
 };

@@ -316,6 +316,7 @@ static struct dwell_table *layers_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_layers = {
 	.name = "layers", .question = "which layers of the model take the time and the memory?",
 	.run = layers_view,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.takes = DW_VIEW_TAKES(events) | DW_VIEW_TAKES(paths) | DW_VIEW_TAKES(leaves) | DW_VIEW_TAKES(per_call),
 	.row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
 	.categories = DW_VIEW_CATEGORY(LAYER), .needs = "layers",

@@ -85,6 +85,7 @@ static struct dwell_table *marks_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_marks = {
 	.name = "marks", .question = "when and how often did the program report that something happened?",
 	.run = marks_view, .row_name = "mark", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(MARK), .needs = "marks",
 	.remedy = "DWELL_MARK(\"name\"), in Python dwell.mark(\"name\"), reports one",
 };

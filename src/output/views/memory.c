@@ -404,6 +404,8 @@ static struct dwell_table *memory_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_memory = {
 	.name = "memory", .question = "who allocates, who holds it at the peak, what is left at the end?",
 	.run = memory_view, .limit = 15,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(category_columns), DW_VIEW_TABLE(reserved_columns), DW_VIEW_TABLE(peak_columns),
+	                         DW_VIEW_TABLE(allocator_columns), DW_VIEW_TABLE(timeline_columns)),
 	.categories = DW_VIEW_CATEGORY(ALLOCATION), .needs = "allocations",
 	.remedy = "record them with DWELL_ALLOC() and DWELL_FREE()",
 };

@@ -83,6 +83,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct not_recorded_cells, why, "why", NONE, TEXT),
 	DW_FIELD(struct not_recorded_cells, clause, "clause", NONE, TEXT, .data_only = true),
 };
+const struct dw_column_list dw_view_cpu_account_columns = DW_COLUMN_LIST(columns);
 
 struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error)
 {

@@ -178,6 +178,7 @@ const struct dw_view dw_view_operators = {
 	.name = "operators",
 	.question = "which operators take the time?",
 	.run = operators_view,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(operators_columns), &dw_view_places_columns),
 	.takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level),
 	.row_name = "name",
 	.row_ns = "total_ns",

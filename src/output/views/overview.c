@@ -480,9 +480,9 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	overview_head_steps(table, overview);
 	dw_overview_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
-	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
+	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);
-	dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
+	overview->has_start |= dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
 	if (says != DW_VIEW_ENDS_NOT)
 		ends = dw_overview_ends(overview, error);
 	overview->has_ends = ends != NULL;
@@ -557,4 +557,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_overview = {
 	.name = "overview", .question = "where does the time go?",
 	.run = overview_view, .limit = 10,
+	.tables = DW_VIEW_TABLES(&dw_overview_names_columns, &dw_overview_hot_columns, &dw_overview_kernels_columns,
+	                         &dw_overview_breakdown_columns, &dw_overview_wall_columns, &dw_overview_device_columns,
+	                         &dw_overview_ends_columns, &dw_overview_account_columns),
 };

@@ -18,6 +18,7 @@ static const struct dw_column part_columns[] = {
 	DW_FIELD(struct overview_device_part, per_step_ns, "", NS, REAL, .one_unit = true),
 	DW_FIELD(struct overview_device_part, share, "of a steady step", RATIO, REAL, .bar = true, .sums = "per_step_ns"),
 };
+const struct dw_column_list dw_overview_device_columns = DW_COLUMN_LIST(part_columns);
 
 /* The device's division of the same steps, if the work of a device was recorded. */
 struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error)
@@ -136,6 +137,7 @@ static const struct dw_column kernel_columns[] = {
 	DW_FIELD(struct overview_kernel, share, "of all", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct overview_kernel, mean_ns, "mean", NS, REAL),
 };
+const struct dw_column_list dw_overview_kernels_columns = DW_COLUMN_LIST(kernel_columns);
 
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error)
 {

@@ -66,6 +66,7 @@ static const struct dw_column ends_columns[] = {
 	DW_FIELD(struct ends_row, samples, "samples", COUNT, INT, .wide_only = true),
 	DW_FIELD(struct ends_row, phase, "phase", NONE, TEXT, .data_only = true),
 };
+const struct dw_column_list dw_overview_ends_columns = DW_COLUMN_LIST(ends_columns);
 
 static void ends_put_row(struct dwell_table *table, const struct dw_account_run *run,
                          const struct dw_account_run_part *part)

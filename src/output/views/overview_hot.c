@@ -490,6 +490,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct overview_function, self_ns, "self", NS, INT, .data_only = true),
 	DW_FIELD(struct overview_function, total_ns, "total", NS, INT, .data_only = true),
 };
+const struct dw_column_list dw_overview_hot_columns = DW_COLUMN_LIST(columns);
 
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error)
 {

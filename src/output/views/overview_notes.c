@@ -43,6 +43,8 @@ void dw_overview_note_outside(struct dwell_table *table, const struct dw_overvie
 	char list[300] = "";
 
 	notes_find_around(steps, ns);
+	if (overview->has_start && steps->thread_count == 1)
+		ns[AROUND_START] = 0; /* said above; of several loops that is of one, and this a sum */
 	for (unsigned around = 0; around < AROUND_COUNT; around++)
 		count += dw_overview_is_named(ns[around], steps);
 	for (unsigned around = 0; around < AROUND_COUNT && used < sizeof list; around++) {

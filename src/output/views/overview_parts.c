@@ -36,6 +36,7 @@ static const struct dw_column breakdown_columns[] = {
 	DW_FIELD(struct overview_part, share, "of the loop", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN,
 	         .sums = "per_step_ns"),
 };
+const struct dw_column_list dw_overview_breakdown_columns = DW_COLUMN_LIST(breakdown_columns);
 
 double dw_overview_like(const struct dw_overview *overview)
 {
@@ -113,6 +114,7 @@ static const struct dw_column wall_columns[] = {
 	         .sums = "total_ns"),
 	DW_FIELD(struct overview_wall_part, calls, "calls", COUNT, INT),
 };
+const struct dw_column_list dw_overview_wall_columns = DW_COLUMN_LIST(wall_columns);
 
 /* Returns the root of the main thread of the first process, or of the busiest thread if that one
  * recorded nothing. */
@@ -234,6 +236,7 @@ static const struct dw_column name_columns[] = {
 	DW_FIELD(struct overview_name, share, "of wall", RATIO, REAL, .only = NO_STEPS, .sums = "self_ns"),
 	DW_FIELD(struct overview_name, p99_ns, "p99", NS, INT),
 };
+const struct dw_column_list dw_overview_names_columns = DW_COLUMN_LIST(name_columns);
 
 /* The kinds of ranges to list. The first kind that the trace contains is used. */
 static const struct kind {

@@ -17,6 +17,7 @@ struct dw_overview {
 	uint64_t wall_ns;                /* includes time after the last record that was kept */
 	struct dw_facts_cost cost;       /* what recording cost */
 	bool has_ends;                   /* a table has the time before and after the loop */
+	bool has_start;                  /* a sentence has the time before it */
 	bool delay_known;
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
@@ -65,6 +66,10 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 double dw_overview_like(const struct dw_overview *overview);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
+
+extern const struct dw_column_list dw_overview_breakdown_columns, dw_overview_wall_columns, dw_overview_names_columns,
+	dw_overview_device_columns, dw_overview_kernels_columns, dw_overview_account_columns, dw_overview_ends_columns,
+	dw_overview_hot_columns;
 
 /* What the loop does in turn, and what happens in it once in many steps (overview_phases.c). */
 void dw_overview_note_phases(struct dwell_table *table, const struct dw_overview *overview);

@@ -49,6 +49,15 @@ static void stop_head_alone(struct dwell_table *table, const struct dw_summary_r
 	dw_table_say(table, DW_LABEL_TRY, "while it runs, dwell stacks PID shows where each thread is and what it waits for");
 }
 
+static void stop_head_ranks(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	size_t first = table->head_count;
+
+	dw_ranks_put_hang(table, ranks);
+	for (size_t i = first; i < table->head_count; i++)
+		table->heads[i].label = i == first ? DW_LABEL_STOP : DW_LABEL_REST;
+}
+
 void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model)
 {
 	struct dw_summary summary = { .ranks = NULL };
@@ -62,7 +71,7 @@ void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model)
 			stop_head_alone(table, &summary.ranks[0], dw_view_uncaught(dw_model_source(model)));
 		} else if (summary.count) {
 			if (dw_ranks_compare(&ranks, &summary, &error))
-				dw_ranks_put_hang(table, &ranks);
+				stop_head_ranks(table, &ranks);
 			dw_ranks_reset(&ranks);
 		}
 	}

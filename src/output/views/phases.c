@@ -527,6 +527,7 @@ static struct dwell_table *phases_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_phases = {
 	.name = "phases", .question = "how much of the run is forward, backward, optimizer, data?",
 	.run = phases_view, .row_name = "phase", .row_ns = "total_ns",
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.limit = 40, /* a program may use any number of names */
 	DW_VIEW_NEEDS_STEPS,
 };

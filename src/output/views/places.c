@@ -9,6 +9,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("place", "place", NONE, TEXT, .not_narrow = true),
 	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
 };
+const struct dw_column_list dw_view_places_columns = DW_COLUMN_LIST(columns);
 
 /* A place of a row of symbols. */
 struct place {

@@ -27,3 +27,4 @@ void dw_view_places_init(struct dw_view_places *places, struct dw_model *model);
 void dw_view_places_take(struct dw_view_places *places, const struct dwell_table *table, uint32_t symbol);
 /* Adds the columns and frees the memory. */
 void dw_view_places_finish(struct dw_view_places *places, struct dwell_table *table);
+extern const struct dw_column_list dw_view_places_columns;

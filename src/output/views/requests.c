@@ -123,5 +123,6 @@ static struct dwell_table *requests_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_requests = {
 	.name = "requests", .question = "how long do requests take, threads that come and go and tasks of pools, and what do they do?",
 	.run = requests_view, .row_name = "name", .row_ns = "mean_ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.needs_samples = true, .needs = "samples", .remedy = "record with dwell run --sample 100",
 };

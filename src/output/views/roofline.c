@@ -167,6 +167,7 @@ const struct dw_view dw_view_roofline = {
 	.name = "roofline",
 	.question = "how near is the device's work for operators to what the device can do?",
 	.run = roofline_view,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.row_name = "name",
 	.row_ns = "device_ns",
 	.limit = 20,

@@ -282,6 +282,7 @@ static struct dwell_table *sequence_view(struct dw_model *model, const struct dw
 const struct dw_view dw_view_sequence = {
 	.name = "sequence", .question = "which operators does a step run, in order, and what does each take?",
 	.run = sequence_view, .takes = DW_VIEW_TAKES(skip_iteration), .row_name = "name", .row_ns = "mean_ns", .limit = 60,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(COMMUNICATION), .needs_steps = true,
 	.needs = "operators in steps", .remedy = "mark them with DWELL_OP(\"name\") and each iteration with DWELL_STEP()",
 };

@@ -159,5 +159,6 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_steps = {
 	.name = "steps", .question = "how long does each step take, and why are slow ones slow?",
 	.run = steps_view, .row_ns = "duration_ns", .limit = 20,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	DW_VIEW_NEEDS_STEPS,
 };

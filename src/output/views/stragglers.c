@@ -31,6 +31,7 @@ static struct dwell_table *stragglers_view(struct dw_model *model, const struct 
 const struct dw_view dw_view_stragglers = {
 	.name = "stragglers", .question = "which ranks make the others wait, and in which part of the step?",
 	.run = stragglers_view, .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(&dw_ranks_stragglers_columns),
 	.needs_ranks = true, .needs = "steps of several processes",
 	.remedy = "record all ranks, or give the traces of all ranks",
 };

@@ -247,5 +247,6 @@ static struct dwell_table *streams_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_streams = {
 	.name = "streams", .question = "how busy was each stream, and was its work submitted in time?",
 	.run = streams_view, .limit = 30,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(stream_columns), DW_VIEW_TABLE(launch_columns)),
 	.needs_device = true, DW_VIEW_NEEDS_DEVICE,
 };

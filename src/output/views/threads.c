@@ -241,5 +241,6 @@ static struct dwell_table *threads_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_threads = {
 	.name = "threads", .question = "what did each thread record, and how busy was it?",
 	.run = threads_view, .takes = DW_VIEW_TAKES(merge_threads), .row_name = "thread", .row_ns = "busy_ns",
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns)),
 	.limit = SIZE_MAX,
 };

@@ -186,4 +186,5 @@ static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_
 const struct dw_view dw_view_tree = {
 	.name = "tree", .question = "who calls whom, and what does it take?",
 	.run = tree_view, .row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(columns), &dw_view_places_columns),
 };

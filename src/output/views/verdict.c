@@ -187,4 +187,5 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 const struct dw_view dw_view_verdict = {
 	.name = "verdict", .question = "what makes a step longer than necessary, and what to try?",
 	.run = verdict_view, .takes = DW_VIEW_TAKES(all), .row_name = "rule", .limit = SIZE_MAX,
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(verdict_columns)),
 };

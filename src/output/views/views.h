@@ -29,6 +29,10 @@ uint64_t dw_view_options_for_views(void);
 /* The name of the first of some options, without "--"; NULL: none. */
 const char *dw_view_option_name(uint64_t options);
 
+/* .tables = DW_VIEW_TABLES(DW_VIEW_TABLE(pace_columns)) */
+#define DW_VIEW_TABLE(columns) &(const struct dw_column_list)DW_COLUMN_LIST(columns)
+#define DW_VIEW_TABLES(...) (const struct dw_column_list *const[]){ __VA_ARGS__, NULL }
+
 struct dw_view {
 	const char *name;
 	const char *question; /* the question that it answers, for `dwell report --help` */
@@ -41,6 +45,7 @@ struct dw_view {
 	 * column and refuses the option. Of an answer in several tables, those without the column have no
 	 * rows then. */
 	const char *row_name, *row_ns;
+	const struct dw_column_list *const *tables; /* whose rows can be sorted; the last is NULL */
 	size_t limit;         /* rows to show if the caller sets no limit; SIZE_MAX: all */
 	/* The trace must contain ranges of at least one of these categories (0: no condition). */
 	uint32_t categories;
@@ -59,6 +64,8 @@ struct dw_view {
 const struct dw_view *dw_view_at(size_t index);
 /* Returns NULL if there is no such view; `error` names the most similar one. */
 const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
+/* The names that --sort takes, each once: returns the one at `index`, or NULL after the last. */
+const char *dw_view_column(const struct dw_view *view, size_t index);
 
 /* Runs a view. The table is sorted, cut to the limit, and states its scope, coverage and losses.
  * The caller destroys it. */

@@ -20,5 +20,6 @@ static struct dwell_table *waits_view(struct dw_model *model, const struct dwell
 const struct dw_view dw_view_waits = {
 	.name = "waits", .question = "in which functions of libc do threads wait, and which functions call them?",
 	.run = waits_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.tables = DW_VIEW_TABLES(&dw_view_sampled_columns, &dw_view_cpu_account_columns),
 	.needs_samples = true, .needs = "samples of waits", .remedy = "record with dwell run --sample 100",
 };

@@ -8,6 +8,7 @@
  *   chrome_owners.c  processes and threads
  *   chrome_host.c    converts events of the host to items of the sorted list
  *   chrome_counters.c names of counters
+ *   chrome_clocks.c  the times of processes with clocks of their own
  *   chrome_device.c  converts events of devices to records
  *   chrome_write.c   writes the sorted events of each thread as records
  *   chrome_vendors.c makes such events of those of unitrace and rocprof
@@ -49,7 +50,7 @@
 	X(DEVICE_ID, "Device Id") X(NAME, "name") X(KIND, "kind")                               \
 	X(COLLECTIVE, "Collective name")                                                       \
 	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id") X(KERNEL, "kernel")                \
-	X(OP_NAME, "op_name")
+	X(OP_NAME, "op_name") X(SYNC_ID, "sync_id") X(ISSUE_TS, "issue_ts")
 enum chrome_arg {
 #define X(name, text) CHROME_##name,
 	CHROME_ARGS(X)
@@ -194,6 +195,17 @@ struct chrome_process {
 	uint32_t name;        /* text index + 1; 0: none */
 	uint32_t streams;
 	uint64_t calls;       /* number of its runtime calls */
+	int64_t first_ns;     /* of the starts of its host's events; INT64_MAX: it has none */
+	int64_t moved_ns;     /* from its clock to the file's (chrome_clocks.c) */
+};
+
+/* A moment that two tracers noted, as one of them has it. */
+#define CHROME_CLOCK_MARKS 64u
+struct chrome_clock_mark {
+	uint64_t id, process; /* the moment's, a hash; the key of the process */
+	int64_t middle_ns, length_ns; /* between question and answer */
+	int64_t moved_ns;     /* from its clock to the file's, if it is known */
+	bool asked, known;
 };
 
 struct chrome_thread {
@@ -344,6 +356,9 @@ struct chrome {
 	struct chrome_fault unread; /* records of kinds that a trace has no place for */
 	const char *unread_kinds;
 	struct chrome_fault stacks, clocks;
+	struct chrome_clock_mark clock_marks[CHROME_CLOCK_MARKS];
+	size_t clock_mark_count;
+	uint64_t clocks_tied, clockless; /* processes whose times are moved; and that have no such moment, if others are */
 	char phases[64];          /* those of unknown_phase, each once */
 	const char *other_form;   /* what the file is if it has no events; NULL: not known */
 	struct chrome_vendor vendor;
@@ -451,6 +466,16 @@ bool chrome_translate(struct chrome *chrome, struct chrome_event *event);
 
 /* chrome_event.c: the event's start, at least 0. */
 uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);
+
+/* chrome_clocks.c: takes an event of phase c; and moves processes to the clock of the file, when all events are read. */
+void chrome_take_clock_mark(struct chrome *chrome, const struct chrome_event *event);
+void chrome_clocks_finish(struct chrome *chrome);
+/* A time of the process by the clock of the file, within the limits of times. */
+static inline uint64_t chrome_moved_ns(const struct chrome_process *process, int64_t ns)
+{
+	ns += process->moved_ns;
+	return ns < 0 ? 0 : ns > CHROME_LATEST_NS ? (uint64_t)CHROME_LATEST_NS : (uint64_t)ns;
+}
 
 /* chrome_host.c: adds an event to the sorted list, or passes an event of a device on. */
 void chrome_take_event(struct chrome *chrome, const struct chrome_event *event);

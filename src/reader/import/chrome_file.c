@@ -347,7 +347,11 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
 	            "UTF-8, and were repaired");
 	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type");
-	chrome_note(chrome, result, &chrome->clocks, "events tie clocks together (ph c): all times are taken as of one clock");
+	if (!chrome->clocks_tied)
+		chrome_note(chrome, result, &chrome->clocks, "events tie clocks together (ph c): all times are taken as of one clock");
+	dw_import_note(result, chrome->arena, chrome->clocks_tied,
+	               "processes have another clock: their times are moved by moments that both sides noted (ph c)");
+	dw_import_note(result, chrome->arena, chrome->clockless, "processes noted no such moment: their times are not moved");
 	chrome_note(chrome, result, &chrome->nameless, "events have a name that is not in the file");
 	chrome_note(chrome, result, &chrome->endless, "events have no duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->negative, "events have a negative duration, which is taken as 0");
@@ -375,6 +379,7 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 
 static void chrome_finish_file(struct chrome *chrome)
 {
+	chrome_clocks_finish(chrome);
 	if (chrome->first_ns == INT64_MAX)
 		chrome->first_ns = 0;
 	if (chrome->file_count > 1 && chrome->base_ns > 0 &&

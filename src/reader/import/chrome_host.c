@@ -37,6 +37,8 @@ static uint32_t host_op(struct chrome *chrome, uint32_t category, const struct d
 static void host_add(struct chrome *chrome, const struct chrome_event *event,
                      struct dw_sort_event *item)
 {
+	struct chrome_process *process;
+
 	item->thread = chrome_thread_of(chrome, event);
 	if (item->thread == UINT32_MAX)
 		return;
@@ -46,9 +48,11 @@ static void host_add(struct chrome *chrome, const struct chrome_event *event,
 		chrome->failed |= !DW_APPEND(&chrome->graphs->ranges, &chrome->graphs->range_capacity, &chrome->graphs->range_count, *item);
 		return;
 	}
+	process = &chrome->processes[chrome->threads[item->thread].process];
 	item->start_ns = (int64_t)chrome_start_ns(chrome, event);
-	if (item->kind == CHROME_CALL)
-		chrome->processes[chrome->threads[item->thread].process].calls++;
+	if (item->start_ns < process->first_ns)
+		process->first_ns = item->start_ns;
+	process->calls += item->kind == CHROME_CALL;
 	dw_sort_add(&chrome->sort, item);
 }
 
@@ -450,7 +454,7 @@ static void host_take_phase(struct chrome *chrome, const struct chrome_event *ev
 	case 'e': case 'F':
 		host_put_handle(chrome, event, CHROME_ASYNC_END, DWELL_CATEGORY_ZONE);
 		return;
-	case 'c': chrome_count(chrome, &chrome->clocks); return;
+	case 'c': chrome_take_clock_mark(chrome, event); return;
 	default: host_count_phase(chrome, event->phase);
 	}
 }

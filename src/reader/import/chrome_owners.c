@@ -27,6 +27,7 @@ bool chrome_owners_init(struct chrome *chrome)
 		return false;
 	/* The dictionary needs a journal before the first event; the first process takes it over. */
 	chrome->process_count = 1;
+	process->first_ns = INT64_MAX;
 	dw_encode_process_init(&process->journal, &chrome->encode, 0);
 	return true;
 }
@@ -77,6 +78,7 @@ uint32_t chrome_add_process(struct chrome *chrome, uint64_t key)
 	}
 	chrome->process_used = true;
 	process->key = key;
+	process->first_ns = INT64_MAX;
 	return (uint32_t)(process - chrome->processes);
 }
 

@@ -83,7 +83,7 @@ static void write_event(struct chrome *chrome, struct write_thread *to,
 		[CHROME_ASYNC_BEGIN] = DW_ASYNC_BEGIN, [CHROME_ASYNC_END] = DW_ASYNC_END,
 	};
 	const uint64_t values[2] = { event->value, event->more };
-	uint64_t ns = (uint64_t)event->start_ns + chrome->offset_ns;
+	uint64_t ns = chrome_moved_ns(&chrome->processes[chrome->threads[to->index].process], event->start_ns) + chrome->offset_ns;
 
 	dw_ranges_close_until(&chrome->ranges, &to->stream, ns);
 	if (event->kind <= CHROME_STEP && event->kind != CHROME_END)

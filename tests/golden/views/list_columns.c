@@ -1,6 +1,6 @@
 /*
  * Lists what text shows of the columns that views have on traces, which a view's JSON does not say: where a column is
- * hidden, bars, common units; and the first cell of the totals.
+ * hidden, bars, common units; the first cell of the totals; and columns that --sort takes and completions do not offer: none.
  *
  * usage: list_columns TRACE...          a table is listed once; columns that differ between traces are listed all
  */
@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "dwell/trace.h"
 #include "table/table.h"
+#include "views/views.h"
 
 #define MOST_LINES 2000
 
@@ -44,7 +45,18 @@ static void list_column(char *to, size_t size, const struct dw_column *column)
 	         column->not_narrow ? ", not narrow" : "", column->data_only ? ", data only" : "");
 }
 
-static void list_table(const struct dwell_table *table)
+/* Whether --sort is said to take the column (dw_view_column()), which completions of shells offer. */
+static bool list_is_offered(const struct dw_view *view, const char *column)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = dw_view_column(view, i)); i++)
+		if (strcmp(name, column) == 0)
+			return true;
+	return false;
+}
+
+static void list_table(const struct dw_view *view, const struct dwell_table *table)
 {
 	char name[64], text[160];
 	size_t at = line_count;
@@ -60,6 +72,11 @@ static void list_table(const struct dwell_table *table)
 		list_column(text, sizeof text, &table->columns[i]);
 		at = list_put(at, name, text);
 	}
+	for (size_t i = 0; !table->heads_only && i < table->column_count; i++)
+		if (!list_is_offered(view, table->columns[i].name)) {
+			snprintf(text, sizeof text, "  not offered to --sort: %.100s", table->columns[i].name);
+			at = list_put(at, name, text);
+		}
 	for (size_t i = 0; table->totals && i < table->column_count; i++)
 		if (table->totals[i].type == DW_CELL_TEXT) {
 			snprintf(text, sizeof text, "  totals: %.100s", table->totals[i].text);
@@ -83,7 +100,7 @@ static void list_trace(const char *path)
 		if (dwell_trace_view(trace, dwell_view_name(i, NULL), &options, &table, &error))
 			continue;
 		for (const struct dwell_table *part = table; part; part = part->next)
-			list_table(part);
+			list_table(dw_view_at(i), part);
 		dwell_table_destroy(table);
 	}
 	dwell_trace_close(trace);

@@ -543,6 +543,65 @@ TEST(members_without_a_place_are_losses)
 	made_close(&made);
 }
 
+#define EVENT_OF(pid, rest) "{\"pid\":" pid ",\"tid\":" pid "," rest "}"
+#define RANGE_OF(pid, name, ts) EVENT_OF(pid, "\"ph\":\"X\",\"name\":\"" name "\",\"ts\":" ts ",\"dur\":5")
+#define NOTED(pid, id, ts, asked) EVENT_OF(pid, "\"ph\":\"c\",\"name\":\"clock_sync\",\"ts\":" ts ",\"args\":{\"sync_id\":\"" id "\"" asked "}")
+#define ASKED(pid, id, ts, asked) NOTED(pid, id, ts, ",\"issue_ts\":" asked)
+
+struct begins {
+	uint64_t ns[4]; /* of the processes 1 to 4, since the start of the run */
+};
+
+static int find_begin(void *context, const struct dw_event *event)
+{
+	struct begins *begins = context;
+	uint32_t pid = made.source->processes[made.source->threads[event->thread].process].pid;
+
+	if (event->type == DW_EVENT_RANGE && pid >= 1 && pid <= 4)
+		begins->ns[pid - 1] = event->start_ns;
+	return 0;
+}
+
+static struct begins begins_in(const char *text)
+{
+	struct begins begins = { { 0 } };
+
+	CHECK_EQ(open_text(text), 0);
+	if (made.model)
+		dw_model_events(made.model, find_begin, &begins, NULL);
+	return begins;
+}
+
+/* Process 1 asks 2, which counts from another time, and 2 asks 3; of two moments the one with the sooner answer counts. 4 is asked nothing. */
+TEST(clocks_of_one_file_are_aligned)
+{
+	struct begins begins = begins_in("[" RANGE_OF("2", "b", "900000000100") "," RANGE_OF("1", "a", "1000") "," RANGE_OF("3", "c", "50") ","
+	                                 RANGE_OF("4", "d", "1500") "," NOTED("2", "far", "900000005000", "") ","
+	                                 NOTED("2", "near", "900000000000", "") "," ASKED("1", "far", "9000", "1000") ","
+	                                 ASKED("1", "near", "1200", "1180") "," ASKED("2", "next", "900000000202", "900000000198") ","
+	                                 NOTED("3", "next", "100", "") "," ASKED("1", "nobody", "2000", "1990") "]");
+
+	CHECK_EQ(begins.ns[0], 0);
+	CHECK_EQ(begins.ns[1], 290000); /* 100 us after the moment 1190 */
+	CHECK_EQ(begins.ns[2], 340000); /* 50 us before the moment 1390 */
+	CHECK_EQ(begins.ns[3], 500000);
+	CHECK_EQ(made.source->end_ns, 505000);
+	CHECK_HAS(repairs(), "2 processes have another clock: their times are moved by moments that both sides noted (ph c)");
+	CHECK_HAS(repairs(), "1 processes noted no such moment: their times are not moved");
+	CHECK_EQ(made.source->lost[DW_LOSS_IMPORT], 0);
+	made_close(&made);
+}
+
+TEST(clocks_that_no_moment_ties_are_said)
+{
+	struct begins begins = begins_in("[" RANGE_OF("1", "a", "1000") "," RANGE_OF("2", "b", "7000") "," ASKED("1", "x", "1200", "1100") ","
+	                                 NOTED("2", "y", "7100", "") "]");
+
+	CHECK_EQ(begins.ns[1], 6000000);
+	CHECK_HAS(repairs(), "2 events tie clocks together (ph c): all times are taken as of one clock");
+	made_close(&made);
+}
+
 TEST(what_is_no_chrome_trace_is_refused)
 {
 	CHECK_EQ(open_text("{\"name\": \"package\", \"version\": 3}"), DWELL_E_NOT_TRACE);

@@ -48,6 +48,33 @@ static void type(const char *keys)
 
 static const char *const rows[] = { "conv2d", "relu", "conv1d", NULL };
 
+/* A launcher or another rank may still record something, and the window has steps from before. */
+TEST(steps_that_stopped_coming_are_said)
+{
+	static const struct {
+		uint64_t since_ns, p95_ns;
+		bool says;
+	} cases[] = { { 11500000000, 10100000, true }, { 1900000000, 1000000, false }, { 11500000000, 700000000, false } };
+	char text[4096];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		FILE *file = fmemopen(text, sizeof text, "w");
+
+		begin(rows);
+		top.look = (struct dw_top_look){ .program = "train.py", .live = true, .run_ns = 22000000000, .window_ns = 12000000000,
+			.step_count = 62, .window_steps = 6, .steps_per_s = 0.26, .since_step_ns = cases[i].since_ns,
+			.p50_ns = cases[i].p95_ns, .p95_ns = cases[i].p95_ns, .rows = top.look.rows };
+		top.screen.columns = 80;
+		top.screen.view = "operators";
+		top.screen.filter = "";
+		dw_top_draw(&top.screen, &top.look, file);
+		fclose(file);
+		CHECK_EQ(strstr(text, "62 steps  none ended for 11.5 s  ") != NULL, cases[i].says);
+		CHECK_EQ(strstr(text, "none ended") != NULL, cases[i].says);
+		end();
+	}
+}
+
 TEST(a_search_goes_on_at_the_first_row_after_the_last)
 {
 	begin(rows);
