@@ -62,12 +62,12 @@ void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run
 		snprintf(to, size, "the run of %s", dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
 }
 
-/* What of a phase the program itself does. How long an import takes is the library's matter. */
+/* What of a phase the program itself is known to do. How long an import takes is the library's matter. */
 static double ends_own_ns(const struct dw_account *account)
 {
 	const struct dw_account_select imports = dw_account_select_states(~0u, DW_ACTIVITY_SET(IMPORTS));
 
-	return account->own_ns - dw_account_sum(account, &imports).ns;
+	return dw_account_is_divided(account) ? account->own_ns - dw_account_sum(account, &imports).ns : 0;
 }
 
 /* Whether the first cause in the loop is large, and takes more of the run than what a start could do without. */
