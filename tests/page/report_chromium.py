@@ -140,7 +140,7 @@ def see(browser, name, page, verdict):
     empty = browser.js("[...document.querySelectorAll('.panel')].filter((panel) => panel.children.length < 3).map((panel) => panel.id).join()")
     check(f"{name}: each panel shows something", not empty, empty)
     title = browser.js("document.querySelector('h1').textContent")
-    check(f"{name}: a first sentence", len(title) > 10 and (not verdict or bare(title) == verdict), title, verdict)
+    check(f"{name}: a first sentence", len(title) > 10 and (not verdict or bare(title) == bare(verdict)), title, verdict)
     said = browser.js("document.getElementById('summary').parentNode.textContent")
     check(f"{name}: the first screen has the cause", PLANTED.get(name, "") in said, said[:500])
 
