@@ -4,7 +4,7 @@ import os
 
 from engine import Engine, run
 
-COLUMNS, SOLVED = 1200, 6  # times; gdb counts one call a column, and one more each time
+COLUMNS, SOLVED = 1200, 6  # columns of the matrix; how often it is solved. A solution calls the function once for each column and once more, by gdb
 INPUT = f"""HPLinpack benchmark input file
 A comment
 HPL.out      output file name (if any)

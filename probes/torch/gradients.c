@@ -27,7 +27,7 @@ struct gradients {
 		int64_t count;
 	} parts[MOST_PARTS];
 	int64_t dense;          /* numbers of `owned` that embeddings with dense gradients have */
-	struct part table;      /* the largest of these embeddings */
+	struct part embedding;     /* the largest of these embeddings */
 };
 
 /* The gradient that was the largest unused one, and how often it had been written. */
@@ -105,19 +105,19 @@ static bool gradients_are_dense(PyObject *gradient)
 	return dense;
 }
 
-static void gradients_add_table(struct gradients *to, PyObject *gradient, int64_t count, const char *path)
+static void gradients_add_embedding(struct gradients *to, PyObject *gradient, int64_t count, const char *path)
 {
 	if (!gradients_are_dense(gradient))
 		return;
 	to->dense += count;
-	if (count > to->table.count && strlen(path) < PART_BYTES) {
-		memcpy(to->table.path, path, strlen(path) + 1);
-		to->table.count = count;
+	if (count > to->embedding.count && strlen(path) < PART_BYTES) {
+		memcpy(to->embedding.path, path, strlen(path) + 1);
+		to->embedding.count = count;
 	}
 }
 
-/* `table`: the parameter is that of an embedding. */
-static void gradients_of_parameter(struct gradients *to, PyObject *parameter, const char *path, bool table)
+/* `embedding`: the parameter is that of an embedding. */
+static void gradients_of_parameter(struct gradients *to, PyObject *parameter, const char *path, bool embedding)
 {
 	PyObject *needs = PyObject_GetAttrString(parameter, "requires_grad");
 	PyObject *gradient = needs == Py_True ? PyObject_GetAttrString(parameter, "grad") : NULL;
@@ -133,8 +133,8 @@ static void gradients_of_parameter(struct gradients *to, PyObject *parameter, co
 	to->all += count;
 	if (gradients_has(to->owned, parameter)) {
 		to->any_owned = true;
-		if (table)
-			gradients_add_table(to, gradient, count, path);
+		if (embedding)
+			gradients_add_embedding(to, gradient, count, path);
 		Py_DECREF(gradient);
 		return;
 	}
@@ -155,11 +155,11 @@ static void gradients_of_module(PyObject *module, const char *path, void *contex
 {
 	PyObject *own = PyObject_GetAttrString(module, "_parameters");
 	PyObject *values = own && PyDict_Check(own) ? PyDict_Values(own) : NULL;
-	bool table = PyObject_HasAttrString(module, "num_embeddings") && PyObject_HasAttrString(module, "sparse");
+	bool embedding = PyObject_HasAttrString(module, "num_embeddings") && PyObject_HasAttrString(module, "sparse");
 
 	for (Py_ssize_t i = 0; values && i < PyList_Size(values); i++)
 		if (PyList_GetItem(values, i) != Py_None)
-			gradients_of_parameter(context, PyList_GetItem(values, i), path, table);
+			gradients_of_parameter(context, PyList_GetItem(values, i), path, embedding);
 	Py_XDECREF(values);
 	Py_XDECREF(own);
 	PyErr_Clear();
@@ -191,11 +191,11 @@ static void gradients_note(const struct gradients *found)
 	dwell_meta(DW_KEY_TORCH_UNUSED_GRADIENTS, text);
 }
 
-static void gradients_note_tables(const struct gradients *found)
+static void gradients_note_embeddings(const struct gradients *found)
 {
 	char text[PART_BYTES + 60];
 
-	snprintf(text, sizeof text, "%lld %lld %s", (long long)found->dense, (long long)found->all, found->table.path);
+	snprintf(text, sizeof text, "%lld %lld %s", (long long)found->dense, (long long)found->all, found->embedding.path);
 	dwell_meta(DW_KEY_TORCH_DENSE_EMBEDDINGS, text);
 }
 
@@ -239,7 +239,7 @@ void dwp_gradients_look(PyObject *optimizers)
 		noted = true;
 	}
 	if (found.dense)
-		gradients_note_tables(&found);
+		gradients_note_embeddings(&found);
 	Py_XDECREF(found.largest);
 	Py_XDECREF(found.owned);
 	Py_XDECREF(found.seen);

@@ -151,7 +151,7 @@ struct steps_state {
 
 void dwp_steps_init(struct steps_state *steps, struct steps_rules *rules);
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input);
-/* Whether the next call of a model may go on in the step that a call was: nothing has happened since. */
+/* Whether the last step was a call of a model and nothing has happened since: then the next call may belong to that step, too. */
 bool dwp_steps_may_go_on(const struct steps_state *steps);
 /* Call it in the child process after fork: an open step belongs to the parent process. */
 void dwp_steps_leave(struct steps_state *steps);

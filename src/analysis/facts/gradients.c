@@ -54,7 +54,7 @@ void dw_facts_of_gradients(struct dw_facts_work *work)
 	}
 	name = gradients_read(work, DW_KEY_TORCH_DENSE_EMBEDDINGS, &part, &all);
 	if (name && part >= DW_ACCOUNT_MOST * all)
-		gradients_put(work, DW_FACT_GRADIENTS_TABLES, part, all, name);
+		gradients_put(work, DW_FACT_GRADIENTS_EMBEDDINGS, part, all, name);
 	else
-		dw_fact_miss(work, DW_FACT_GRADIENTS_TABLES, "no embeddings with dense gradients have half of the parameters");
+		dw_fact_miss(work, DW_FACT_GRADIENTS_EMBEDDINGS, "no embeddings with dense gradients have half of the parameters");
 }

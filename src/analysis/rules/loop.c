@@ -36,8 +36,6 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
-#define LOOP_TRAINED 0.5 /* of the evaluation */
-
 /* Only some iterations evaluate, and are slow because of that. */
 static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
 {
@@ -73,7 +71,7 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	        fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
-	return dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || 2 * calls < 1;
+	return dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= DW_RULE_MOST || 2 * calls < 1;
 }
 
 /* Operators between the steps that belong to the forward: it begins with the call of a module, and the program

@@ -347,13 +347,13 @@ const struct dw_rule dw_rules_operators[] = {
 		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
 		"faults, memory and files in it "
 		          "have rules of their own.",
-		.statement = "The optimizer {takes} {share} {of}[-gradients.tables: : the batch is small for the number of parameters]"
-		             "[?gradients.tables: , and {gradients.tables} of the parameters are those of embeddings"
-		             "[, as {gradients.tables:note}]: it updates all rows, also those that a batch does not use].",
+		.statement = "The optimizer {takes} {share} {of}[-gradients.embeddings: : the batch is small for the number of parameters]"
+		             "[?gradients.embeddings: , and {gradients.embeddings} of the parameters are those of embeddings"
+		             "[, as {gradients.embeddings:note}]: it updates all rows, also those that a batch does not use].",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
-			[DW_WORDS_PYTORCH] = "[?gradients.tables: if a batch uses few of the rows, nn.Embedding(..., sparse=True), with "
-			                     "an optimizer that takes sparse gradients (SGD, SparseAdam); or ]larger batches, "
+			[DW_WORDS_PYTORCH] = "[?gradients.embeddings: if a batch uses few of the rows, nn.Embedding(..., sparse=True), "
+			                     "with an optimizer that takes sparse gradients (SGD, SparseAdam); or ]larger batches, "
 			                     "an update every n-th batch"
 			                     "[!optimizer.fused: , or fused=True in the optimizer's constructor]",
 			[DW_WORDS_LIGHTNING] = "larger batches, accumulate_grad_batches"
@@ -386,8 +386,8 @@ const struct dw_rule dw_rules_operators[] = {
 			                 "[?number: keep buffers, and write them without clearing them before]",
 			[DW_WORDS_PYTORCH] = "[!number: channels_last for model and inputs of convolutions, fewer transposes "
 			                     "before contiguous(), the right type and device from the start]"
-			                     "[?number: torch.empty() for what is written next[?gradients.tables: ; of the gradient of an "
-			                     "embedding, nn.Embedding(..., sparse=True), which clears, and lets the optimizer "
+			                     "[?number: torch.empty() for what is written next[?gradients.embeddings: ; of the gradient "
+			                     "of an embedding, nn.Embedding(..., sparse=True), which clears, and lets the optimizer "
 			                     "update, only the rows in use]]",
 		},
 		.look = "dwell report --view operators --group-by shape",

@@ -24,7 +24,7 @@ bool chrome_graphs_wanted(const struct chrome_graphs *graphs, const struct dw_im
 /* Collects the captures and finds those of each launch. `read`: see struct chrome_graphs. */
 void chrome_graphs_collect(struct chrome *chrome, const struct dw_import_file *file,
                            bool (*read)(struct chrome *, const struct dw_import_file *));
-/* Takes an event of a file of another file. */
+/* Takes an event of a file in the folder of captures, which belongs to the file that is imported. */
 void chrome_graphs_take(struct chrome *chrome, const struct chrome_event *event);
 /* Adds the threads with the ranges of captures of other files, once the file was read. */
 void chrome_graphs_read_ranges(struct chrome *chrome);

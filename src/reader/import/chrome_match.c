@@ -6,8 +6,9 @@
  * whose next events have its name, the one is taken where most of the next calls fit too.
  *
  * Profilers lose calls and events. A capture may have calls that the launch has no event of, as long as most of them have one.
- * All events of the launch must be in the capture. If several captures fit, the one with the fewest such calls is taken, and of
- * these the next one after that of the launch before: programs launch graphs in the order in which they captured them.
+ * All events of the launch must be in the capture. If several captures fit, the one with the fewest calls without an event is
+ * taken. If that leaves several, programs are taken to launch graphs in the order in which they captured them: the first of these
+ * captures after the one that the previous launch has.
  */
 #include "base/order.h"
 #include "import/chrome_match.h"

@@ -90,9 +90,9 @@ TEST(embeddings_with_half_of_the_parameters)
 		dw_encode_meta(&made.process, DW_KEY_TORCH_DENSE_EMBEDDINGS, cases[i].text, false);
 		facts = facts_of();
 		REQUIRE(facts != NULL);
-		CHECK_EQ(fact(facts, DW_FACT_GRADIENTS_TABLES)->measured, cases[i].measured);
+		CHECK_EQ(fact(facts, DW_FACT_GRADIENTS_EMBEDDINGS)->measured, cases[i].measured);
 		if (cases[i].measured)
-			CHECK_STR(fact(facts, DW_FACT_GRADIENTS_TABLES)->note, "Net.items");
+			CHECK_STR(fact(facts, DW_FACT_GRADIENTS_EMBEDDINGS)->note, "Net.items");
 		made_close(&made);
 	}
 }

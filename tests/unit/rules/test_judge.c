@@ -229,7 +229,7 @@ TEST(copies_and_clears_are_one_cause_with_the_operator_that_asks_for_them)
 	CHECK(!strstr(verdict->hint, "sparse=True") && !strstr(verdict->hint, "channels_last"));
 	done(&at);
 	at.arena = (struct dw_arena){ 0 };
-	set(&at, DW_FACT_GRADIENTS_TABLES, 0.9);
+	set(&at, DW_FACT_GRADIENTS_EMBEDDINGS, 0.9);
 	judge(&at);
 	CHECK(strstr(found(&at, "layout-copies")->hint, "sparse=True"));
 	done(&at);

@@ -23,7 +23,7 @@ struct job {
 	unsigned events; /* of all looks */
 };
 
-/* What the summary of a rank says at that time. */
+/* Gives the watch the summary of a rank, as it was written at that time. */
 static inline bool take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone)
 {
 	struct dw_glance glance;
