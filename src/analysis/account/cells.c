@@ -133,6 +133,18 @@ static bool cells_is_entry(const struct dw_cells_entry *entry, uint32_t cell, co
 	       (at->function->file || dw_text_same(entry->place.module, at->module));
 }
 
+/* The function that calls the f-th one of a stack, and is another one. */
+static const struct dw_source_function *cells_caller(const struct dw_look *look, size_t f)
+{
+	const struct dw_source_function *called = look->functions[f].function;
+
+	for (size_t i = f + 1; i < look->count; i++)
+		if (strcmp(look->functions[i].function->name, called->name) != 0 ||
+		    !dw_text_same(look->functions[i].function->file, called->file))
+			return look->functions[i].function;
+	return NULL;
+}
+
 /* Adds the f-th function of a stack. */
 static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct dw_look *look, size_t f, double ns)
 {
@@ -160,7 +172,7 @@ static void cells_add_place(struct dw_cells *cells, uint32_t cell, const struct 
 	entry->place.self_ns += f == 0 ? ns : 0;
 	if (f == 0)
 		dw_account_lead_function(&entry->place.callee, &entry->place.callee_ns, look->callee, ns);
-	dw_account_lead_function(&entry->place.caller, &entry->place.caller_ns, f + 1 < look->count ? at[1].function : NULL, ns);
+	dw_account_lead_function(&entry->place.caller, &entry->place.caller_ns, cells_caller(look, f), ns);
 	cells_add_line(cells, found, at->function->line, ns);
 }
 

@@ -192,7 +192,7 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
-		.threshold = 0.40,
+		.threshold = 0.33,
 		.reason = "Calling an operator costs 2 to 10 us in addition to its work. An operator of less than 20 us (300 ns "
 			"in C) is small; of the "
 		          "time that samples find in the interpreter its calls have at most 10 us each. Those of an optimizer "

@@ -649,7 +649,7 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	verdict->remedy = remedy;
 	verdict->look = look;
 	if (!isnan(verdict->gain_ns) && *remedy) {
-		gain = dw_arena_printf(arena, ": at most %s %s", dw_text_ns(verdict->gain_ns, " ").at, dw_rule_each(at->facts->iterations));
+		gain = dw_arena_printf(arena, ": at most %s %s", dw_text_ns(verdict->gain_ns, " ").at, dw_rule_each(at->facts));
 		if (!gain)
 			return -1;
 	}
@@ -664,7 +664,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 {
 	struct dw_rule_case at = { .facts = facts };
 
-	*verdicts = (struct dw_verdicts){ .iterations = facts->iterations };
+	*verdicts = (struct dw_verdicts){ .facts = facts };
 	while (dw_rule_at(verdicts->count))
 		verdicts->count++;
 	verdicts->at = dw_arena_alloc(arena, verdicts->count * sizeof *verdicts->at);

@@ -438,15 +438,15 @@ const struct dw_rule dw_rules_loop[] = {
 		          "the input takes nearly a tenth of the loop of a small model. Not operators that a backward must have "
 		"differentiated, if it "
 		          "takes three times what forward takes. It is ranked as work.",
-		.statement = "{share} {of} lies between the steps[?loop.operators: , {loop.operators} in operators"
-		             "{loop.operators:where}][?loop.named: , {loop.named} in ranges of the program "
-		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , {loop.unnamed} in no "
-		             "range][-loop.waiting: , {loop.python} in Python and waits{loop.python:where}]"
+		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators"
+		             "{loop.operators:where}][?loop.named: , in ranges of the program "
+		             "({loop.named:name}{loop.named:where})][?loop.unnamed: , in no "
+		             "range][-loop.waiting: , in Python and waits{loop.python:where}]"
 		             "[, most of it in {cells:most}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
-			[DW_WORDS_PYTORCH] = "what is no part of training: once, or every n-th step (metrics, logging), or in the "
-			                     "loader (inputs)",
+			[DW_WORDS_ANY] = "do what not every step needs once, every n-th step, or in another thread",
+			[DW_WORDS_PYTORCH] = "what not every step needs (metrics, logging): every n-th step[?loader.batches: ; inputs: in "
+			                     "the loader][?loop.operators: ; the rest: by fewer and larger operators]",
 		},
 		.look = "dwell report --view tree",
 	},

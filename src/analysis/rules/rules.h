@@ -191,7 +191,7 @@ struct dw_verdict {
 struct dw_verdicts {
 	struct dw_verdict *at; /* one for each rule; rules that fired come first, by importance */
 	size_t count, fired;   /* number of all verdicts; of those that fired */
-	enum dw_iteration_kind iterations; /* what a step is */
+	const struct dw_facts *facts; /* what they are of */
 	double loop_ns;        /* the loop's time per step */
 	double combined_ns;    /* upper bound of the gain per step if the causes of all verdicts were
 	                        * removed; NaN if no gain is known */
@@ -201,6 +201,6 @@ struct dw_verdicts {
 int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts);
 
 /* "of the loop", "of the peak" */
-const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations);
+const char *dw_rule_whole_text(enum dw_rule_whole whole, const struct dw_facts *facts);
 /* "a step", "in the run" */
-const char *dw_rule_each(enum dw_iteration_kind iterations);
+const char *dw_rule_each(const struct dw_facts *facts);

@@ -391,13 +391,13 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 	if (strcmp(place, "share") == 0) {
 		sentence_put_share(sentence, verdict->share.value);
 	} else if (strcmp(place, "of") == 0) {
-		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts->iterations));
+		sentence_put_text(sentence, dw_rule_whole_text(verdict->whole, sentence->at->facts));
 	} else if (strcmp(place, "each") == 0) {
 		if (sentence->rare)
 			sentence_put_text(sentence,
 			                  sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "in 100 steps" : "in 100 iterations");
 		else
-			sentence_put_text(sentence, dw_rule_each(sentence->at->facts->iterations));
+			sentence_put_text(sentence, dw_rule_each(sentence->at->facts));
 		sentence->often = 0;
 		sentence->rare = false;
 	} else if (strcmp(place, "number") == 0) {
@@ -441,12 +441,15 @@ static const char *sentence_condition(const struct sentence *sentence, const cha
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 
-const char *dw_rule_each(enum dw_iteration_kind iterations)
+const char *dw_rule_each(const struct dw_facts *facts)
 {
-	return iterations == DW_ITERATIONS_MARKED ? "a step" : iterations == DW_ITERATIONS_PERIOD ? "an iteration" : "in the run";
+	return facts->iterations == DW_ITERATIONS_MARKED ? "a step"
+	       : facts->iterations == DW_ITERATIONS_PERIOD ? "an iteration"
+	       : facts->one_process                        ? "in that process"
+	                                                   : "in the run";
 }
 
-const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind iterations)
+const char *dw_rule_whole_text(enum dw_rule_whole whole, const struct dw_facts *facts)
 {
 	static const char *const texts[DW_RULE_OF_COUNT] = {
 		[DW_RULE_OF_STEP] = "of a steady step",
@@ -456,10 +459,10 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, enum dw_iteration_kind 
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};
 
-	if (whole == DW_RULE_OF_STEP && iterations == DW_ITERATIONS_PERIOD)
+	if (whole == DW_RULE_OF_STEP && facts->iterations == DW_ITERATIONS_PERIOD)
 		return "of a steady iteration";
-	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && iterations == DW_ITERATIONS_RUN)
-		return "of the run";
+	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && facts->iterations == DW_ITERATIONS_RUN)
+		return facts->one_process ? "of the busiest process" : "of the run";
 	return texts[whole];
 }
 

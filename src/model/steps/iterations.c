@@ -219,6 +219,21 @@ static bool iterations_add_usage(struct dw_model *model, struct dw_source *sourc
 	return true;
 }
 
+#define MOST_OF_RUN 0.9 /* of its time: a launcher that only waits leaves so much to the program */
+
+/* Whether a process lasts about as long as all of them. */
+static bool iterations_is_most(const struct dw_source *source, uint32_t process)
+{
+	const struct dw_source_process *processes = source->processes;
+	uint64_t start_ns = processes[process].start_ns, end_ns = processes[process].end_ns;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		start_ns = processes[p].start_ns < start_ns ? processes[p].start_ns : start_ns;
+		end_ns = processes[p].end_ns > end_ns ? processes[p].end_ns : end_ns;
+	}
+	return (double)(processes[process].end_ns - processes[process].start_ns) >= MOST_OF_RUN * (double)(end_ns - start_ns);
+}
+
 static bool iterations_put_run(struct dw_model *model, struct iterations *iterations)
 {
 	struct dw_source *source = &iterations->source;
@@ -239,6 +254,7 @@ static bool iterations_put_run(struct dw_model *model, struct iterations *iterat
 		return true;
 	source->steps = step;
 	source->step_count = 1;
+	iterations->of.one_process = !iterations_is_most(model->source, source->threads[thread].process);
 	return iterations_add_usage(model, source, step);
 }
 
@@ -276,7 +292,7 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 	struct iterations *iterations = result;
 	const struct dw_period *period;
 
-	iterations->of = (struct dw_iterated){ DW_ITERATIONS_MARKED, model, NULL };
+	iterations->of = (struct dw_iterated){ .kind = DW_ITERATIONS_MARKED, .model = model };
 	if (model->source->step_count || model->source->step_summary_count)
 		return true;
 	iterations->source = *model->source;

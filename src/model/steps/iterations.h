@@ -12,7 +12,7 @@
 enum dw_iteration_kind {
 	DW_ITERATIONS_MARKED, /* the steps of the source */
 	DW_ITERATIONS_PERIOD, /* what a thread repeats */
-	DW_ITERATIONS_RUN,    /* one: the whole run */
+	DW_ITERATIONS_RUN,    /* one: the whole run, or that of its busiest process */
 };
 
 struct dw_iterated {
@@ -20,6 +20,7 @@ struct dw_iterated {
 	/* A model of the same run and scope. Its steps are the iterations. The model itself, if they are marked. */
 	struct dw_model *model;
 	const char *name;     /* of a period: what begins each iteration; otherwise NULL */
+	bool one_process;     /* of a whole run: others began before it, or go on after it, so that its time is not the run's */
 };
 
 /* For how long the main thread of a process was ready to run and had no CPU, in all, by the kernel. Negative: not

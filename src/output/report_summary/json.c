@@ -227,7 +227,7 @@ static void json_put_verdict(struct json *out, const struct dw_report_summary *s
 	dw_json_put_real(&out->to, "share", verdict->share.value);
 	dw_json_put_real(&out->to, "low", verdict->share.low);
 	dw_json_put_real(&out->to, "high", verdict->share.high);
-	json_text(out, "of", dw_rule_whole_text(verdict->whole, summary->facts->iterations));
+	json_text(out, "of", dw_rule_whole_text(verdict->whole, summary->facts));
 	dw_json_put_real(&out->to, "gain_ns", verdict->gain_ns);
 	dw_json_open(&out->to, "evidence", '[');
 	for (; *need != DW_FACT_COUNT; need++)

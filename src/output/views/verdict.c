@@ -60,7 +60,7 @@ static enum dw_label verdict_label(const struct dw_rule *rule)
 static void verdict_write_gain(char *to, size_t size, double gain_ns, const struct dw_verdicts *verdicts, double like_ns)
 {
 	double loop_ns = verdicts->loop_ns, share = gain_ns / loop_ns;
-	const char *each = dw_rule_each(verdicts->iterations), *unit = dw_text_ns_unit(like_ns);
+	const char *each = dw_rule_each(verdicts->facts), *unit = dw_text_ns_unit(like_ns);
 
 	if (!(share <= 1)) /* what a device can save may be more than a step of the host */
 		snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
@@ -111,7 +111,7 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 	}
 }
 
-static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict, enum dw_iteration_kind iterations)
+static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict, const struct dw_facts *facts)
 {
 	static const char *const states[] = {
 		[DW_RULE_FIRED] = "yes",
@@ -127,7 +127,7 @@ static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict 
 	else
 		DW_TABLE_PUT(table, 0, struct verdict_cells, .rule = DW_STRING(id), .share = DW_REAL(verdict->share.value),
 		             .low = DW_REAL(verdict->share.low), .high = DW_REAL(verdict->share.high),
-		             .of = DW_STRING(dw_rule_whole_text(verdict->whole, iterations)),
+		             .of = DW_STRING(dw_rule_whole_text(verdict->whole, facts)),
 		             .gain_ns = isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
 		             .state = DW_STRING(states[verdict->state]), .question = DW_STRING(question),
 		             .firm = DW_INT(verdict->firm),
@@ -178,7 +178,7 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_head(table, "No rule says anything about this run.");
 	for (size_t i = 0; i < verdicts.count; i++)
 		if (options->all || verdicts.at[i].state == DW_RULE_FIRED)
-			verdict_fill_row(table, &verdicts.at[i], verdicts.iterations);
+			verdict_fill_row(table, &verdicts.at[i], verdicts.facts);
 	if (options->all)
 		verdict_note_missing(table, &verdicts);
 	return table;

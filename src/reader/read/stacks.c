@@ -69,6 +69,22 @@ static const struct dw_read_symbol *stacks_first_symbol(const struct dw_read_fil
 	return *count ? &file->symbols[low] : NULL;
 }
 
+/* Since Python 3.12, the code of a comprehension is its function's. In traces of older versions, too. */
+static const char *stacks_without_comprehension(struct dw_reader *reader, const char *name)
+{
+	static const char locals[] = ".<locals>.";
+	const char *inner = strstr(name, locals);
+
+	for (; inner; inner = strstr(inner + 1, locals)) {
+		const char *what = inner + sizeof locals - 1;
+
+		if (strncmp(what, "<listcomp>", 10) == 0 || strncmp(what, "<setcomp>", 9) == 0 || strncmp(what, "<dictcomp>", 10) == 0 ||
+		    strncmp(what, "<genexpr>", 9) == 0)
+			return dw_arena_text(&reader->arena, name, (size_t)(inner - name));
+	}
+	return name;
+}
+
 static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
                              const struct dw_read_frame *entry, struct dw_source_frame *frame)
 {
@@ -84,6 +100,8 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 	frame->process = module ? 0 : entry->process;
 	frame->count = count ? count : 1;
 	functions = dw_read_take(reader, frame->count, sizeof *functions);
+	if (name && !frame->module && !(name = stacks_without_comprehension(reader, name)))
+		return -1;
 	if (!functions)
 		return -1;
 	frame->functions = functions;

@@ -139,11 +139,10 @@ SLOW   The interpreter of Python takes 26% of the loop, most of it in
 TRY    operations on whole arrays in place of loops, or work once instead of in
        every pass: at most 6.72 of 25.84 ms a step, 26%
 LOOK   dwell report --view hot
-SLOW   15% of the loop lies between the steps, 15% in Python and waits, most of
-       it in log_metrics (log.py:7).
-TRY    what is no part of training: once, or every n-th step (metrics, logging),
-       or in the loader (inputs): at most 3.84 of 25.84 ms a step, 15% (dwell
-       report --view tree)
+SLOW   15% of the loop lies between the steps, in Python and waits, most of it
+       in log_metrics (log.py:7).
+TRY    what not every step needs (metrics, logging): every n-th step: at most
+       3.84 of 25.84 ms a step, 15% (dwell report --view tree)
 ALL    together: at most 10.56 of 25.84 ms a step, 41%.
 
   main thread        largest part in  line        time  share    +-  samples
@@ -486,9 +485,9 @@ SLOW   Waiting for the last rank may take 13% of the loop: rank 1 is last in
 TRY    find what this rank does longer than the others: its data, its CPUs, its
        device: at most 1.00 of 7.80 ms a step, 13%
 LOOK   dwell report --view stragglers
-SLOW   10% of the loop lies between the steps, 10% in no range.
-TRY    do what is no training once, every n-th step, or in another thread: at
-       most 800 us of 7.80 ms a step, 10% (dwell report --view tree)
+SLOW   10% of the loop lies between the steps, in no range.
+TRY    do what not every step needs once, every n-th step, or in another thread:
+       at most 800 us of 7.80 ms a step, 10% (dwell report --view tree)
 WORK   13% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
 ALL    together: at most 1.80 of 7.80 ms a step, 23%.
@@ -1339,9 +1338,9 @@ SLOW   Slow steps, 17% of all, take 13% of the loop beyond the usual time.
 TRY    the view steps lists them with what took longer: at most 1.33 of 10.00 ms
        a step, 13%
 LOOK   dwell report --view steps
-SLOW   13% of the loop lies between the steps, 13% in Python and waits.
-TRY    do what is no training once, every n-th step, or in another thread: at
-       most 1.33 of 10.00 ms a step, 13% (dwell report --view tree)
+SLOW   13% of the loop lies between the steps, in Python and waits.
+TRY    do what not every step needs once, every n-th step, or in another thread:
+       at most 1.33 of 10.00 ms a step, 13% (dwell report --view tree)
 ALL    together: at most 2.67 of 10.00 ms a step, 27%.
 
   a step            ms  of the loop

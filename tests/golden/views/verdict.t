@@ -1,6 +1,6 @@
 $ trace heap && dwell report heap.dwell --view verdict
-SLOW   10% of the loop lies between the steps, 10% in no range.
-TRY    do what is no training once, every n-th step, or in another thread: at most 938 us of 8.94 ms a step, 10%
+SLOW   10% of the loop lies between the steps, in no range.
+TRY    do what not every step needs once, every n-th step, or in another thread: at most 938 us of 8.94 ms a step, 10%
 LOOK   dwell report --view tree
 RISK   Memory grows by 129 KiB with each step on cpu (malloc), most of it made by leak at net.c:88.
 TRY    dwell report --view memory shows what is left at the end

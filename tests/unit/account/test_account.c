@@ -124,6 +124,30 @@ TEST(a_run_without_steps_is_one_iteration)
 	made_close(&made);
 }
 
+/* Another process begins before it, or goes on after it: then its time is not that of the run. */
+TEST(a_process_is_the_run_if_it_lasts_as_long)
+{
+	static const struct { uint64_t other_ms; bool one; } cases[] = { { 0, false }, { 1050, false }, { 2000, true } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_encode_process parent;
+		struct dw_encode_stream stream;
+
+		begin(1000, 900, 0, 0);
+		spend(&made.stream, false, 90, NULL, NULL, "compute");
+		if (cases[i].other_ms) {
+			dw_encode_process_init(&parent, &made.encode, 0)->pid = 3999;
+			dw_encode_stream_init(&stream, &parent, 1, dw_encode_thread(&parent, 3999, 0, 1, "parent"));
+			dw_encode_begin(&stream, 1, dw_encode_op(&parent, DWELL_CATEGORY_ZONE, "waits", NULL, 0, NULL, 0));
+			dw_encode_end(&stream, cases[i].other_ms * MS);
+			dw_encode_close(&stream);
+		}
+		REQUIRE(account());
+		CHECK_EQ(dw_model_iterated(made.model, NULL)->one_process, cases[i].one);
+		made_close(&made);
+	}
+}
+
 /* Samples are counted: the kernel's sum is divided by them. */
 TEST(cells_never_contradict_the_kernel)
 {

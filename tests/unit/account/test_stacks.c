@@ -219,6 +219,40 @@ TEST(what_passes_between_processes_is_pickled)
 	check_stacks(stacks, sizeof stacks / sizeof *stacks, false);
 }
 
+/* A comprehension is code of the function that it is in, and who calls a function is another one. */
+TEST(a_place_is_a_function_and_its_caller_another_one)
+{
+	static const struct stack stacks[] = {
+		{ { { SCRIPT, "Side.depth.<locals>.<listcomp>.<locals>.<genexpr>" }, { SCRIPT, "Side.depth.<locals>.<listcomp>" },
+		    { SCRIPT, "Side.depth" }, { SCRIPT, "snapshot" }, { SCRIPT, "<module>" }, TOP },
+		  DW_ACTIVITY_INTERPRETER },
+		{ { { SCRIPT, "Side.depth" }, { SCRIPT, "Side.depth" }, { SCRIPT, "snapshot" }, { SCRIPT, "<module>" }, TOP },
+		  DW_ACTIVITY_INTERPRETER },
+		{ { { PYTHON, "PyNumber_Add" }, { SCRIPT, "Side.depth.<locals>.<dictcomp>" }, { SCRIPT, "snapshot" }, TOP }, DW_ACTIVITY_INTERPRETER },
+	};
+
+	for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+		const struct dw_account *of = account_of_stack(&stacks[i], false);
+		bool found = false;
+
+		REQUIRE(of);
+		for (size_t c = 0; c < of->count; c++)
+			for (size_t p = 0; p < of->cells[c].place_count; p++) {
+				const struct dw_account_place *place = &of->cells[c].places[p];
+
+				CHECK(!strchr(place->function->name, '<') || strcmp(place->function->name, "<module>") == 0);
+				if (strcmp(place->function->name, "Side.depth") != 0)
+					continue;
+				found = true;
+				CHECK_NEAR(place->self_ns, place->ns, 1);
+				REQUIRE(place->caller);
+				CHECK_STR(place->caller->name, "snapshot");
+			}
+		CHECK(found);
+		made_close(&made);
+	}
+}
+
 /* The innermost function says how a thread waits; the functions that called it, for what. */
 TEST(a_wait_is_for_what_its_callers_wait_for)
 {

@@ -77,6 +77,9 @@ static void check_rule(const struct dw_rule *rule, enum dw_account_state state, 
 	CHECK_NEAR(verdict->share.value, 0.5, 1e-9);
 	CHECK_STR(at.verdicts.at[0].rule->id, rule->id);
 	check_says(rule, verdict, marked ? "50% of the loop" : "50% of the run");
+	at.facts.one_process = !marked;
+	made_judge(&at);
+	check_says(rule, made_find(&at, rule->id), marked ? "50% of the loop" : "50% of the busiest process");
 	made_end(&at);
 	make(&at, 0.06, state, activity, marked);
 	made_judge(&at);

@@ -70,7 +70,7 @@ TEST(parts_of_the_time_between_steps_are_words_of_a_sentence)
 	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.3 }, { DW_FACT_LOOP_NAMED, 0.001 }));
 	at.facts.at[DW_FACT_LOOP_NAMED].name = "create convolution";
 	made_judge(&at);
-	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, 30% in operators.");
+	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators.");
 	made_end(&at);
 }
 
