@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef STEPS
@@ -199,33 +198,13 @@ static void storm(void)
 			abort();
 }
 
-static double now_ns(void)
+/* Pairs of malloc and free, nothing else. */
+static void pairs(unsigned number)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* Prints the time of a pair of malloc and free, and of reading the clock: the least of several rounds each. */
-static void cost(void)
-{
-	double pair = 1e9, clock = 1e9;
-
-	for (unsigned round = 0; round < 60; round++) {
-		double began = now_ns();
-
-		for (unsigned i = 0; i < 20000; i++) {
-			kept = malloc(32);
-			free(kept);
-		}
-		pair = (now_ns() - began) / 20000 < pair ? (now_ns() - began) / 20000 : pair;
-		began = now_ns();
-		for (unsigned i = 0; i < 20000; i++)
-			now_ns();
-		clock = (now_ns() - began) / 20000 < clock ? (now_ns() - began) / 20000 : clock;
+	for (unsigned i = 0; i < number; i++) {
+		kept = malloc(32);
+		free(kept);
 	}
-	printf("%.3f %.3f\n", pair, clock);
 }
 
 int main(int count, char **words)
@@ -245,7 +224,7 @@ int main(int count, char **words)
 		forks();
 	else if (strcmp(what, "storm") == 0)
 		storm();
-	else if (strcmp(what, "cost") == 0)
-		cost();
+	else if (strcmp(what, "pairs") == 0)
+		pairs(number);
 	return 0;
 }
