@@ -30,6 +30,7 @@
 #define LASTING 256u
 #define ENTRY_BYTES 2048u /* of an entry, at most; a longer one is not understood */
 #define COMMON_BYTES 256u
+#define SHORT_BYTES 128u /* of an entry that are copied at once: most are shorter */
 #define ENCODED_TABLE 0x3b /* signed, 4 bytes, relative to the index */
 
 /* Declared in <dlfcn.h> of glibc 2.35. */
@@ -153,36 +154,97 @@ static size_t cfi_load(void *to, uintptr_t from, size_t bytes, bool lasts)
 	return bytes;
 }
 
+#define BLOCK 256u   /* rows of an index that are copied at once: a copy by the kernel costs as much as thousands of instructions */
+#define PIVOTS 4096u /* rows that are remembered */
+
+/* A row of an index: a function and its entry, both relative to the index, in order of functions. */
+struct index_row {
+	int32_t function, entry;
+};
+
+/* Rows in the middle of large parts of an index, and the begins of indices, by their address: each search reads the same ones first. */
+static struct dws_pair pivots[PIVOTS]; /* and common parts of entries */
+
+void dws_cfi_forget(void)
+{
+	for (unsigned i = 0; i < PIVOTS; i++)
+		dws_pair_set(&pivots[i], 0, 0);
+}
+
+/* Eight bytes of an index, remembered. 0: they cannot be read. */
+static uint64_t cfi_pivot(uintptr_t at, bool lasts)
+{
+	struct dws_pair *pair = &pivots[dws_sampler_hash(11, at) % PIVOTS];
+	uint64_t value = dws_pair_get(pair, at);
+
+	if (!value && cfi_load(&value, at, sizeof value, lasts) == sizeof value)
+		dws_pair_set(pair, at, value);
+	return value;
+}
+
+static uintptr_t cfi_row_at(uintptr_t index, uint32_t number)
+{
+	return index + 12 + sizeof(struct index_row) * (uintptr_t)number;
+}
+
+/* The number of rows of an index. 0: it is none, or not understood. */
+static uint32_t cfi_rows(uintptr_t index, bool lasts)
+{
+	uint64_t head = cfi_pivot(index, lasts), count = cfi_pivot(index + 4, lasts) >> 32;
+
+	return (head & 255) == 1 && (head >> 24 & 255) == ENCODED_TABLE && cfi_encoded_bytes(head >> 8 & 255) == 4 &&
+	               cfi_encoded_bytes(head >> 16 & 255) == 4
+	           ? (uint32_t)count
+	           : 0;
+}
+
+/* The number of rows that are not after a place in code: the last of them has it. */
+static uint32_t cfi_search(const struct index_row *rows, uint32_t count, uintptr_t index, uintptr_t pc)
+{
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+
+		if (index + (uintptr_t)(intptr_t)rows[middle].function <= pc)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
 /* The address of the function's entry in .eh_frame, or 0; *start gets the address of the function. */
 static uintptr_t cfi_find_entry(uintptr_t pc, uintptr_t *start, bool lasts)
 {
+	struct index_row rows[BLOCK];
 	struct found_object found;
+	uint32_t low = 0, high, count;
 	uintptr_t index;
-	uint8_t head[12];
-	int32_t row[2] = { 0, 0 };
-	uint32_t count, low = 0, high;
 
 	if (!find_object || find_object((void *)pc, &found) != 0 || !found.index)
 		return 0;
 	index = (uintptr_t)found.index;
-	if (cfi_load(head, index, sizeof head, lasts) < sizeof head || head[0] != 1 || head[3] != ENCODED_TABLE ||
-	    cfi_encoded_bytes(head[1]) != 4 || cfi_encoded_bytes(head[2]) != 4)
-		return 0;
-	memcpy(&count, head + 8, sizeof count);
-	for (high = count; low < high;) {
+	high = cfi_rows(index, lasts);
+	while (high - low > BLOCK) {
 		uint32_t middle = low + (high - low) / 2;
+		uint64_t row = cfi_pivot(cfi_row_at(index, middle), lasts);
 
-		if (cfi_load(row, index + 12 + 8 * (uintptr_t)middle, sizeof row, lasts) < sizeof row)
+		if (!row)
 			return 0;
-		if (index + (uintptr_t)(intptr_t)row[0] <= pc)
-			low = middle + 1;
+		if (index + (uintptr_t)(intptr_t)(int32_t)row <= pc)
+			low = middle;
 		else
 			high = middle;
 	}
-	if (!low || cfi_load(row, index + 12 + 8 * (uintptr_t)(low - 1), sizeof row, lasts) < sizeof row)
+	count = high - low;
+	if (!count || cfi_load(rows, cfi_row_at(index, low), count * sizeof *rows, lasts) < count * sizeof *rows)
 		return 0;
-	*start = index + (uintptr_t)(intptr_t)row[0];
-	return index + (uintptr_t)(intptr_t)row[1];
+	count = cfi_search(rows, count, index, pc);
+	if (!count)
+		return 0;
+	*start = index + (uintptr_t)(intptr_t)rows[count - 1].function;
+	return index + (uintptr_t)(intptr_t)rows[count - 1].entry;
 }
 
 /* ---- the table of a function ----------------------------------------------------------------- */
@@ -381,20 +443,64 @@ static void cfi_execute(struct table *table, struct reader *reader, bool stops)
 	}
 }
 
-/* An entry's bytes after its length, in `copy`; bad if it is none. A long entry ends early. */
+/* An entry's bytes after its length, in `copy` of `most` bytes; bad if it is none. A long entry ends early. */
 static struct reader cfi_open(uintptr_t entry, uint8_t *copy, size_t most, bool lasts)
 {
+	size_t got = cfi_load(copy, entry, SHORT_BYTES < most ? SHORT_BYTES : most, lasts), bytes;
 	uint32_t length;
-	size_t got;
 
-	if (cfi_load(&length, entry, sizeof length, lasts) < sizeof length || !length || length == UINT32_MAX)
+	if (got < sizeof length)
+		return (struct reader){ .bad = true };
+	memcpy(&length, copy, sizeof length);
+	if (!length || length == UINT32_MAX)
 		return (struct reader){ .bad = true }; /* the longer form occurs in no section that is below 4 GB */
-	got = cfi_load(copy, entry + 4, length < most ? length : most, lasts);
-	return (struct reader){ copy, copy + got, false };
+	bytes = length < most - sizeof length ? sizeof length + length : most;
+	if (bytes > got && got == SHORT_BYTES)
+		got += cfi_load(copy + got, entry + got, bytes - got, lasts);
+	return (struct reader){ copy + sizeof length, copy + (got < bytes ? got : bytes), false };
+}
+
+/* What nearly all common parts say, and no more. There are few of them, and each search reads one: they are remembered. */
+union common {
+	uint64_t word; /* 0: it is not remembered */
+	struct {
+		uint64_t known : 1, code_align : 4, encoding : 8, return_register : 8, end : 3, returns : 3;
+		int64_t data_align : 8, end_offset : 14, returns_offset : 14;
+	} is;
+};
+
+static void cfi_put_common(struct table *table, union common common)
+{
+	table->code_align = common.is.code_align;
+	table->data_align = common.is.data_align;
+	table->return_register = common.is.return_register;
+	table->encoding = common.is.encoding;
+	table->row = table->initial = (struct row){ .end = common.is.end, .end_offset = common.is.end_offset,
+		.returns = { common.is.returns, common.is.returns_offset } };
+}
+
+static union common cfi_common_of(const struct table *table)
+{
+	const struct row *row = &table->row;
+	union common common = { .is = { .known = 1, .code_align = table->code_align & 15, .encoding = table->encoding & 255,
+		                            .return_register = table->return_register & 255, .end = row->end & 7,
+		                            .returns = row->returns.place & 7 } };
+	struct table again = { .pc = 0 };
+
+	common.is.data_align = table->data_align % 128;
+	common.is.end_offset = row->end_offset % 8192;
+	common.is.returns_offset = row->returns.offset % 8192;
+	cfi_put_common(&again, common);
+	if (table->is_signal || row->fp.place || row->fp.offset || again.code_align != table->code_align ||
+	    again.data_align != table->data_align || again.return_register != table->return_register ||
+	    again.encoding != table->encoding || again.row.end_offset != row->end_offset ||
+	    again.row.returns.offset != row->returns.offset)
+		common.word = 0;
+	return common;
 }
 
 /* The common part of the entries of one compilation. */
-static bool cfi_take_common(struct table *table, uintptr_t entry)
+static bool cfi_read_common(struct table *table, uintptr_t entry)
 {
 	uint8_t copy[COMMON_BYTES];
 	struct reader reader = cfi_open(entry, copy, sizeof copy, table->lasts), extra;
@@ -430,6 +536,23 @@ static bool cfi_take_common(struct table *table, uintptr_t entry)
 	cfi_execute(table, &reader, false);
 	table->initial = table->row;
 	return !reader.bad;
+}
+
+static bool cfi_take_common(struct table *table, uintptr_t entry)
+{
+	struct dws_pair *pair = &pivots[dws_sampler_hash(13, entry) % PIVOTS];
+	union common common = { .word = dws_pair_get(pair, entry) };
+
+	if (common.word) {
+		cfi_put_common(table, common);
+		return true;
+	}
+	if (!cfi_read_common(table, entry))
+		return false;
+	common = cfi_common_of(table);
+	if (common.word)
+		dws_pair_set(pair, entry, common.word);
+	return true;
 }
 
 /* Reads the entry up to what is said of the function's frames. *bytes: of its code. */

@@ -496,6 +496,7 @@ static void sample_forget_if_unloaded(void)
 		dws_pair_set(&frame_ids[i], 0, 0);
 	for (unsigned i = 0; i < STACK_IDS; i++)
 		dws_pair_set(&stack_ids[i], 0, 0);
+	dws_cfi_forget();
 }
 
 /* The id of the innermost frame. It is apart from its callers, because its place differs from sample to sample. */

@@ -133,6 +133,8 @@ struct dws_rule {
 
 /* The rule at `pc`, an address of code. Reads tables of the module that contains it. */
 struct dws_rule dws_cfi_find(uintptr_t pc);
+/* Forgets what it remembers of the tables: a module was unloaded. */
+void dws_cfi_forget(void);
 /* How many bytes of code a function has that begins at `pc`, which no thread unloads now; 0: none begins there. */
 uint64_t dws_cfi_function(uintptr_t pc);
 /* The memory of the library or program at an address. */

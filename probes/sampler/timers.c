@@ -9,7 +9,8 @@
  *
  * Samples may take one part in a thousand of a thread's CPU time, if the user did not choose their number: each signal
  * adds to what the thread may spend, each sample takes what it took, and a signal that finds nothing left only adds to
- * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too.
+ * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too, and adds four times
+ * as much until its samples have taken 40 ms: what it mainly does is known from the first hundreds of samples.
  *
  * The first tick comes after a part of a period, by chance in the first thread. What a thread has used since
  * its last tick is handed on to the next thread with the same function. So threads that live for less than a period are
@@ -34,7 +35,8 @@
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
-#define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
+#define EARLY_NS 40000000      /* of samples, for which a thread may spend so many times as much: */
+#define EARLY_TIMES 4
 #define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */
 #define HANDED_ON 64u          /* places for functions of threads; functions may share one */
@@ -54,6 +56,8 @@ static struct dws_kernel_action glibcs; /* what was there before this library's 
 
 static uint64_t timers[TIMERS / 64]; /* atomic; a bit for each timer of this library, by the kernel's number */
 
+static int64_t took_ns; /* atomic; CPU time of all samples */
+
 /* CPU time in ns that ended threads have used since their last tick, by the thread's function. Atomic. */
 static int64_t handed_on[HANDED_ON];
 
@@ -65,7 +69,7 @@ THREAD_LOCAL struct {
 	int64_t before_ns; /* CPU time that was handed on to this thread, less its own before the timer */
 	uint64_t periods;  /* that samples stand for */
 	uint32_t weight; /* periods since the last sample */
-	long credit_ns;
+	long credit_ns, spent_ns; /* for samples */
 } mine;
 
 /* ---- a thread's timer ------------------------------------------------------------------------- */
@@ -236,24 +240,30 @@ static void timers_at_thread_end(void *unused)
 	dws_own_add(began_ns, false);
 }
 
-/* What this library did in front of libc's functions; each measured call read the clock twice. */
-static void timers_note_calls(void)
+static void timers_note_number(const char *key, uint64_t number)
 {
 	char text[24];
 	size_t at = sizeof text - 1;
 
 	text[at] = '\0';
-	for (uint64_t left = dws_waits_calls(true); left && at; left /= 10)
-		text[--at] = (char)('0' + left % 10);
+	for (; number && at; number /= 10)
+		text[--at] = (char)('0' + number % 10);
 	if (text[at])
-		dws_recorder->meta_try(DW_KEY_SAMPLE_CALLS, text + at, true);
+		dws_recorder->meta_try(key, text + at, true);
+}
+
+/* What samples took, and what this library did in front of libc's functions; each measured call read the clock twice. */
+static void timers_note_work(void)
+{
+	timers_note_number(DW_KEY_SAMPLE_CALLS, dws_waits_calls(true));
+	timers_note_number(DW_KEY_SAMPLE_TOOK_NS, (uint64_t)__atomic_load_n(&took_ns, __ATOMIC_RELAXED));
 }
 
 static void timers_leave_process(void *leave)
 {
 	if (!dws_note(true))
 		return;
-	timers_note_calls();
+	timers_note_work();
 	dws_own_write();
 	if (dws_timers_run())
 		timers_leave_thread(leave);
@@ -318,12 +328,12 @@ static bool timers_is_ours(const siginfo_t *info)
 
 static void timers_tick(uint32_t periods, const ucontext_t *context, const struct dws_kernel *kernel)
 {
-	uint64_t began;
+	int64_t began;
 	long took;
 
 	mine.weight += periods;
 	if (share) {
-		long more = (long)periods * (dws_process.period_ns / share);
+		long more = (long)periods * (dws_process.period_ns / share) * (mine.spent_ns < EARLY_NS ? EARLY_TIMES : 1);
 
 		mine.credit_ns += mine.credit_ns + more < MOST_CREDIT_NS ? more : 0;
 		if (mine.credit_ns <= 0)
@@ -331,13 +341,15 @@ static void timers_tick(uint32_t periods, const ucontext_t *context, const struc
 	}
 	if (!dws_note(true) && dws_sampler_records())
 		return;
-	began = dws_now_ns();
+	began = timers_used_ns();
 	if (dws_sample(context, dws_own_stack(), kernel, mine.weight)) {
 		mine.periods += mine.weight;
 		mine.weight = 0;
 	}
-	took = (long)(dws_now_ns() - began);
-	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
+	took = (long)(timers_used_ns() - began);
+	mine.credit_ns -= took;
+	mine.spent_ns += took;
+	__atomic_fetch_add(&took_ns, took, __ATOMIC_RELAXED);
 }
 
 struct tick {
@@ -508,6 +520,7 @@ static void timers_in_child(void)
 	mine.place = 0;
 	dws_event_threads_forked();
 	dws_own_forked();
+	mine.spent_ns = took_ns = 0;
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
 	dws_process.is_program = false;

@@ -8,7 +8,7 @@
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
- *   - calls of libc that may wait, which the sampler measures, each as a range;
+ *   - samples, as the sampler measured, and calls of libc that may wait, which it measures, each as a range;
  *   - what the sampler measured of itself where threads, children and programs began and ended;
  *   - what recorded steps take longer than others, where devices are recorded in bursts (bursts.c): CUPTI's own work. Where
  *     everything was recorded that is not known, and not in the estimate.
@@ -103,12 +103,12 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 	return ns / (count + (double)steps->reduced_count);
 }
 
-/* A call of libc that may wait is measured by two readings of the clock, as a range is. Where the calls are in time is not
+/* A call of libc that may wait is measured by two readings of the clock, as a range is. Where samples and calls are in time is not
  * known, nor where threads and processes begin: they are taken as even. Returns a share of the time. */
 static double cost_of_sampler(struct dw_model *model, double range_ns, double wall_ns)
 {
 	const struct dw_source *source = dw_model_source(model);
-	double calls = 0, cpu_ns = 0, share;
+	double calls = 0, samples_ns = 0, cpu_ns = 0, share;
 
 	if (dw_model_is_partial(model))
 		return 0;
@@ -117,10 +117,12 @@ static double cost_of_sampler(struct dw_model *model, double range_ns, double wa
 
 		if (strcmp(key, DW_KEY_SAMPLE_CALLS) == 0)
 			calls += strtod(source->metas[i].value, NULL);
+		else if (strcmp(key, DW_KEY_SAMPLE_TOOK_NS) == 0)
+			samples_ns += strtod(source->metas[i].value, NULL);
 		else if (strcmp(key, DW_KEY_PROCESS_CPU_NS) == 0)
 			cpu_ns += strtod(source->metas[i].value, NULL);
 	}
-	share = fmin(1, (calls * range_ns + (double)source->begins_ns) / fmax(cpu_ns, wall_ns));
+	share = fmin(1, (calls * range_ns + samples_ns + (double)source->begins_ns) / fmax(cpu_ns, wall_ns));
 	return share >= LEAST_CALLS ? share : 0;
 }
 

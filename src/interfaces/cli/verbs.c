@@ -54,7 +54,7 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
 	  .help =
 	      "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
-	      "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
+	      "kernel permits it; off: never. Without HZ 100, and at most 0.4% of the time, later 0.1%" },
 	{ DW_OPTION_CUDA, "cuda", .argument = "WHICH",
 	  .help = "what to record of NVIDIA's devices: full; light: only kernels, copies, memory sets, and calls that submit these or "
 	          "wait; light-callbacks: the same, with calls noted by dwell and not by CUPTI (default full)",

@@ -14,7 +14,7 @@ struct dw_run_request {
 	bool no_itt, no_nvtx, no_cuda; /* leave out what libraries announce by these interfaces */
 	const char *cuda;             /* WHICH of --cuda, or NULL */
 	bool no_mpi, no_ggml, no_onnx; /* leave out the program's calls of these libraries */
-	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it */
+	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it, and more at first */
 	bool no_samples;              /* leave out call stacks */
 	bool sample_perf;             /* take them by perf events, where the kernel permits it */
 	uint64_t heap_bytes;          /* mean distance of the points at which blocks of malloc are recorded; 0: none are */

@@ -56,6 +56,7 @@
 #define DW_KEY_SAMPLE_KERNEL_LACKS "sample.kernel_lacks" /* text: why functions of the kernel, asked for, are missing */
 #define DW_KERNEL "[kernel]"                       /* the name of frames in the kernel, until their functions are named */
 #define DW_KEY_SAMPLE_CALLS "sample.calls"         /* JSON: calls of libc that were measured because they may wait */
+#define DW_KEY_SAMPLE_TOOK_NS "sample.took_ns"     /* JSON: CPU time that samples took */
 #define DW_FRAMES_LEFT_OUT "[frames left out]" /* the name of a frame in place of the middle of a deep stack */
 #define DW_KEY_SAMPLE_LACKS "sample.lacks"         /* text: why there are none, or not of all threads */
 #define DW_KEY_SAMPLE_NAMES_LACK "sample.names_lack" /* text: why names of code made at run time are missing */
