@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/kinds.h"
 #include "base/code/demangle.h"
 #include "base/grow.h"
 #include "base/order.h"
@@ -14,30 +15,6 @@
 #define DOES(name) DW_ACTIVITY_SET(name)
 /* Of the account's time. A call counts if so much of it is beside its largest kind of work: else that kind tells it. */
 #define LEAST (DW_ACCOUNT_MOST * DW_SAMPLES_NAMED)
-
-/* What sentences tell apart in a call. */
-static const struct {
-	const char *words;
-	dw_activity_set activities;
-} kinds[] = {
-	{ "allocating and freeing memory", DW_ACTIVITIES_OF_MEMORY },
-	{ "copying and clearing memory", DW_ACTIVITIES_OF_COPIES },
-	{ "getting memory from the system and returning it", DOES(FAULT) | DOES(RETURNS) },
-	{ "making and reading text", DOES(TEXT) | DOES(LOGS) },
-	{ "regular expressions", DOES(MATCHES) },
-	{ "files, pipes or sockets", DW_ACTIVITIES_OF_FILES | DOES(SOCKET) },
-	{ "locks, and waits for threads", DW_ACTIVITIES_OF_THREADS },
-	{ "beginning threads", DOES(BEGINS) },
-	{ "look-ups", DOES(LOOK_UP) },
-	{ "compression", DOES(COMPRESSION) },
-	{ "exceptions", DOES(THROWS) },
-	{ "reference counts", DOES(COUNTS) },
-	{ "database queries", DOES(QUERIES) },
-	{ "random numbers", DOES(RANDOM) },
-	{ "algebra", DOES(ALGEBRA) },
-	{ "its own code", DOES(OWN) | DOES(UNKNOWN) | DOES(PACKAGE) | DOES(STARTS) },
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 #define MANAGES (DW_ACTIVITIES_OF_MEMORY | DOES(CLEARS) | DOES(FAULT) | DOES(RETURNS))
 /* What a library does for the program, with memory of its own. */
@@ -90,11 +67,14 @@ static double calls_largest(const struct dw_called_entry *entry)
 {
 	double largest = 0;
 
-	for (size_t k = 0; k < KINDS; k++) {
+	for (size_t k = 0; k < DW_ACCOUNT_KIND_COUNT; k++) {
+		dw_activity_set activities;
 		double ns = 0;
 
+		if (!dw_account_kind_words(k, DW_ACCOUNT_OF_CALL, &activities))
+			continue;
 		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++)
-			ns += kinds[k].activities >> activity & 1 ? entry->of_activity[activity] : 0;
+			ns += activities >> activity & 1 ? entry->of_activity[activity] : 0;
 		largest = fmax(largest, ns);
 	}
 	return largest;
@@ -161,14 +141,18 @@ DW_ORDER(calls_compare_kinds, struct dw_account_kind, DW_DOWN(ns) DW_TEXT(words)
 
 size_t dw_account_kinds(const struct dw_account *account, uint32_t call, struct dw_account_kind *to, size_t most)
 {
-	struct dw_account_kind all[KINDS];
+	struct dw_account_kind all[DW_ACCOUNT_KIND_COUNT];
 	size_t count = 0;
 
-	for (size_t k = 0; k < KINDS; k++) {
-		struct dw_account_select select = dw_account_select_states(~0u, kinds[k].activities);
+	for (size_t k = 0; k < DW_ACCOUNT_KIND_COUNT; k++) {
+		dw_activity_set activities;
+		const char *words = dw_account_kind_words(k, DW_ACCOUNT_OF_CALL, &activities);
+		struct dw_account_select select = dw_account_select_states(~0u, activities);
 
+		if (!words)
+			continue;
 		select.call = call;
-		all[count] = (struct dw_account_kind){ kinds[k].words, kinds[k].activities, dw_account_sum(account, &select).ns };
+		all[count] = (struct dw_account_kind){ words, activities, dw_account_sum(account, &select).ns };
 		count += all[count].ns > 0;
 	}
 	DW_SORT(all, count, calls_compare_kinds);

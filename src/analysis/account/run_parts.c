@@ -1,55 +1,25 @@
 /* The parts of a run for people: what was done before the loop and after it, in words; see account.h. */
 #include <stdio.h>
 
-#include "account/account.h"
+#include "account/kinds.h"
 #include "base/order.h"
 
 #define DOES(name) DW_ACTIVITY_SET(name)
 #define BUSY (1u << DW_ACCOUNT_RUNS | 1u << DW_ACCOUNT_OTHERS | 1u << DW_ACCOUNT_WAITS)
 
-/* Each cell is in one of them. */
-static const struct {
+/* Cells with these are in one of them, all others in those of kinds.h. */
+static const struct run_parts_group {
 	uint32_t states;
 	dw_activity_set activities;
 	const char *words;
 } groups[] = {
-	{ BUSY, DOES(IMPORTS), "importing" },
-	{ BUSY, DOES(COMPILES), "compiling" },
-	{ BUSY, DOES(STARTS), "loading libraries" },
-	{ BUSY, DW_ACTIVITIES_OF_FILES, "reading and writing files" },
-	{ BUSY, DOES(SOCKET), "waiting for answers" },
-	{ BUSY, DW_ACTIVITIES_OF_THREADS, "waiting for threads" },
-	{ BUSY, DOES(BEGINS), "beginning threads" },
-	{ BUSY, DOES(CHILD), "waiting for child processes" },
-	{ BUSY, DOES(SLEEP), "sleeping" },
-	{ BUSY, DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DOES(RETURNS) | DOES(FAULT),
-	  "getting and copying memory" },
-	{ BUSY, DOES(TEXT) | DOES(LOGS), "making and reading text" },
-	{ BUSY, DOES(ALGEBRA), "algebra" },
-	{ BUSY, DOES(DEVICE), "the device" },
-	{ BUSY, DOES(COMPRESSION), "compression" },
-	{ BUSY, DOES(MATCHES), "regular expressions" },
-	{ BUSY, DOES(RANDOM), "random numbers" },
-	{ BUSY, DOES(LOOK_UP), "look-ups" },
-	{ BUSY, DOES(INTERPRETER), "Python" },
-	{ BUSY, DOES(PACKAGE), "Python of libraries" },
-	{ BUSY, DOES(QUERIES), "database queries" },
-	{ BUSY, DOES(THROWS), "exceptions" },
-	{ BUSY, DOES(PICKLES), "passing objects" },
-	{ BUSY, DOES(COUNTS), "reference counts" },
-	{ BUSY, DOES(OBJECTS), "Python's objects in arrays" },
-	{ BUSY, DOES(CHECKS), "checks for debugging" },
-	{ BUSY, DOES(COLLECTOR), "garbage collection" },
-	{ BUSY, DOES(OWN), "its own code" },
-	{ BUSY & ~(1u << DW_ACCOUNT_WAITS), DOES(UNKNOWN), "code of libraries" },
 	{ 1u << DW_ACCOUNT_WAITS, DOES(UNKNOWN), "waits of unknown cause" },
-	{ BUSY, DOES(SPIN), "spinning" },
 	{ 1u << DW_ACCOUNT_SPINS, DW_ACCOUNT_ALL, "spinning for threads" },
 	{ 1u << DW_ACCOUNT_NO_CPU, DW_ACCOUNT_ALL, "without a CPU" },
 	{ 1u << DW_ACCOUNT_UNKNOWN, DW_ACCOUNT_ALL, "not known" },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
-_Static_assert(2 * (GROUPS + DW_ACCOUNT_PACKAGES + 1) + 1 <= DW_ACCOUNT_RUN_PARTS, "");
+_Static_assert(2 * (GROUPS + DW_ACCOUNT_KIND_COUNT + DW_ACCOUNT_PACKAGES + 1) + 1 <= DW_ACCOUNT_RUN_PARTS, "");
 
 double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_phase phase)
 {
@@ -78,20 +48,20 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run)
 
 DW_ORDER(run_parts_compare, struct dw_account_run_part, DW_DOWN(sum.ns) DW_TEXT(words))
 
-static size_t run_parts_add(const struct dw_account *account, const struct dw_account_select *select, size_t group,
+static size_t run_parts_add(const struct dw_account *account, const struct dw_account_select *select, const struct run_parts_group *group,
                             struct dw_account_run_part *to)
 {
 	const char *package = select->by_package ? select->package : NULL;
 
 	to->sum = dw_account_sum(account, select);
-	to->known = !(groups[group].states >> DW_ACCOUNT_UNKNOWN & 1);
-	to->imports = groups[group].activities == DOES(IMPORTS);
-	to->no_cpu = groups[group].states >> DW_ACCOUNT_NO_CPU & 1;
-	snprintf(to->words, sizeof to->words, "%s%s%.30s", groups[group].words, package ? " " : "", package ? package : "");
+	to->known = !(group->states >> DW_ACCOUNT_UNKNOWN & 1);
+	to->imports = group->activities == DOES(IMPORTS);
+	to->no_cpu = group->states >> DW_ACCOUNT_NO_CPU & 1;
+	snprintf(to->words, sizeof to->words, "%s%s%.30s", group->words, package ? " " : "", package ? package : "");
 	return to->sum.ns >= 1;
 }
 
-static size_t run_parts_add_imports(const struct dw_account *account, struct dw_account_select select, size_t group,
+static size_t run_parts_add_imports(const struct dw_account *account, struct dw_account_select select, const struct run_parts_group *group,
                                     struct dw_account_run_part *to)
 {
 	struct dw_account_import imports[DW_ACCOUNT_PACKAGES];
@@ -105,17 +75,33 @@ static size_t run_parts_add_imports(const struct dw_account *account, struct dw_
 	return count;
 }
 
+/* A kind of work, or a state that has its own words. False: an earlier one has these words. */
+static bool run_parts_group(size_t at, struct run_parts_group *group)
+{
+	if (at >= DW_ACCOUNT_KIND_COUNT) {
+		*group = groups[at - DW_ACCOUNT_KIND_COUNT];
+		return true;
+	}
+	group->words = dw_account_kind_words(at, DW_ACCOUNT_OF_RUN, &group->activities);
+	group->states = group->activities == DOES(UNKNOWN) ? BUSY & ~(1u << DW_ACCOUNT_WAITS) : BUSY;
+	return group->words;
+}
+
 size_t dw_account_parts_of_phase(const struct dw_account *account, struct dw_account_run_part *parts)
 {
 	size_t count = 0;
 
-	for (size_t g = 0; g < GROUPS; g++) {
-		const struct dw_account_select select = dw_account_select_states(groups[g].states, groups[g].activities);
+	for (size_t at = 0; at < DW_ACCOUNT_KIND_COUNT + GROUPS; at++) {
+		struct run_parts_group group;
+		struct dw_account_select select;
 
-		if (groups[g].activities == DOES(IMPORTS))
-			count += run_parts_add_imports(account, select, g, &parts[count]);
+		if (!run_parts_group(at, &group))
+			continue;
+		select = dw_account_select_states(group.states, group.activities);
+		if (group.activities == DOES(IMPORTS))
+			count += run_parts_add_imports(account, select, &group, &parts[count]);
 		else
-			count += run_parts_add(account, &select, g, &parts[count]);
+			count += run_parts_add(account, &select, &group, &parts[count]);
 	}
 	DW_SORT(parts, count, run_parts_compare);
 	return count;
