@@ -395,6 +395,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_places(summary, rank, source, divided->loop->thread);
 	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
+	       dw_summary_add_functions(summary, rank, model, divided->loop, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) && !summary->failed;
 }
 
