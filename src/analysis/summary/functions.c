@@ -43,7 +43,8 @@ static bool functions_list(struct dw_summary *summary, struct dw_model *model, c
 		const struct dw_hot_row *row = &hot.rows[i];
 
 		if (dw_hot_is_function(row) && row->self_ns)
-			(*names)[(*count)++] = (struct dw_summary_name){ functions_text(summary, row), false, row->self_samples, row->self_ns };
+			(*names)[(*count)++] =
+				(struct dw_summary_name){ functions_text(summary, row), false, row->self_samples, row->self_ns };
 	}
 	dw_hot_reset(&hot);
 	return good && *names;
