@@ -89,16 +89,17 @@ void dw_overview_head_teams(struct dwell_table *table, const struct dw_overview 
 		return;
 	name = strrchr(teams.library, '/') ? strrchr(teams.library, '/') + 1 : teams.library;
 	fit = teams_fit(overview, &is_crowded);
-	dw_table_say(table, DW_LABEL_SLOW, "Threads of %.60s's team spin for %.0f%% of the CPU time, %s: they use the CPU to wait for each other%s.",
-	             name, share * 100, dw_text_ns((double)teams.cpu_ns, " ").at,
+	dw_table_say(table, DW_LABEL_SLOW,
+	             "Threads of %.60s's team spin for %.0f%% of the CPU time, %s: they use the CPU to wait for each other%s.", name,
+	             share * 100, dw_text_ns((double)teams.cpu_ns, " ").at,
 	             is_crowded ? ", and other programs have CPUs that they need" : "");
 	if (teams.is_algebra)
 		dw_table_say(table, DW_LABEL_TRY,
-		             "fewer threads: OPENBLAS_NUM_THREADS=%ld MKL_NUM_THREADS=%ld BLIS_NUM_THREADS=%ld in the environment%s", fit, fit, fit,
-		             is_crowded ? ", one for each CPU that is free" : "");
+		             "fewer threads: OPENBLAS_NUM_THREADS=%ld MKL_NUM_THREADS=%ld BLIS_NUM_THREADS=%ld in the environment%s", fit,
+		             fit, fit, is_crowded ? ", one for each CPU that is free" : "");
 	else
 		dw_table_say(table, DW_LABEL_TRY,
-		             "let them sleep, OMP_WAIT_POLICY=passive in the environment; or fewer threads, OMP_NUM_THREADS=%ld%s; give them equal "
-		             "parts, as schedule(dynamic) does", fit, is_crowded ? " (one for each CPU that is free)" : "");
+		             "let them sleep, OMP_WAIT_POLICY=passive in the environment; or fewer threads, OMP_NUM_THREADS=%ld%s; give "
+		             "them equal parts, as schedule(dynamic) does", fit, is_crowded ? " (one for each CPU that is free)" : "");
 	dw_table_say(table, DW_LABEL_LOOK, "dwell report --view waits");
 }
