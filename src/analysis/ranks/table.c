@@ -64,6 +64,10 @@ static void table_in_function(const struct dw_rank_result *result, char text[300
 {
 	bool more = !result->function_waits && result->function_ns < MOST_OF * result->part_ns;
 
+	if (result->place) { /* its lines say more */
+		snprintf(text, 300, "%s", result->function_waits ? "waiting" : "");
+		return;
+	}
 	snprintf(text, 300, "%sin %.255s%s", result->function_waits ? "waiting " : "", result->function ? result->function : "",
 	         !more                                ? ""
 	         : result->part == DW_PART_UNNAMED ? ", with waits for a CPU"
@@ -281,14 +285,41 @@ static void table_head_of_pipeline(struct dwell_table *table, const struct dw_ra
 /* What a step is where none is marked. */
 static void table_head_of_rounds(struct dwell_table *table, const struct dw_ranks *ranks)
 {
-	uint64_t collectives = ranks->results[0].rank->round_collectives;
+	const struct dw_summary_rank *rank = ranks->results[0].rank;
+	uint64_t collectives = rank->round_collectives;
+	const char *what = "message";
 	char next[64] = "the next one";
 
 	if (!collectives)
 		return;
 	if (collectives > 1)
 		snprintf(next, sizeof next, "the one %llu later, as they repeat", (unsigned long long)collectives);
-	dw_table_head(table, "No steps are marked: a step here is what a rank does from a collective to %s.", next);
+	for (size_t i = 0; i < rank->collective_count; i++)
+		what = dw_summary_is_pair(rank->collectives[i].group, NULL, NULL) ? what : "collective";
+	dw_table_head(table, "No steps are marked: a step here is what a rank does from a %s to %s.", what, next);
+}
+
+#define UNEVEN 0.1     /* of the median rank's work: what the most and the least are apart at least */
+#define MOSTLY_LAST 0.5 /* of the steps */
+
+/* Ranks of which none stands out, since each has another share of the work: what differs by rank in all steps is no noise. */
+static bool table_head_of_uneven_work(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	const struct dw_rank_result *most = &ranks->results[0], *least = most;
+
+	for (size_t i = 1; i < ranks->count; i++) {
+		most = ranks->results[i].excess > most->excess ? &ranks->results[i] : most;
+		least = ranks->results[i].excess < least->excess ? &ranks->results[i] : least;
+	}
+	if (!ranks->waits_known || ranks->pipeline || most->last < MOSTLY_LAST ||
+	    most->excess - least->excess < fmax(UNEVEN, DW_RANKS_LEAST_ERRORS * (most->excess_error + least->excess_error)))
+		return false;
+	dw_table_head(table,
+	              "Work is uneven: rank %d works %s longer than the median rank, and is last in %s of the steps; rank %d works %s "
+	              "shorter.", dw_ranks_number(ranks, (size_t)(most - ranks->results)), dw_text_percent(most->excess).at,
+	              dw_text_percent(most->last).at, dw_ranks_number(ranks, (size_t)(least - ranks->results)),
+	              dw_text_percent(-least->excess).at);
+	return true;
 }
 
 /* Where no rank is slow: the one that may be, or the longest delay of a single step. */
@@ -301,6 +332,8 @@ static void table_head_of_no_slow_rank(struct dwell_table *table, const struct d
 			head_of_doubtful_rank(table, ranks, i);
 			return;
 		}
+	if (table_head_of_uneven_work(table, ranks))
+		return;
 	if (ranks->slow_step_count)
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,

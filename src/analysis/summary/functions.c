@@ -30,11 +30,14 @@ static const char *functions_text(struct dw_summary *summary, const struct dw_ho
 	return dw_summary_text(summary, text, sizeof text - 1);
 }
 
-/* The functions with the most time. What they call in libraries of the system is theirs. */
+/* The functions with the most time. What they call in libraries of the system is theirs; in a program of Python, what they call in
+ * code that is not Python. */
 static bool functions_list(struct dw_summary *summary, struct dw_model *model, const struct dw_loop *loop, bool waits,
                            struct dw_summary_name **names, size_t *count)
 {
-	struct dw_hot_ask ask = { waits, DW_HOT_OWN, functions_want, (void *)(uintptr_t)loop };
+	const struct dw_source *source = dw_model_source(model);
+	bool python = source->processes[source->threads[loop->thread].process].flags & DW_PROCESS_PYTHON;
+	struct dw_hot_ask ask = { waits, python ? DW_HOT_PYTHON : DW_HOT_OWN, functions_want, (void *)(uintptr_t)loop };
 	struct dw_hot hot;
 	bool good = dw_hot_make(&hot, model, &ask);
 
