@@ -86,6 +86,7 @@ void dws_entry_called(void)
 
 /* ---- the function ------------------------------------------------------------------------------- */
 
+/* Where a reason holds for all functions of the process, it has its remedy behind a ";". */
 #define REMEDY "name a function that it calls or that calls it, or mark steps with DWELL_STEP()"
 
 /* What the user named. No name: nothing. */
@@ -101,7 +102,7 @@ static void entry_note(const struct dws_found *found, const char *problem)
 	if (found->several)
 		snprintf(text, sizeof text, "several functions have this name: %s; give the whole name, or FILE:NAME", found->others);
 	else if (problem)
-		snprintf(text, sizeof text, "%s: %s; " REMEDY, found->path, problem);
+		snprintf(text, sizeof text, "%s: %s%s", found->path, problem, strchr(problem, ';') ? "" : "; " REMEDY);
 	else if (!found->is_program)
 		dwell_meta(DW_KEY_NATIVE_STEP_ON_FILE, found->path);
 	dwell_meta(DW_KEY_NATIVE_STEP_ON, text);

@@ -178,7 +178,8 @@ static const char *patch_write(const patch_move *move, bool is_alone)
 	if (!patch_make(move, page, jump) || mprotect(page, page_bytes, PROT_READ | PROT_EXEC) != 0 ||
 	    mprotect((void *)first, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
 		munmap(page, page_bytes);
-		return "the system does not permit code to be changed (a sandbox, SELinux, or PR_SET_MDWE)";
+		return "the system does not permit code to be changed (a sandbox, SELinux, or PR_SET_MDWE); mark steps with DWELL_STEP(), "
+		       "or permit it, as SELinux does by execmod and execmem";
 	}
 	patch_replace((uint8_t *)code, jump, is_alone);
 	mprotect((void *)first, end - first, PROT_READ | PROT_EXEC | (move->is_writable ? PROT_WRITE : 0));
@@ -191,7 +192,8 @@ const char *dws_patch(const struct dws_move_file *file, const struct dws_copy *c
 	const char *problem = patch_choose(&move, file, copy);
 
 	if (copy->is_go)
-		return "it may be a function of Go, whose small stacks have no room for what a step does: only those of C can be named";
+		return "it may be a function of Go, whose small stacks have no room for what a step does; name a function of C, or call "
+		       "one with DWELL_STEP() by cgo";
 	if (copy->is_changed)
 		return "its code is not that of the file: a debugger or another tool has changed it";
 	if (problem)

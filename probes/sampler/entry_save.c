@@ -102,7 +102,7 @@ const char *dws_entry_prepare(void)
 	uint32_t a, b, c, d, low, high;
 
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-		return "this processor has no XSAVE";
+		return "this processor has no XSAVE; mark steps with DWELL_STEP()";
 	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 	dws_entry_mask = low & SAVED_REGISTERS;
 	dws_entry_bytes = 512 + 64;

@@ -243,6 +243,69 @@ NO_CODE = """
 #include <unistd.h>
 int main(int count, char **words) { return prctl(65, 1, 0, 0, 0) ? 0 : execv(words[1], words + 1); }
 """
+# A system that does not permit code to be changed: WRITES refuses pages that are code and writable, as SELinux without execmod; else
+# also data that becomes code, as without execmem.
+SANDBOX = """
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    struct sock_filter all[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, strcmp(words[1], "writes") == 0 ? PROT_EXEC | PROT_WRITE : PROT_EXEC),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, strcmp(words[1], "writes") == 0 ? PROT_EXEC | PROT_WRITE : PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof all / sizeof *all, all };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? 9 : execv(words[2], words + 2);
+}
+"""
+# A process that says it has a shadow stack: syscall() is also what the recorder asks with. `calls` begins with a call.
+SHADOW = r"""
+#include <dlfcn.h>
+#include <stdarg.h>
+long syscall(long number, ...)
+{
+    long (*real)(long, ...), all[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++) all[i] = va_arg(list, long);
+    va_end(list);
+    if (number == 158 && all[0] == 0x5005) { *(unsigned long *)all[1] = 1; return 0; }
+    *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    return real(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+}
+volatile int sum;
+__attribute__((noipa)) int other(void) { return ++sum; }
+__asm__(".globl calls\n.type calls, @function\ncalls: endbr64\n call other\n add $1, %eax\n ret\n.size calls, . - calls");
+int calls(void);
+__attribute__((noipa)) int step(int i) { sum += i; sum *= 3; return sum; }
+int main(void) { for (int i = 0; i < 20; i++) { calls(); step(i); } return 0; }
+"""
+INLINED = """
+#include <cstdio>
+volatile double sum;
+#define ALWAYS inline __attribute__((always_inline))
+static ALWAYS void work(double by) { for (int i = 0; i < 30000; i++) sum = sum + by * i; }
+namespace net {
+struct Trainer {
+    template <class T> ALWAYS void step(T by) { work(by); work(by); }
+    __attribute__((noinline)) void train(int n) { for (int i = 0; i < n; i++) step<double>(i); }
+};
+}
+__attribute__((noinline)) void evaluate(int n) { for (int i = 0; i < n; i++) work(i); }
+int main() { net::Trainer trainer; trainer.train(50); evaluate(50); }
+"""
 # All registers of vectors have what they had, and those that were not in use are not.
 REGISTERS = r"""
 #include <cpuid.h>
@@ -418,7 +481,7 @@ class Entry(unittest.TestCase):
             subprocess.run(["strip", library], check=True)
             self.assertEqual(self.steps("library_step", "", program=linked)[0], 12)
             count, text = self.steps("hidden_step", "", program=linked)
-            self.assertIn("--step-on hidden_step: no function of this name is in the symbol table of a program that ran", text)
+            self.assertIn(f"--step-on hidden_step: no function of this name is in the symbol table of {linked}", text)
             # Its end is not seen, so nobody knows whether another thread is in the library.
             count, text = self.steps("library_step", "libsteps.so threads", program=folders)
             self.assertEqual(count, 0)
@@ -559,6 +622,44 @@ class Entry(unittest.TestCase):
             begins = self.build(folder, "begins", BEGINS, "-static")
             self.assertIn("has this function, and loaded no library of dwell (it may be static)", self.steps("scalars", "", program=begins)[1])
 
+    def test_inlined_functions_are_refused_with_those_that_have_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options in (), ("-flto",):
+                inlined = self.build(folder, "inlined", INLINED, "-g", *options, compiler="g++")
+                for function in ("step", "Trainer::step", "net::Trainer::step", "inlined:step"):
+                    text = self.steps(function, "", program=inlined)[1]
+                    self.assertIn(f"--step-on {function}: {inlined}: the compiler put it into net::Trainer::train(int), so that it is no function of "
+                                  "its own; name that function, or compile it with __attribute__((noinline))", text)
+                text = self.steps("work", f"60 {inlined}", program="timeout")[1]
+                for into in ("net::Trainer::train(int)", "evaluate(int)"):
+                    self.assertRegex(text, rf"{inlined}: the compiler put it into [^;]*{re.escape(into)}[^;]*; name one of these")
+            self.assertIn(f"{inlined} or of a library that was loaded, and no range of ITT or NVTX has it; it is inlined nowhere either",
+                          self.steps("nothing_of_this_name", "", program=inlined)[1])
+            without = self.build(folder, "without", INLINED, "-g0", compiler="g++")
+            self.assertIn("it may be inlined everywhere: compile with -g, and dwell says where", self.steps("step", "", program=without)[1])
+            subprocess.run(["strip", without], check=True)
+            for function in "step", "without:step":
+                self.assertIn(f"{without} is stripped: of its functions give FILE+0xADDRESS", self.steps(function, "", program=without)[1])
+
+    def test_shadow_stacks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shadow = self.build(folder, "shadow", SHADOW, "-rdynamic", "-fcf-protection", "-D_GNU_SOURCE")
+            self.assertEqual(self.steps("step", "", program=shadow)[0], 20)
+            count, text = self.steps("calls", "", program=shadow)
+            self.assertEqual(count, 0)
+            self.assertIn(f"--step-on calls: {shadow}: its first instructions call a function, and there is a shadow stack; name a function that "
+                          "it calls or that calls it, or mark steps with DWELL_STEP()", text)
+            self.assertEqual(self.steps("other", "", program=shadow)[0], 20)
+
+    def test_a_system_that_does_not_permit_changes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begins, sandbox = self.build(folder, "begins", BEGINS), self.build(folder, "sandbox", SANDBOX)
+            for what in "writes", "all":
+                count, text = self.steps("scalars", f"{what} {begins}", program=sandbox)
+                self.assertEqual(count, 0)
+                self.assertIn(f"--step-on scalars: {begins}: the system does not permit code to be changed (a sandbox, SELinux, or PR_SET_MDWE); mark "
+                              "steps with DWELL_STEP(), or permit it, as SELinux does by execmod and execmem", text)
+
     def test_refusals_have_a_reason(self):
         with tempfile.TemporaryDirectory() as folder:
             refused = self.build(folder, "refused", REFUSED)
@@ -575,7 +676,7 @@ class Entry(unittest.TestCase):
             begins, no_code = self.build(folder, "begins", BEGINS), self.build(folder, "no_code", NO_CODE)
             count, text = self.steps("scalars", begins, program=no_code)
             self.assertEqual(count, 0)
-            self.assertRegex(text, f"--step-on scalars: ({begins}: the system does not permit code to be changed .*; name|no function)")
+            self.assertRegex(text, f"--step-on scalars: ({begins}: the system does not permit code to be changed .*; mark|no function)")
         for function, reason in (("no_such_function", "no function of this name"), ("main_loop", "no function of this name")):
             count, text = self.steps(function, "args")
             self.assertEqual(count, 0)

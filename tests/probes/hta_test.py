@@ -12,6 +12,7 @@ import collections
 import decimal
 import gzip
 import json
+import lzma
 import os
 import statistics
 import subprocess
@@ -351,16 +352,16 @@ def main():
                 continue
             with gzip.open(os.path.join(traces, name + ".json.gz"), "rt", encoding="utf-8", errors="replace") as file:
                 events = json.load(file, strict=False)["traceEvents"]
-            unrounded = os.path.join(goldens, name + ".unrounded.json.gz")
-            golden_path = unrounded if os.path.exists(unrounded) else os.path.join(goldens, name + ".json.gz")
-            with gzip.open(golden_path, "rt", encoding="utf-8") as file:
+            unrounded = os.path.join(goldens, name + ".unrounded.json.xz")
+            golden_path = unrounded if os.path.exists(unrounded) else os.path.join(goldens, name + ".json.xz")
+            with lzma.open(golden_path, "rt", encoding="utf-8") as file:
                 golden = json.load(file)
             for option in ("default", "include_last_profiler_step"):
                 if isinstance(golden[option], dict):
                     compare_trace(f"{name} {option}", hta_filter(events, option != "default"), golden[option],
                                   golden_path == unrounded, folder)
         if not ONLY or "sampled_both" in ONLY:
-            with gzip.open(os.path.join(goldens, "sampled_both.json.gz"), "rt", encoding="utf-8") as file:
+            with lzma.open(os.path.join(goldens, "sampled_both.json.xz"), "rt", encoding="utf-8") as file:
                 compare_ranks(folder, traces, json.load(file)["include_last_profiler_step"])
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0

@@ -287,6 +287,57 @@ def team(folder):
     expected = float(ran.stdout)
     check("a thread that spins for its team", len(spun) == 1 and abs(spun[0] - expected) < 0.15 * expected, spun, expected,
           list(found))
+    text = first_screen(trace)
+    check("the first screen says so, with values to paste", re.search(
+        r"SLOW Threads of libgomp\S*'s team spin for \d+% of the CPU time, \S+ m?s: .* TRY let them sleep, OMP_WAIT_POLICY=passive in the "
+        r"environment; or fewer threads, OMP_NUM_THREADS=\d+", text), text)
+
+
+def algebra_team(folder):
+    """A library of algebra whose threads give up the CPU in a loop until others are ready; that of one thread does not."""
+    library, program, trace = (os.path.join(folder, name) for name in ("libmyblas.so", "algebra", "algebra.dwell"))
+    with open(library + ".c", "w", encoding="utf-8") as file:
+        file.write(ALGEBRA)
+    with open(program + ".c", "w", encoding="utf-8") as file:
+        file.write("void multiply(int threads); int main(int count, char **words) { for (int i = 0; i < 6; i++) multiply(count); }")
+    subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-pthread", library + ".c", "-o", library], check=True)
+    subprocess.run(["gcc", "-O2", program + ".c", "-o", program, library, "-Xlinker", "-rpath=" + folder], check=True)
+    for words in ([], ["two"]):
+        subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, *words], capture_output=True, check=True)
+        text = first_screen(trace)
+        said = re.search(r"SLOW Threads of libmyblas\.so's team spin for \d+% of the CPU time.* TRY fewer threads: OPENBLAS_NUM_THREADS=\d+", text)
+        check(f"a team of a library of algebra {words}", bool(said) == bool(words), text)
+
+
+ALGEBRA = """
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+static volatile int done;
+static volatile double sink;
+static void *work(void *unused)
+{
+    struct timespec at;
+    double from;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    from = at.tv_sec + at.tv_nsec * 1e-9;
+    do {
+        for (int i = 0; i < 20000; i++) sink += i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    } while (at.tv_sec + at.tv_nsec * 1e-9 < from + .1);
+    done = 1;
+    return unused;
+}
+void multiply(int threads)
+{
+    pthread_t thread;
+    done = 0;
+    if (threads < 2) { work(0); return; }
+    pthread_create(&thread, 0, work, 0);
+    while (!done) sched_yield();
+    pthread_join(thread, 0);
+}
+"""
 
 
 def workers(folder):
@@ -625,6 +676,7 @@ def main():
         reach(folder)
         names(folder)
         team(folder)
+        algebra_team(folder)
         workers(folder)
         candidates(folder)
         called_once(folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Collectives of real ranks: MPI's in C and Python, NCCL's interface, and what launchers say of ranks.
 
-usage: collectives_test.py DWELL NCCL_HOST NCCL_PLUGIN [PART-OF-A-NAME...]
+usage: collectives_test.py DWELL NCCL_HOST NCCL_PLUGIN NCCL_OTHER NCCL_OTHER [PART-OF-A-NAME...]
 
 examples/mpi_ranks.c is slow in a known way and prints by its own clock how much. The comparison must name the rank, the
 part and the time within 10%, and each collective with its group, count and bytes. nccl_host calls the plugin
@@ -51,6 +51,40 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
                 for view in json.loads(done.stdout)["views"]}
+
+
+# A server gives three workers 40 times what they work on; worker 2 sleeps for 10 ms.
+SERVER = """
+#include <mpi.h>
+#include <unistd.h>
+#ifdef MARKED
+#include <dwell/probe.h>
+#else
+#define DWELL_STEP() (void)0
+#endif
+int main(int count, char **words)
+{
+    double weights[64] = { 0 };
+    int rank;
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 40; i++) {
+        if (rank) {
+            MPI_Recv(weights, 64, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            usleep(rank == 2 ? 12000 : 2000);
+            MPI_Send(weights, 64, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD);
+            continue;
+        }
+        DWELL_STEP();
+        for (int worker = 1; worker < 4; worker++)
+            MPI_Send(weights, 64, MPI_DOUBLE, worker, 1, MPI_COMM_WORLD);
+        for (int worker = 1; worker < 4; worker++)
+            MPI_Recv(weights, 64, MPI_DOUBLE, worker, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
 
 
 class Mpi:
@@ -117,6 +151,20 @@ class Mpi:
 
     def test_slow_collector(self):
         self.check_slow_part("collector", "collector")
+
+    def test_parameter_server(self):
+        """Only the server has an optimizer, and so steps; its messages with the workers are rounds of all of them."""
+        with open(self.program + "_server.c", "w", encoding="utf-8") as file:
+            file.write(SERVER)
+        for marked in ([], ["-DMARKED"]):
+            mpi_installed.compile_program(self.name, self.program + "_server.c", os.path.dirname(dwell), self.program + "_server", *marked)
+
+            def record():
+                self.run_dwell(*self.mpirun, self.program + "_server")
+                return self.tables()
+            tables = again.until(lambda tables: self.is_last(tables, 2), record)
+            self.assertEqual([row["rank"] for row in tables["ranks"]], [0, 1, 2, 3], marked)
+            self.assertTrue(self.is_last(tables, 2), (marked, tables["ranks"]))
 
     def test_slow_once(self):
         def near(found):
@@ -232,7 +280,7 @@ class Running(Case):
         command = " ".join([nccl_host, nccl_plugin, "6", "250", "20"])
         job = subprocess.Popen([dwell, "run", "--summary-every", "1s", "-o", self.trace, "--", "sh", "-c",
                                 f"RANK=0 {command} & RANK=1 {command}; wait"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, env=environment(WORLD_SIZE="2"))
+                               stderr=subprocess.DEVNULL, env=environment(WORLD_SIZE="2", DWELL_NCCL_CHANNELS="1"))  # kernels take 20 ms
         seen = set()
         while job.poll() is None:
             said = subprocess.run([dwell, "ranks", "--format", "json", self.trace + ".sum"], capture_output=True,
@@ -334,7 +382,7 @@ class Launchers(Case):
 
 def main():
     suite = unittest.TestSuite()
-    chosen = sys.argv[4:]
+    chosen = sys.argv[6:]
     for case in (OpenMpi, Mpich, Nccl, Running, Nodes, Launchers):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not chosen or any(part in test.id() for part in chosen):

@@ -194,6 +194,13 @@ class Launchers(Case):
         self.check_ranks(*traces)
         self.check_ranks(*(trace + ".sum" for trace in traces))
 
+    def test_torchrun_starts_steps_of_a_function(self):
+        """Of a native program, of which each rank calls train_step() 20 times."""
+        program = os.path.join(os.path.dirname(dwell), "tests/cli/cli_entry")
+        self.run_command(dwell, "run", "-o", self.trace, "--step-on", "train_step", "--", *self.torchrun("--no-python", program, "args"))
+        rows = json.loads(self.run_command(dwell, "report", "--view", "steps", "--format", "json", self.trace))["views"][0]["rows"]
+        self.assertEqual(len(rows), 2 * 20)
+
     def test_accelerate(self):
         if not os.path.isdir(os.path.join(accelerate, "accelerate")):
             self.skipTest("accelerate is missing: tools/venv --packages accelerate")

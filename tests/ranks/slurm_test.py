@@ -21,6 +21,12 @@ BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else ""
 EXAMPLES = os.path.join(mpi_installed.ROOT, "examples")
+# cli_entry calls train_step() 20 times.
+STEPS = """#!/bin/bash
+#SBATCH --nodes=1 --ntasks=2
+dwell run -o before.dwell --step-on train_step -- srun -n 2 "$PROGRAM" args
+srun -n 2 sh -c 'dwell run -o each$SLURM_PROCID.dwell --step-on train_step -- "$PROGRAM" args'
+"""
 
 
 def dwell(*words, status=0):
@@ -125,6 +131,20 @@ class Jobs(unittest.TestCase):
         self.assertEqual([one[:2] for one in sorted(found)], [(f"rank {rank}", f"node{1 + rank // 2}") for rank in range(4)])
         self.cancel()
         self.check_ranks([f"{self.results}/job{self.job}.rank{rank}.dwell.sum" for rank in range(4)], 2)
+
+    def test_steps_of_a_function_behind_srun(self):
+        """dwell run before srun, and srun before dwell run: each process has the steps, and exactly as many."""
+        with open(os.path.join(self.folder, "steps.sbatch"), "w", encoding="utf-8") as file:
+            file.write(STEPS)
+        program = os.path.join(BUILD, "tests/cli/cli_entry")
+        self.job = self.slurm.submit(self.folder, "steps.sbatch", PATH=os.pathsep.join([BUILD, os.environ["PATH"]]), PROGRAM=program,
+                                     TMPDIR=os.path.join(self.folder, "local"))
+        self.results = self.folder
+        self.wait_for_end()
+        traces = sorted(glob.glob(os.path.join(self.folder, "*.dwell")))
+        self.assertEqual([os.path.basename(trace) for trace in traces], ["before.dwell", "each0.dwell", "each1.dwell"], self.printed())
+        steps = [json.loads(dwell("report", "--view", "steps", "-f", "json", trace))["views"][0]["rows"] for trace in traces]
+        self.assertEqual([len(rows) for rows in steps], [2 * 20, 20, 20], self.printed())
 
     @unittest.skipUnless(PYTHON, "no Python with torch is given")
     def test_torchrun_on_one_node(self):

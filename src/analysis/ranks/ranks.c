@@ -19,7 +19,18 @@
 
 const char *dw_ranks_part_name(unsigned part)
 {
-	return part == DW_RANKS_NO_PART ? "" : part == DW_RANKS_BETWEEN ? "between steps" : dw_facts_part_name((enum dw_part)part);
+	switch (part) {
+	case DW_RANKS_NO_PART:
+		return "";
+	case DW_RANKS_BETWEEN:
+		return "between steps";
+	case DW_PART_IDLE:
+		return "waits";
+	case DW_PART_UNNAMED:
+		return "no range";
+	default:
+		return dw_facts_part_name((enum dw_part)part);
+	}
 }
 
 void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)

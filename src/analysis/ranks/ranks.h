@@ -51,6 +51,10 @@ struct dw_rank_result {
 	                    * ranks are slower */
 	double name_ns;
 	const char *place; /* "train.py:41 and train.py:44": the lines between which most of the excess lies, or NULL */
+	const char *function; /* "forward at net.c:31": where the part has no name, the program's function with most of the excess, by
+	                       * samples; or NULL */
+	double function_ns;
+	bool function_waits;  /* it is longer there because it waits, and not because it computes */
 	const char *layer; /* the same: its path */
 	double layer_ns;
 	double message_ns; /* of the mean step: blocked in messages to and from other ranks (pipeline.c) */
@@ -179,7 +183,7 @@ bool dw_ranks_find_place(struct dw_ranks *ranks);
 /* The logarithm of the probability that of `drawn` things from `all`, of which `marked` are marked, at least `least` are
  * marked. */
 double dw_ranks_chance(size_t all, size_t marked, size_t drawn, size_t least);
-/* "data", "between steps"; "" for DW_RANKS_NO_PART. */
+/* "data", "between steps", "no range"; "" for DW_RANKS_NO_PART. */
 const char *dw_ranks_part_name(unsigned part);
 /* The number of the rank of a result; without one, its index. */
 int dw_ranks_number(const struct dw_ranks *ranks, size_t i);

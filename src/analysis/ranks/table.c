@@ -5,9 +5,11 @@
 #include "base/text.h"
 #include "ranks/ranks.h"
 
+#define MOST_OF 0.5 /* of a part: the function says what most of it is */
+
 enum {
 	RANK, HOST, STEPS, STEP, WORK, COMMUNICATION, WAIT, EXCESS, EXCESS_ERROR, LAST, DELAY, SLOW, PART,
-	MAY, PART_EXCESS, NAME, LAYER, HIDDEN, MEMORY, INPUT, ALLOCATED, LOST
+	MAY, PART_EXCESS, NAME, FUNCTION, LAYER, HIDDEN, MEMORY, INPUT, ALLOCATED, LOST
 };
 static const struct dw_column columns[] = {
 	[RANK] = DW_COLUMN("rank", "rank", NONE, INT),
@@ -26,6 +28,7 @@ static const struct dw_column columns[] = {
 	[PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 	[PART_EXCESS] = DW_COLUMN("part_excess_ns", "excess there", NS, REAL, .wide_only = true),
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT, .wide_only = true),
+	[FUNCTION] = DW_COLUMN("function", "function", NONE, TEXT, .wide_only = true),
 	[LAYER] = DW_COLUMN("layer", "layer", NONE, TEXT, .wide_only = true),
 	[HIDDEN] = DW_COLUMN("hidden_ns", "hidden", NS, REAL, .wide_only = true),
 	[MEMORY] = DW_COLUMN("memory_peak_bytes", "peak memory", BYTES, INT, .wide_only = true),
@@ -43,14 +46,35 @@ static const struct dw_column slow_columns[] = {
 	[SLOW_PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 };
 
-/* "in data", or "between steps". */
+/* "in data", "between steps", "outside of any range". */
 static struct dw_text table_in_part(unsigned part)
 {
+	bool outside = part == DW_PART_IDLE || part == DW_PART_UNNAMED;
 	struct dw_text text;
 
-	snprintf(text.at, sizeof text.at, "%s%s%s", part == DW_RANKS_BETWEEN ? "" : "in ", dw_ranks_part_name(part),
-	         part == DW_PART_NAMED ? " ranges" : "");
+	snprintf(text.at, sizeof text.at, "%s%s%s", part == DW_RANKS_BETWEEN || outside ? "" : "in ",
+	         outside ? "" : dw_ranks_part_name(part), part == DW_PART_NAMED ? " ranges" : "");
+	if (outside)
+		snprintf(text.at, sizeof text.at, "%soutside of any range", part == DW_PART_IDLE ? "in waits " : "");
 	return text;
+}
+
+/* "in forward at net.c:31 and waits for a CPU", "waiting in load at net.c:20"; "" where samples do not say it. */
+static void table_in_function(const struct dw_rank_result *result, char text[300])
+{
+	bool more = !result->function_waits && result->function_ns < MOST_OF * result->part_ns;
+
+	if (result->place) { /* its lines say more */
+		snprintf(text, 300, "%s", result->function_waits ? "waiting" : "");
+		return;
+	}
+	snprintf(text, 300, "%sin %.255s%s", result->function_waits ? "waiting " : "", result->function ? result->function : "",
+	         !more                                ? ""
+	         : result->part == DW_PART_UNNAMED ? ", with waits for a CPU"
+	         : result->part == DW_PART_IDLE    ? " and in waits"
+	                                           : "");
+	if (!result->function)
+		*text = '\0';
 }
 
 /* Bytes of a mean step; 0 leaves the cell empty. */
@@ -90,6 +114,8 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	}
 	if (result->name)
 		dw_cell_text(table, &row[NAME], result->name);
+	if (result->function)
+		dw_cell_text(table, &row[FUNCTION], result->function);
 	if (result->layer)
 		dw_cell_text(table, &row[LAYER], result->layer);
 	if (!isnan(result->hidden_ns))
@@ -116,19 +142,23 @@ static void table_excess_text(double excess, char text[64])
 static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_rank_result *result = &ranks->results[i];
-	char where[1160] = "", excess[64], since[40] = "";
+	/* A function says more than that the time lies in no range, and less than other parts. */
+	bool outside = result->part == DW_PART_IDLE || result->part == DW_PART_UNNAMED;
+	char where[1460] = "", excess[64], since[40] = "", function[300];
 
+	table_in_function(result, function);
 	if (result->by_part) {
-		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%.255s%s%.255s.",
+		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%s%s%.255s%s%.255s.",
 		              dw_ranks_number(ranks, i), dw_text_ns(result->part_ns, " ").at, table_in_part(result->part).at,
-		              dw_text_percent(result->part_excess).at, result->layer ? ", layer " : "",
-		              result->layer ? result->layer : "", result->name ? ", mostly in " : "",
-		              result->name ? result->name : "");
+		              dw_text_percent(result->part_excess).at, *function ? ", mostly " : "", function,
+		              result->layer ? ", layer " : "", result->layer ? result->layer : "",
+		              result->name ? ", mostly in " : "", result->name ? result->name : "");
 		return;
 	}
 	if (result->part != DW_RANKS_NO_PART)
-		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.390s%s%.255s%s%.255s",
-		         table_in_part(result->part).at, dw_text_ns(result->part_ns, " ").at,
+		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%s%s%.390s%s%.255s%s%.255s",
+		         outside && *function ? function : table_in_part(result->part).at, dw_text_ns(result->part_ns, " ").at,
+		         *function && !outside && !result->place ? ", " : "", outside || result->place ? "" : function,
 		         !result->place ? "" : strstr(result->place, " and ") ? ", between " : ", at ",
 		         result->place ? result->place : "", result->layer ? ", layer " : "", result->layer ? result->layer : "",
 		         result->name ? ", operator " : "", result->name ? result->name : "");
@@ -255,14 +285,41 @@ static void table_head_of_pipeline(struct dwell_table *table, const struct dw_ra
 /* What a step is where none is marked. */
 static void table_head_of_rounds(struct dwell_table *table, const struct dw_ranks *ranks)
 {
-	uint64_t collectives = ranks->results[0].rank->round_collectives;
+	const struct dw_summary_rank *rank = ranks->results[0].rank;
+	uint64_t collectives = rank->round_collectives;
+	const char *what = "message";
 	char next[64] = "the next one";
 
 	if (!collectives)
 		return;
 	if (collectives > 1)
 		snprintf(next, sizeof next, "the one %llu later, as they repeat", (unsigned long long)collectives);
-	dw_table_head(table, "No steps are marked: a step here is what a rank does from a collective to %s.", next);
+	for (size_t i = 0; i < rank->collective_count; i++)
+		what = dw_summary_is_pair(rank->collectives[i].group, NULL, NULL) ? what : "collective";
+	dw_table_head(table, "No steps are marked: a step here is what a rank does from a %s to %s.", what, next);
+}
+
+#define UNEVEN 0.1     /* of the median rank's work: what the most and the least are apart at least */
+#define MOSTLY_LAST 0.5 /* of the steps */
+
+/* Ranks of which none stands out, since each has another share of the work: what differs by rank in all steps is no noise. */
+static bool table_head_of_uneven_work(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	const struct dw_rank_result *most = &ranks->results[0], *least = most;
+
+	for (size_t i = 1; i < ranks->count; i++) {
+		most = ranks->results[i].excess > most->excess ? &ranks->results[i] : most;
+		least = ranks->results[i].excess < least->excess ? &ranks->results[i] : least;
+	}
+	if (!ranks->waits_known || ranks->pipeline || most->last < MOSTLY_LAST ||
+	    most->excess - least->excess < fmax(UNEVEN, DW_RANKS_LEAST_ERRORS * (most->excess_error + least->excess_error)))
+		return false;
+	dw_table_head(table,
+	              "Work is uneven: rank %d works %s longer than the median rank, and is last in %s of the steps; rank %d works %s "
+	              "shorter.", dw_ranks_number(ranks, (size_t)(most - ranks->results)), dw_text_percent(most->excess).at,
+	              dw_text_percent(most->last).at, dw_ranks_number(ranks, (size_t)(least - ranks->results)),
+	              dw_text_percent(-least->excess).at);
+	return true;
 }
 
 /* Where no rank is slow: the one that may be, or the longest delay of a single step. */
@@ -275,6 +332,8 @@ static void table_head_of_no_slow_rank(struct dwell_table *table, const struct d
 			head_of_doubtful_rank(table, ranks, i);
 			return;
 		}
+	if (table_head_of_uneven_work(table, ranks))
+		return;
 	if (ranks->slow_step_count)
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,

@@ -1,4 +1,4 @@
-/* Why a rank is slow: the operator and the layer with most of its excess, and the sizes of inputs. */
+/* Why a rank is slow: the operator, the layer or the function with most of its excess, and the sizes of inputs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,12 +6,13 @@
 #include "ranks/ranks.h"
 
 #define GOOD_PART 0.3    /* of the excess of the part: a name that has less does not explain it */
+#define SAMPLED_ERRORS 3.0 /* standard errors of a function's samples that are more than the median rank's */
 #define MUCH_MEMORY 0.1  /* peak of a rank beyond the median rank's that is named */
 #define MUCH_INPUT 0.05  /* the same for its inputs */
 
-enum why_kind { WHY_OPERATORS, WHY_LAYERS, WHY_PLACES };
+enum why_kind { WHY_OPERATORS, WHY_LAYERS, WHY_PLACES, WHY_FUNCTIONS, WHY_WAITS };
 
-/* Operators, layers or places of a rank. */
+/* Operators, layers, places or functions of a rank. */
 struct why_names {
 	const struct dw_summary_name *names;
 	size_t count;
@@ -24,6 +25,11 @@ static struct why_names why_names_of(const struct dw_summary_rank *rank, enum wh
 	if (kind == WHY_PLACES)
 		return (struct why_names){ rank->places, rank->place_count, dw_summary_steps(rank),
 			                       rank->place_count < DW_SUMMARY_PLACES ? 0 : UINT64_MAX, true };
+	if (kind == WHY_FUNCTIONS || kind == WHY_WAITS)
+		return kind == WHY_WAITS ? (struct why_names){ rank->waits, rank->wait_count, rank->function_steps,
+			                                           rank->wait_count < DW_SUMMARY_FUNCTIONS ? 0 : UINT64_MAX, true }
+		                         : (struct why_names){ rank->functions, rank->function_count, rank->function_steps,
+			                                           rank->function_count < DW_SUMMARY_FUNCTIONS ? 0 : UINT64_MAX, true };
 	if (kind == WHY_LAYERS)
 		return (struct why_names){ rank->layers, rank->layer_count, rank->layer_steps, rank->other_layers_ns, false };
 	return (struct why_names){ rank->names, rank->name_count, rank->named_steps, rank->other_ns, false };
@@ -83,6 +89,39 @@ static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_r
 	return *excess_ns >= GOOD_PART * result->part_ns ? found : NULL;
 }
 
+/* The function in which the rank has certainly more samples than the median rank, and most time. It need not have most of the part:
+ * where CPUs are few, a rank that computes more waits longer for one, too. */
+static const char *why_find_sampled(const struct dw_ranks *ranks, const struct dw_rank_result *result, enum why_kind kind,
+                                    double *excess_ns, double *space)
+{
+	struct why_names own = why_names_of(result->rank, kind);
+	const char *found = NULL;
+
+	*excess_ns = 0;
+	for (size_t n = 0; n < own.count && own.steps; n++) {
+		double mean = (double)own.names[n].self_ns / (double)own.steps, median = why_median(ranks, own.names[n].name, kind, space);
+		double excess = mean - median, samples = (double)own.names[n].calls / mean; /* of a ns in each step */
+
+		if (excess > *excess_ns && excess * samples > SAMPLED_ERRORS * sqrt(fmax(1, median * samples))) {
+			*excess_ns = excess;
+			found = own.names[n].name;
+		}
+	}
+	return found;
+}
+
+/* Where the part says neither what the rank does nor where: the function of the program, by samples. */
+static void why_find_function(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space)
+{
+	double ns, wait_ns;
+	const char *function = why_find_sampled(ranks, result, WHY_FUNCTIONS, &ns, space);
+	const char *wait = why_find_sampled(ranks, result, WHY_WAITS, &wait_ns, space);
+
+	result->function_waits = wait && wait_ns > ns;
+	result->function = result->function_waits ? wait : function;
+	result->function_ns = result->function_waits ? wait_ns : ns;
+}
+
 void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space)
 {
 	double place_ns;
@@ -91,6 +130,9 @@ void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *re
 	result->layer = why_find_name(ranks, result, WHY_LAYERS, &result->layer_ns, space);
 	if (result->part == DW_RANKS_BETWEEN || result->part == DW_PART_PYTHON || result->part == DW_PART_IDLE)
 		result->place = why_find_name(ranks, result, WHY_PLACES, &place_ns, space);
+	if (result->part == DW_RANKS_BETWEEN || result->part == DW_PART_PYTHON || result->part == DW_PART_IDLE ||
+	    result->part == DW_PART_UNNAMED)
+		why_find_function(ranks, result, space);
 }
 
 /* ---- memory and inputs -------------------------------------------------------------------------

@@ -395,6 +395,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_places(summary, rank, source, divided->loop->thread);
 	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
+	       dw_summary_add_functions(summary, rank, model, divided->loop, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) && !summary->failed;
 }
 
@@ -449,11 +450,16 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, st
 	if (summary->before) /* where ranks are now may be after all steps */
 		dw_model_extend_scope(model);
 	good = !dw_model_compute_ranks_together(model, error);
-	if (good && !dw_model_source(model)->step_count) {
+	if (good) {
 		rounds = dw_model_rounds(model, error);
 		good = rounds != NULL;
-		model = good ? rounds->model : NULL;
 	}
+	if (good && rounds->model)
+		model = rounds->model;
+	else
+		rounds = NULL;
+	if (good && !dw_model_source(model)->step_count)
+		model = NULL;
 	if (good && model)
 		good = build_loops(summary, model, rounds, error);
 	if (!good)

@@ -125,6 +125,11 @@ static const struct dw_summary_field rank_fields[] = {
 	FIELD(RANK_FAILED, U32, NOT, dw_summary_rank, failed),
 	ENUM(RANK_WELL, dw_summary_rank, well, DW_WELL_LAUNCHER_FAILED),
 	FIELD(RANK_ROUND, U64, NOT, dw_summary_rank, round_collectives),
+	FIELD(RANK_FUNCTION_STEPS, U64, NOT, dw_summary_rank, function_steps),
+	ARRAY(RANK_FUNCTION, LIST, dw_summary_rank, functions, function_count, DW_SUMMARY_FUNCTIONS, "a rank has too many functions",
+	      &dw_summary_name_message),
+	ARRAY(RANK_WAIT, LIST, dw_summary_rank, waits, wait_count, DW_SUMMARY_FUNCTIONS, "a rank has too many functions that wait",
+	      &dw_summary_name_message),
 };
 const struct dw_summary_message dw_summary_rank_message = { rank_fields, COUNT(rank_fields),
 	                                                        "a rank's message is damaged" };

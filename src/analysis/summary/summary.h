@@ -29,6 +29,7 @@
 #define DW_SUMMARY_ARRIVALS 2048u          /* most arrivals of a rank, if the summary has few ranks */
 #define DW_SUMMARY_RANKS ((size_t)1 << 20) /* most ranks of a file */
 #define DW_SUMMARY_PLACES 4u               /* most places of a rank: the largest ones */
+#define DW_SUMMARY_FUNCTIONS 8u            /* most functions of a rank, and most that wait: the largest ones */
 #define DW_SUMMARY_OPEN 8u                 /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_SIGNAL 256u
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
@@ -124,6 +125,11 @@ struct dw_summary_rank {
 	 * millisecond or more (PLACE in doc/reference/format.md). By time, descending. */
 	struct dw_summary_name *places;
 	size_t place_count;
+	/* By samples: functions of the program, with the CPU time that its steps spend there in no range, and how long they wait there.
+	 * By time, descending. */
+	uint64_t function_steps; /* steps of which they are sums; 0: there are no samples, or their functions have no names */
+	struct dw_summary_name *functions, *waits;
+	size_t function_count, wait_count;
 	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
 	uint64_t memory_peak_bytes;   /* of all devices together at most; 0: not recorded */
 	/* Of the whole recording, 0: not recorded. Inputs are what data loading left allocated. */
@@ -191,6 +197,9 @@ bool dw_summary_is_pair(const char *group, int *from, int *to);
 /* Adds the layers of a process, from at most 128 of its counted steps. For dw_summary_add_model(). */
 bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
                            const struct dw_divided_loop *divided, struct dwell_error *error);
+/* Adds the functions of a process, by samples. For dw_summary_add_model(). */
+bool dw_summary_add_functions(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_model *model,
+                              const struct dw_loop *loop, struct dwell_error *error);
 /* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
 /* Keeps the arrivals whose sequence is a multiple of 1 << arrival_log2. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "launch/run_entry.h"
 #include "launch/run_program.h"
 #include "machine/apart.h"
 #include "rank/gather.h"
@@ -92,6 +93,7 @@ static void run_note_from_trace(const char *path, const struct dw_run_usage *usa
 		source = NULL;
 	if (source)
 		dw_symbolize(source);
+	dw_run_note_entry(source);
 	dw_apart_note(source, usage->cpu_ns, usage->is_named);
 	if (source)
 		dw_source_close(source);

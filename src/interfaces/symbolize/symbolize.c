@@ -21,6 +21,7 @@ static struct {
 	__typeof__(dw_lines_open) *open;
 	__typeof__(dw_lines_at) *at;
 	__typeof__(dw_lines_function) *function;
+	__typeof__(dw_lines_inlined_into) *into;
 	__typeof__(dw_lines_close) *close;
 } symbolize_lines;
 
@@ -52,10 +53,12 @@ static struct dw_lines *symbolize_open(const char *path, bool for_names)
 		*(void **)&symbolize_lines.open = dw_process_function(library, dw_lines_open);
 		*(void **)&symbolize_lines.at = dw_process_function(library, dw_lines_at);
 		*(void **)&symbolize_lines.function = dw_process_function(library, dw_lines_function);
+		*(void **)&symbolize_lines.into = dw_process_function(library, dw_lines_inlined_into);
 		*(void **)&symbolize_lines.close = dw_process_function(library, dw_lines_close);
 	}
 	tried = true;
-	return path && symbolize_lines.open && symbolize_lines.at && symbolize_lines.function && symbolize_lines.close
+	return path && symbolize_lines.open && symbolize_lines.at && symbolize_lines.function && symbolize_lines.into &&
+	               symbolize_lines.close
 	           ? symbolize_lines.open(path, for_names) : NULL;
 }
 
@@ -147,4 +150,14 @@ void dw_symbolize(const struct dw_source *source)
 	symbolize_file(&source->files[0]);
 	dw_symbolize_made(source);
 	dw_symbolize_kernel(&source->files[0]);
+}
+
+bool dw_symbolize_inlined_into(const char *path, const char *name, char *text, size_t size, size_t *count)
+{
+	struct dw_lines *lines = symbolize_open(path, false);
+
+	*count = lines ? symbolize_lines.into(lines, name, text, size) : 0;
+	if (lines)
+		symbolize_lines.close(lines);
+	return lines != NULL;
 }

@@ -13,3 +13,6 @@
  * Modules that have changed (build-id) or no longer exist are skipped: their frames remain (module,
  * offset). */
 void dw_symbolize(const struct dw_source *source);
+/* The functions of a file into which the compiler inlined one of this name, as "step, main": at most three, and how many there are.
+ * False: it has no debug information. */
+bool dw_symbolize_inlined_into(const char *path, const char *name, char *text, size_t size, size_t *count);

@@ -35,7 +35,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
 		return DW_EXIT_USAGE;
 	}
-	dw_source_leave_stacks_unnamed(); /* no summary has stacks */
+	dw_source_leave_stacks_unnamed(); /* the summary of a run that goes on has no functions */
 	status = request.slow_bytes ? dw_summaries_continue(&summary, argv[0], &before, request.output)
 	                            : dw_summaries_read_parallel(&summary, argv, operands);
 	if (!status && !summary.count) {

@@ -42,8 +42,9 @@ static uint32_t rounds_find_thread(const struct dw_collective *first, size_t cou
 	return thread;
 }
 
-/* The collectives of the process with the most of one group. They follow each other. */
-static void rounds_choose(struct rounds_of *of, const struct dw_collectives *from, uint32_t process)
+/* The collectives of the process with the most of one group; with `pairs`, the messages with the most between two ranks. They follow
+ * each other. */
+static void rounds_choose(struct rounds_of *of, const struct dw_collectives *from, uint32_t process, bool pairs)
 {
 	const struct dw_collective *best = NULL;
 	size_t most = 0;
@@ -56,7 +57,7 @@ static void rounds_choose(struct rounds_of *of, const struct dw_collectives *fro
 		                 from->collectives[to].group == first->group && !from->collectives[to].sequence == !first->sequence;)
 			to++;
 		if (first->process == process && first->sequence && to - i > most &&
-		    !dw_group_is_pair(from->groups[first->group], NULL, NULL)) {
+		    dw_group_is_pair(from->groups[first->group], NULL, NULL) == pairs) {
 			most = to - i;
 			best = first;
 		}
@@ -133,6 +134,21 @@ static void rounds_add_process(struct dw_model *model, struct rounds *rounds, co
 		    .start_ns = begin_ns, .end_ns = end_ns });
 }
 
+/* How many processes have steps, as far as it matters: in a job with a parameter server one alone may have an optimizer. */
+static unsigned rounds_stepped(const struct dw_source *source)
+{
+	uint32_t first = DW_NO_INDEX;
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		uint32_t process = source->threads[source->steps[i].thread].process;
+
+		if (first != DW_NO_INDEX && process != first)
+			return 2;
+		first = process;
+	}
+	return first != DW_NO_INDEX;
+}
+
 /* ---- the product ----------------------------------------------------------------------------------------------- */
 
 /* Whether the run goes on, or a signal ended it: only then is the last round one that did not end. */
@@ -153,7 +169,9 @@ static bool rounds_fill(struct dw_model *model, struct rounds *rounds, const str
 	struct rounds_of of = { .all = calloc(collectives->count + 1, sizeof *of.all) };
 
 	for (uint32_t p = 0; of.all && p < source->process_count; p++) {
-		rounds_choose(&of, collectives, p);
+		rounds_choose(&of, collectives, p, false);
+		if (of.count < LEAST_ROUNDS)
+			rounds_choose(&of, collectives, p, true);
 		if (of.count < LEAST_ROUNDS)
 			continue;
 		rounds->of.widths[p] = rounds_find_width(&of);
@@ -173,17 +191,20 @@ static bool rounds_compute(struct dw_model *model, const void *request, void *re
 	if (!rounds->of.widths)
 		return false;
 	memset(rounds->of.widths, 0, source->process_count * sizeof *rounds->of.widths);
-	if (source->step_count || source->step_summary_count)
+	if (rounds_stepped(source) > 1 || source->step_summary_count)
 		return true;
 	collectives = dw_model_collectives(model, NULL);
 	if (!collectives)
 		return false;
 	rounds->source = *source;
+	rounds->source.step_count = 0;
 	rounds->cut = rounds_is_cut(source);
 	rounds->capacity = collectives->count + source->process_count;
 	rounds->source.steps = dw_arena_alloc(&model->arena, (rounds->capacity + 1) * sizeof *rounds->source.steps);
 	if (!rounds->source.steps || !rounds_fill(model, rounds, collectives))
 		return false;
+	if (rounds_stepped(source) && rounds_stepped(&rounds->source) < 2)
+		return true; /* the steps of the one process are all that there is */
 	return !rounds->source.step_count || !dw_model_create(&rounds->of.model, &rounds->source, &model->scope, NULL);
 }
 

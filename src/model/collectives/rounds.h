@@ -5,7 +5,8 @@
  * of the others, as a step is. It begins when the rank leaves a collective, and ends when it leaves the next one. If a program
  * repeats a sequence of collectives, as a sum and a barrier, a round has all of them.
  *
- * Of each process those of one group and one thread count: the group with the most, and the thread that has most of those.
+ * Of each process those of one group and one thread count: the group with the most, and the thread that has most of those. Of a
+ * process with messages alone, as the workers of a parameter server and the stages of a pipeline, those between two ranks count.
  */
 #pragma once
 
@@ -16,5 +17,5 @@ struct dw_rounds {
 	uint32_t *widths;       /* by process of the run: collectives of a round; 0: it has no rounds */
 };
 
-/* Valid as long as `model`. NULL with `error`: out of memory. A run with marked steps has no rounds. */
+/* Valid as long as `model`. NULL with `error`: out of memory. A run with marked steps in several processes has no rounds. */
 const struct dw_rounds *dw_model_rounds(struct dw_model *model, struct dwell_error *error);

@@ -70,7 +70,7 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 	if (state || strcmp(why, "there") == 0)
 		snprintf(text, size, "--step-on %s: it is there%s%s, and was never called%s", name, file ? ", in " : "",
 		         file ? file : "",
-		         state ? "" : "; if the compiler put it into those that call it, name one of them, or compile with -fno-inline");
+		         state ? "" : "; if the compiler put it into those that call it, name one of them (with -g, dwell says which)");
 	else if (*why)
 		snprintf(text, size, "--step-on %s: %s", name, why);
 	else if (!dw_view_is_python(source) && !step_on_find_fact(source, DW_KEY_TORCH_VERSION))

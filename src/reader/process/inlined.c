@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "base/code/demangle.h"
+#include "format/symbol_match.h"
+
 #define MOST_SCOPES 64u
 
 struct scopes {
@@ -186,4 +188,86 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 		inlined_take_call(unwind, die, files, &inlined[count]);
 	}
 	return count + 1;
+}
+
+/* ---- into which functions one is inlined --------------------------------------------------------- */
+
+#define MOST_ENTRIES 20000000u /* of debug information that are looked at: some seconds */
+
+/* What is looked for, and the functions that contain it. */
+struct into {
+	struct dw_unwind *unwind;
+	const char *name;
+	struct dw_symbol_last last;
+	unsigned seen;
+	size_t count;
+	char *text;
+	size_t size;
+};
+
+static bool into_is_wanted(const struct into *into, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *plain = dwarf_diename(die), *linkage;
+	char *clear;
+	bool is;
+
+	if (!plain || strncmp(plain, into->last.plain, strlen(into->last.plain)) != 0)
+		return false;
+	linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+	clear = linkage ? dw_demangle(linkage) : NULL;
+	is = dw_symbol_rank(linkage ? linkage : plain, clear, into->name) > 0;
+	free(clear);
+	return is;
+}
+
+/* "train_step, main": each once. */
+static void into_add(struct into *into, Dwarf_Die *function)
+{
+	const char *name = inlined_name(into->unwind, function), *at = into->text;
+	size_t length = name ? strlen(name) : 0, used = strlen(into->text);
+
+	while (length && (at = strstr(at, name)) != NULL &&
+	       !((at == into->text || at[-1] == ' ') && (at[length] == ',' || !at[length])))
+		at += length;
+	if (!length || (at && *into->text))
+		return;
+	if (into->count++ < 3 && used + length + 3 < into->size)
+		snprintf(into->text + used, into->size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* `function`: the one with code that contains the DIE. */
+static void into_search(struct into *into, Dwarf_Die *die, Dwarf_Die *function, unsigned depth)
+{
+	Dwarf_Die child;
+
+	if (depth > MOST_SCOPES || dwarf_child(die, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (++into->seen > MOST_ENTRIES)
+			return;
+		if (tag == DW_TAG_inlined_subroutine && function && into_is_wanted(into, &child))
+			into_add(into, function);
+		if (tag == DW_TAG_subprogram)
+			into_search(into, &child,
+			            dwarf_hasattr(&child, DW_AT_low_pc) || dwarf_hasattr(&child, DW_AT_ranges) ? &child : NULL, depth + 1);
+		else if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ||
+		         tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
+			into_search(into, &child, function, depth + 1);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+size_t dw_unwind_inlined_into(struct dw_unwind *unwind, Dwfl_Module *module, const char *name, char *text, size_t size)
+{
+	struct into into = { .unwind = unwind, .name = name, .text = text, .size = size };
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	*text = '\0';
+	dw_symbol_last_word(name, &into.last);
+	while (*into.last.plain && (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
+		into_search(&into, unit, NULL, 0);
+	return into.count;
 }

@@ -135,6 +135,8 @@ const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, ui
  * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
 size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
                          struct dw_process_frame inlined[DW_UNWIND_INLINED]);
+/* The functions into which the compiler inlined one of this name, as "step, main": at most three. Returns how many there are. */
+size_t dw_unwind_inlined_into(struct dw_unwind *unwind, Dwfl_Module *module, const char *name, char *text, size_t size);
 /* The native frames of the snapshot, innermost first. False: the outer end was not reached. */
 bool dw_unwind_walk(struct dw_unwind *unwind, const struct dw_snapshot *snapshot,
                     struct dw_native frames[DW_UNWIND_MOST_FRAMES], size_t *count);

@@ -56,6 +56,11 @@ size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW
 	return count;
 }
 
+size_t dw_lines_inlined_into(struct dw_lines *lines, const char *name, char *text, size_t size)
+{
+	return dw_unwind_inlined_into(&lines->unwind, lines->module, name, text, size);
+}
+
 void dw_lines_close(struct dw_lines *lines)
 {
 	dw_unwind_close(&lines->unwind);

@@ -21,4 +21,7 @@ DWELL_API const char *dw_lines_function(struct dw_lines *lines, uint64_t offset)
  * function itself. Returns their number; 0: not known. Texts are valid until dw_lines_close(). */
 #define DW_LINES_MOST 32u
 DWELL_API size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW_LINES_MOST]);
+/* The functions of the file into which the compiler inlined one of this name, as "step, main": at most three. Returns how many
+ * there are. */
+DWELL_API size_t dw_lines_inlined_into(struct dw_lines *lines, const char *name, char *text, size_t size);
 DWELL_API void dw_lines_close(struct dw_lines *lines);

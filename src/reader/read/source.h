@@ -344,6 +344,8 @@ int dw_source_open_profile(struct dw_source **source, const char *path, uint32_t
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than
  * reading the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);
+/* Whether frames have the names of their functions. */
+bool dw_source_names_stacks(const struct dw_source *source);
 /* Files without a build-id, as those of Go, are still the ones that ran. Else their frames have no names. */
 void dw_source_trust_modules(void);
 /* The last value of a key that a process wrote, or with DW_NO_INDEX any process; NULL: there is none. */

@@ -232,6 +232,18 @@ void dw_source_leave_stacks_unnamed(void)
 	stacks_unnamed = true;
 }
 
+bool dw_source_names_stacks(const struct dw_source *source)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < source->file_count; i++) {
+		const struct dw_source_file *file = &source->files[i];
+
+		all &= file->frames && (!stacks_unnamed || (file->head && file->head->flags & DW_HEAD_FINISHED));
+	}
+	return all;
+}
+
 /* Whether a range has the name of a frame: a function that was recorded by address. */
 static bool stacks_name_ranges(const struct dw_read_file *file)
 {

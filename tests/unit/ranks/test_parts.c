@@ -22,12 +22,13 @@ struct plan {
 	double data_ms, forward_ms; /* more, in that rank */
 	double noise;
 	int stages;
+	double by_rank_ms; /* of forward: so much more than in the rank before */
 };
 
 static void make_step(struct dw_summary_span *span, const struct plan *plan, int i, unsigned s)
 {
 	double data = 1 + (i == plan->slow_rank ? plan->data_ms : 0);
-	double forward = 20 + (i == plan->slow_rank ? plan->forward_ms : 0) + 80 * plan->noise * chance() * chance();
+	double forward = 20 + i * plan->by_rank_ms + (i == plan->slow_rank ? plan->forward_ms : 0) + 80 * plan->noise * chance() * chance();
 
 	*span = (struct dw_summary_span){ .index = s, .steps = 1, .longest = s };
 	span->part_ns[DW_PART_DATA] = (uint64_t)(data * 1e6 * (1 + 0.1 * plan->noise * chance()));
@@ -126,6 +127,18 @@ TEST(stages_of_a_pipeline_are_named_as_such)
 	compare(&plan, text, sizeof text);
 	CHECK(strstr(text, "The ranks are stages of a pipeline"));
 	CHECK(strstr(text, "Stage 1 works longest"));
+}
+
+TEST(work_that_differs_by_rank_is_said)
+{
+	struct plan plan = { .slow_rank = -1, .noise = 0.02, .by_rank_ms = 1.2 };
+	char text[2000];
+
+	compare(&plan, text, sizeof text);
+	CHECK(strstr(text, "Work is uneven: rank 3 works "));
+	CHECK(strstr(text, "% longer than the median rank, and is last in "));
+	CHECK(strstr(text, "; rank 0 works "));
+	CHECK(!strstr(text, "stands out") && !strstr(text, "delayed step"));
 }
 
 CHECK_MAIN
