@@ -194,6 +194,13 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were", one ? "it" : "them");
 }
 
+const char *dw_view_uncaught(const struct dw_source *source)
+{
+	const char *text = dw_source_meta(source, DW_NO_INDEX, DW_KEY_PYTHON_UNCAUGHT);
+
+	return text ? text : "";
+}
+
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns)
 {
 	const struct dw_iteration_times *times = &steps->iterations;

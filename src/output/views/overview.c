@@ -19,6 +19,7 @@
 #include "views/columns.h"
 #include "views/ends.h"
 #include "views/overview_parts.h"
+#include "views/stop.h"
 
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define BEHIND_SHARE DW_RULE_DEADBAND /* of the loop on the device: least time after the last step that is named */
@@ -437,7 +438,7 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 			overview->steps = NULL;
 	}
 	overview->facts = dw_facts(model, error);
-	if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+	if (!overview->facts || dw_view_judge(model, &overview->texts, &overview->verdicts, error))
 		return -1;
 	return overview_find_cost(overview, error) ? 0 : -1;
 }
@@ -478,7 +479,7 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	enum dw_view_ends says = dw_view_says_ends(overview->model, &overview->verdicts);
 
 	overview_head_steps(table, overview);
-	dw_overview_head_stop(table, overview->model);
+	dw_view_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
 	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);

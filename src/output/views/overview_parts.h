@@ -57,9 +57,6 @@ void dw_overview_note_end(struct dwell_table *table, const struct dw_overview *o
 /* The commands to go on with. */
 void dw_overview_say_next(struct dwell_table *table, const struct dw_overview *overview);
 
-/* Says first that a run did not end as it should, or hangs (overview_stop.c). */
-void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);
-
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error);
 /* What the parts of a step are displayed like, and so the mean step; without parts like the mean of iterations. */
