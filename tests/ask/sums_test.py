@@ -220,6 +220,9 @@ def wrong_columns(table):
     for i, column in enumerate(table["columns"]):
         if column["unit"] == "ratio" and "sums" not in column and (table["view"], column["name"]) not in NO_SUM:
             yield f"{where}: what is {column['name']} the sum of?"
+        for row in table["rows"] if column["name"].endswith("share") else []:
+            if row[i] is not None and row[i] > 1 + CLOSE:
+                yield f"{where}: {row[0]} has {row[i]} of its whole"
         for row in table["rows"] if "sums" in column else []:
             part, share = row[names.index(column["sums"])], row[i]
             if share is not None and part is not None and abs(part - share * (column["whole"] or 0)) > 1 + CLOSE * (column["whole"] or 0):
