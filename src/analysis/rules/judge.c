@@ -238,21 +238,6 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 		verdict->gain_ns = most_ns;
 }
 
-/* What is said of a gain is in the unit of the rows: of several processes these are means, and the gain is that of the first one. All that
- * can go is all that the rows have. */
-static void judge_gains_of_rows(struct dw_verdicts *verdicts)
-{
-	for (size_t i = 0; i < verdicts->fired; i++) {
-		struct dw_verdict *verdict = &verdicts->at[i];
-
-		if (!(verdict->rows.ns > 0))
-			continue;
-		verdict->whole_ns = verdict->rows.ns / verdict->rows.share;
-		if (verdict->all)
-			verdict->gain_ns = verdict->rows.ns;
-	}
-}
-
 /* The part of a verdict's cells that lies in the function that its sentence names. */
 static double judge_placed(const struct dw_rule_case *at, const struct dw_verdict *verdict)
 {
@@ -570,6 +555,24 @@ static double judge_loop_ns(const struct dw_rule_case *at)
 	return isnan(loop_ns) ? dw_case_whole_ns(at, DW_RULE_OF_STEP) : loop_ns;
 }
 
+/* What is said of a gain is in the unit of the rows: of several processes these are means, and the gain is that of the first one. All that
+ * can go is all that the rows have. */
+static void judge_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
+{
+	const struct dw_account *account = at->facts->account;
+
+	verdicts->own_ns = judge_loop_ns(at) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
+	for (size_t i = 0; i < verdicts->fired; i++) {
+		struct dw_verdict *verdict = &verdicts->at[i];
+
+		if (!(verdict->rows.ns > 0))
+			continue;
+		verdict->whole_ns = verdicts->own_ns = verdict->rows.ns / verdict->rows.share;
+		if (verdict->all)
+			verdict->gain_ns = verdict->rows.ns;
+	}
+}
+
 static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part part)
 {
 	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP), loop_ns = judge_loop_ns(at);
@@ -603,9 +606,7 @@ static void judge_combine(const struct dw_rule_case *at, struct dw_verdicts *ver
 	double workers = dw_case_value(at, DW_FACT_LOADER_WORKERS);
 	bool any = false;
 
-	verdicts->loop_ns = verdicts->own_ns = judge_loop_ns(at);
-	if (at->facts->account && at->facts->account->wall_ns > 0)
-		verdicts->own_ns *= at->facts->account->own_ns / at->facts->account->wall_ns;
+	verdicts->loop_ns = judge_loop_ns(at);
 	verdicts->combined_ns = NAN;
 	for (size_t i = 0; i < verdicts->fired; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
@@ -702,7 +703,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;
 	judge_ties(&at, verdicts);
-	judge_gains_of_rows(verdicts);
+	judge_gains_of_rows(&at, verdicts);
 	judge_combine(&at, verdicts);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		at.verdict = &verdicts->at[i];

@@ -31,16 +31,9 @@
 /* "train.py: ", or "" if the trace does not say what ran. */
 static void overview_write_program(const struct dw_overview *overview, char *to, size_t size)
 {
-	const struct dw_source *source = overview->source;
-	uint32_t thread = overview->steps ? overview->steps->threads[0] : overview->facts->thread, process = 0;
+	const char *program = dw_view_program(overview->model);
 
-	if (thread < source->thread_count)
-		process = source->threads[thread].process;
-	while (process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
-		process++;
-	to[0] = '\0';
-	if (source->process_count && *source->processes[process].label)
-		snprintf(to, size, "%.200s: ", source->processes[process].label);
+	snprintf(to, size, "%.200s%s", program, *program ? ": " : "");
 }
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
@@ -293,7 +286,7 @@ static void overview_put_steps(struct overview_run *row, const struct dw_overvie
 	const struct dw_iteration_times *times = &steps->iterations;
 	const struct dw_step *slowest = dw_overview_slowest_step(steps);
 
-	row->steps = DW_INT(steps->count + steps->summed_count);
+	row->steps = DW_INT((steps->ended_count ? steps->ended_count : steps->count) + steps->summed_count);
 	row->steps_recorded = DW_INT(steps->recorded_count);
 	row->steps_ns = DW_INT(steps->steps_ns + steps->summed_ns);
 	row->loops_ns = DW_INT(times->loop_ns);
