@@ -3,7 +3,8 @@
 
 A sentence has the share of its cells or of the rows that it is about, and these rows are in a table below it. The account's rows sum to
 it, parts sum to the loop by its steps, the overview has the parts of the summary, the phases and operators those of the overview,
-operators are at most all of the loop. No gain is more than a step, or than its sentence's share of it.
+operators are at most all of the loop. No gain is more than a step, or than its sentence's share of it. One time has one share on a
+screen, in the texts of documents too.
 
 usage: sums_test.py DWELL MKTRACE
 """
@@ -15,14 +16,15 @@ import subprocess
 import sys
 import tempfile
 
-TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/views")
-VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/output/views/views.def")
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+TRACES = os.path.join(ROOT, "tests/golden/views")
+VIEWS = os.path.join(ROOT, "src/output/views/views.def")
 LEAST = 2  # traces that have such a sentence
 CLOSE = 1e-6
 # Shares that no column is a part of a whole of: errors and ends of intervals, changes, verdicts (their cells are in the summary), parts of
 # a row's own time, sums of two columns, what all of a run cost.
 NO_SUM = {("account", "error"), ("overview", "error"), ("overview", "self_error"), ("hot", "self_error"), ("waits", "self_error"),
-          ("verdict", "share"), ("verdict", "low"), ("verdict", "high"), ("overview", "cost_share"), ("overview", "verdict_share"),
+          ("verdict", "share"), ("verdict", "low"), ("verdict", "high"), ("verdict", "gain_share"), ("overview", "cost_share"), ("overview", "verdict_share"),
           ("dataloader", "share"), ("device", "share"), ("flops", "of_peak"), ("flows", "other_thread"), ("layers", "share"),
           ("memory", "unused"), ("requests", "share"), ("roofline", "of_roof"), ("sequence", "share"), ("sequence", "drift"), ("steps", "cpu_share"),
           ("stragglers", "excess"),
@@ -218,6 +220,9 @@ def wrong_columns(table):
     for i, column in enumerate(table["columns"]):
         if column["unit"] == "ratio" and "sums" not in column and (table["view"], column["name"]) not in NO_SUM:
             yield f"{where}: what is {column['name']} the sum of?"
+        for row in table["rows"] if column["name"].endswith("share") else []:
+            if row[i] is not None and row[i] > 1 + CLOSE:
+                yield f"{where}: {row[0]} has {row[i]} of its whole"
         for row in table["rows"] if "sums" in column else []:
             part, share = row[names.index(column["sums"])], row[i]
             if share is not None and part is not None and abs(part - share * (column["whole"] or 0)) > 1 + CLOSE * (column["whole"] or 0):
@@ -252,6 +257,65 @@ def wrong_screens(tables, summary):
             if column["label"] == "of the loop" and column.get("whole") and steps and summary["loop_ns"] and \
                     column["whole"] > summary["loop_ns"] * (1 + 1e-6) + 1:
                 yield f"{table['view']}: {column['name']} is of {column['whole']}, and an iteration has {summary['loop_ns']}"
+
+
+def times_of(tables, summary):
+    """(what, ns of an iteration, share) of all rows and gains on the first screen."""
+    steps = summary["steps"]["count"] if summary["steps"] else 1
+    columns = {("overview", "breakdown"): ("per_step_ns", "share", 1), ("overview", "operators"): ("self_per_step_ns", "share", 1),
+               ("overview", "account"): ("ns", "share", steps), ("verdict", None): ("gain_ns", "gain_share", 1)}
+    for table in tables:
+        names = [column["name"] for column in table["columns"]]
+        ns, share, of = columns.get((table["view"], table.get("part")), (None, None, 1))
+        for row in table["rows"] if ns in names and share in names else []:
+            if row[names.index(ns)] and row[names.index(share)]:
+                yield row[0], row[names.index(ns)] / of, row[names.index(share)]
+
+
+def wrong_times(tables, summary):
+    """One time is one share: a row of a table, and what goes if all that a sentence is about goes."""
+    if summary["steps"] and summary["steps"]["summarised"] + summary["steps"]["count"] - summary["steps"]["ended"]:
+        return  # the account's iterations are others
+    found = list(times_of(tables, summary))
+    for i, (what, ns, share) in enumerate(found):
+        for other, other_ns, other_share in found[:i]:
+            if abs(ns - other_ns) <= 1 + CLOSE * ns and abs(share - other_share) > 1e-4:
+                yield f"{other} and {what} take {ns} ns, which is {other_share} and {share}"
+
+
+NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
+
+
+def printed(value, unit):
+    """A printed time in ns, and by how much it may be rounded."""
+    return float(value.replace(",", "")) * NS[unit], 0.5 * 10.0 ** -len(value.partition(".")[2]) * NS[unit]
+
+
+def wrong_text(text):
+    """The same of texts: screens in documents. A screen ends with its last line or with its code block."""
+    for screen in re.findall(r"^(?:SLOW|WORK|RISK|ALSO) .*?(?=^Trust:|^```|\Z)", text, re.M | re.S):
+        unit, gains, rows = None, re.findall(rf"at most {NUMBER}(?: of [\d.,]+)? ([num]?s) (?:a step|an iteration|in the run), (\d+)%",
+                                             re.sub(r"\n {7}", " ", screen)), []
+        for line in re.sub(r"^  the run.*?\n\n", "", screen, flags=re.M | re.S).splitlines():  # its shares are of another whole
+            head = re.match(r"  (?:a step|a round|an iteration)\b.*  ([num]?s)  of the loop", line)
+            unit = head[1] if head else unit if line.startswith("  ") else None
+            row = re.match(rf"  \S.*? +{NUMBER}([num]?s)? +(\d+\.\d)%", line)
+            rows += [(row[1], row[2] or unit, row[3])] if row and (row[2] or unit) and not line.startswith("  all ") else []
+        for gain, gain_unit, percent in gains:
+            for value, unit, share in rows:
+                (ns, by), (row_ns, row_by) = printed(gain, gain_unit), printed(value, unit)
+                rounded = 0.56 + float(share) * (by + row_by) / (ns or 1)
+                if abs(ns - row_ns) <= by + row_by and abs(float(percent) - float(share)) > rounded:
+                    yield f"{gain} {gain_unit} are {percent}%, and in a table {value} {unit} are {share}%"
+
+
+def stored_texts():
+    """Texts in the project that have screens."""
+    for folder in ("doc", "tests/golden", "tests/cli"):
+        for path in glob.glob(os.path.join(ROOT, folder, "**/*"), recursive=True):
+            if path.endswith((".md", ".t")):
+                with open(path, encoding="utf-8") as file:
+                    yield os.path.relpath(path, ROOT), file.read()
 
 
 def wrong_markdown(dwell, trace, summary):
@@ -303,7 +367,8 @@ def main():
             summary = json.loads(done.stdout)
             views = all_views(dwell, trace)
             alone = [text for table in views for text in wrong_columns(table)] + list(wrong_screens(views, summary)) + \
-                list(wrong_top(summary, tables_of(dwell, trace).get("operators", []), dwell, trace)) + list(wrong_markdown(dwell, trace, summary))
+                list(wrong_top(summary, tables_of(dwell, trace).get("operators", []), dwell, trace)) + \
+                list(wrong_markdown(dwell, trace, summary)) + list(wrong_times(views, summary))
             overview, phases, operators = tables_of(dwell, trace), tables_of(dwell, trace, "phases"), tables_of(dwell, trace, "operators")
         found += sum(bool(verdict["cells"]) for verdict in summary["verdicts"])
         ends += "ends" in overview
@@ -315,6 +380,11 @@ def main():
             passed, failed = passed + (not texts), failed + bool(texts)
             for text in texts:
                 print(f"FAILED {os.path.basename(source)}: {text}")
+    for path, text in stored_texts():
+        texts = list(wrong_text(text))
+        passed, failed = passed + (not texts), failed + bool(texts)
+        for text in texts:
+            print(f"FAILED {path}: {text}")
     few = found < LEAST or not ends
     if few:
         print(f"FAILED only {found} sentences have cells, and {ends} traces a table of the run's parts")

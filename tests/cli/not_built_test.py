@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Tools that need a build name what of it is missing, and the command that builds that. Needs no build."""
+"""Tools that need a build name what of it is missing, and the command that builds that; a build by pip says that it compiles. Needs no
+build."""
 import os
+import pty
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +38,28 @@ def ask(tool, before, build, after):
     return done.returncode, done.stdout + done.stderr
 
 
+def see_pip(folder):
+    """pip shows nothing of a build: the first thing that is compiled says so on the terminal, if there is one."""
+    build, command = os.path.join(folder, "pip"), ["ninja", "-C", os.path.join(folder, "pip"), "said.h"]
+    if shutil.which("meson") is None:
+        return
+    subprocess.run(["meson", "setup", "-Dwheel=true", build, ROOT], stdout=subprocess.DEVNULL, check=True)
+    child, terminal = pty.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # as pip
+        os.execvp(command[0], command)
+    text = b""
+    try:
+        while block := os.read(terminal, 4096):
+            text += block
+    except OSError:  # all have closed it
+        pass
+    check("a build by pip says on the terminal that it compiles", os.waitpid(child, 0)[1] == 0 and b"compiling C" in text, text)
+    os.remove(os.path.join(build, "said.h"))
+    alone = subprocess.run(command, capture_output=True, text=True, start_new_session=True, check=False)
+    check("without a terminal it says nothing", alone.returncode == 0 and "compiling" not in alone.stdout + alone.stderr, alone)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for tool, (before, after, parts) in TOOLS.items():
@@ -42,6 +67,7 @@ def main():
             check(f"{tool} names what is not built", status == 1 and f"not built: {parts.replace(' ', ', ')}\n" in text, text)
             check(f"{tool} says what builds it", text.endswith(f"ninja -C {folder}/none {parts}\n") and "meson setup" in text, text)
         check("no tool made the folder", not os.listdir(folder), os.listdir(folder))
+        see_pip(folder)
         os.makedirs(os.path.join(folder, "half/tests/tools"))
         with open(os.path.join(folder, "half/build.ninja"), "w", encoding="utf-8") as file:
             file.writelines(f"build {part}: c_LINKER x.o\n" for part in GOLDEN.split())

@@ -59,21 +59,21 @@ function opening(report, fired) {
 /** A hint without what it can save, which has a line and a bar of its own. */
 const withoutGain = (hint) => hint.replace(/: at most [\d.]+ (s|ms|us|ns) (a step|an iteration|in the run)(?= \(|$)/, "");
 
-/** "22.4 of 39.0 ms a step, 57.6%"; what a device can save may be more than a step of the host. */
-function gainOf(ns, whole) {
-  const [, value, unit] = /^(\S+) ?(.*)$/.exec(time(whole.ns)), [, gain, gainUnit] = /^(\S+) ?(.*)$/.exec(time(ns));
-  return ns > whole.ns ? `${gain} ${gainUnit} ${whole.each}` : `${gain}${gainUnit === unit ? "" : ` ${gainUnit}`} of ${value} ${unit} ${whole.each}, ${percent(ns / whole.ns)}`;
+/** "22.4 ms a step, 57.6%", of the same whole as the share; what a device can save may be more than a step of the host. */
+function gainOf(row) {
+  const each = /: at most [\d.]+ \S+ (a step|an iteration|in the run)/.exec(row.hint)?.[1] ?? "";
+  return `${time(row.gain_ns)} ${each}${row.gain_share <= 1 ? `, ${percent(row.gain_share)}` : ""}`.trimEnd();
 }
 
-/** The first one repeats no statement: it is the title of the page. @param {?{ns: number, each: string}} whole what gains are of */
-function recommendation(row, isFirst, whole, report) {
-  const saves = whole?.ns && typeof row.gain_ns === "number", part = saves && row.gain_ns <= whole.ns ? row.gain_ns / whole.ns : null;
+/** The first one repeats no statement: it is the title of the page. */
+function recommendation(row, isFirst, report) {
+  const saves = typeof row.gain_ns === "number", part = saves && row.gain_share <= 1 ? row.gain_share : null;
   const range = typeof row.low === "number" && row.high - row.low >= 0.0005 ? ` (95% between ${percent(row.low)} and ${percent(row.high)})` : "";
   return h("li", {},
     isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
     row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(saves ? withoutGain(row.hint) : row.hint), report)) : null,
     h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
-      saves ? `Saves at most ${gainOf(row.gain_ns, whole)}. ` : "", h("span", { class: "rule" }, row.rule)),
+      saves ? `Saves at most ${gainOf(row)}. ` : "", h("span", { class: "rule" }, row.rule)),
     part !== null ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(part * 100).toFixed(1)}%` })) : null);
 }
 
@@ -146,13 +146,12 @@ export function firstScreen(report, steps, hueOf) {
   const fired = verdicts(report), { ran, title, more: said } = opening(report, fired);
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const all = linesOf(report.table("verdict"), "head").find((line) => line.label === "ALL"), together = all && `All of this ${all.text}`;
-  const whole = run?.steps ? report.table("overview", "breakdown") && { ns: run.mean_ns, each: "a step" } : { ns: report.fact("run.wall"), each: "in the run" };
   const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.filter((row) => row.statement !== title && !toTry.includes(row)).map((row) => row.statement);
   const charted = steps && steps.steps.length > 1, slowest = said.find((text) => text.startsWith("Slowest:")), more = said.filter((text) => text !== slowest || !charted);
   return [
     h("section", { class: "verdict", id: "summary" }, ran ? h("p", { class: "ran" }, sentence(ran, report)) : null, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
-      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, whole, report))), together ? h("p", { class: "note" }, together) : null) : null,
+      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, report))), together ? h("p", { class: "note" }, together) : null) : null,
     ...parts(report, hueOf),
     charted ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report, run?.p50_ns)) : null,

@@ -1,7 +1,7 @@
 /** The parts of a step as one bar, and the chart of all steps. */
 import { h, svg, name } from "./dom.js";
 import { time, percent, count } from "./format.js";
-import { colour } from "./theme.js";
+import { colour, fill } from "./theme.js";
 import { isRanked, stragglers } from "./ranks.js";
 import { meaning } from "./words.js";
 
@@ -15,7 +15,7 @@ export function partsBar(parts, hueOf, label) {
   const text = shown.map((part) => `${part.name} ${shareOf(part, all) || time(part.ns)}`).join(", ");
   return h("div", { class: "parts", role: "img", "aria-label": `${label}: ${text}` },
     shown.map((part) =>
-      h("span", { style: `flex:${part.ns / all} 0 0;background:${colour(hueOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
+      h("span", { style: `flex:${part.ns / all} 0 0;background:${fill(part.name, hueOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
         h("span", { class: "label" }, name(part.name), h("span", {}, shareOf(part, all))))));
 }
 
@@ -23,7 +23,7 @@ export function partsBar(parts, hueOf, label) {
 export function partsList(parts, hueOf) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   return h("ul", { class: "legend" }, parts.filter((part) => part.ns > 0).map((part) =>
-    h("li", { title: meaning(part.name) }, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
+    h("li", { title: meaning(part.name) }, h("i", { style: `background:${fill(part.name, hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
 }
 
 /** Steps of the data, decoded. */
@@ -95,12 +95,11 @@ function stackPaths(steps, parts, x, y, width) {
 
 function details(steps, step, hueOf, report) {
   const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).filter((part) => part.name !== BETWEEN).sort((a, b) => b.ns - a.ns);
-  const ratio = steps.own_p50_ns ? step.own / steps.own_p50_ns : 0, gap = step.length - step.own;
+  const open = step.state === 2, ratio = steps.own_p50_ns && !open ? step.own / steps.own_p50_ns : 0, gap = step.length - step.own;
   const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
-    ` took ${time(step.own)}`, ratio ? `, ${ratio.toFixed(2)} times the median of ${time(steps.own_p50_ns)}` : "", gap > step.length / 20 ? `; the next one began ${time(gap)} later` : "", ". "];
+    open ? ` did not end: it lasts for ${time(step.own)} until the end of the recording` : ` took ${time(step.own)}`, ratio ? `, ${ratio.toFixed(2)} times the median of ${time(steps.own_p50_ns)}` : "", gap > step.length / 20 ? `; the next one began ${time(gap)} later` : "", ". "];
   if (step.state === 1) words.push("Part of it was not recorded.");
-  else if (step.state === 2) words.push("It did not end.");
-  else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
+  else if (step.why && !open) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
   else if (ratio > USUAL) words.push("No single name explains the difference.");
   const inTimeline = report.has("timeline") && step.length > 0
     ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;

@@ -18,11 +18,17 @@ export function rowsOf(table) {
 const KEYS = { operators: ["self_per_step_ns"], steps: ["why", "duration_ns"], dataloader: ["ready"], layers: ["total_ns"], waits: ["thread"], diff: ["difference_ns"], names: ["self_difference_ns"] };
 const SORTED = { operators: "self_per_step_ns" }; /* whose rows come in another order */
 
+/** The first column, and as many columns of text as tell rows apart, if they do. */
+function namesOf(table, columns) {
+  const kinds = (items) => new Set(table.rows.map((row) => items.map((item) => row[item.at]).join("\n"))).size;
+  return columns.slice(1).filter((item) => item.column.text).reduce((names, item) => (kinds([...names, item]) > kinds(names) ? [...names, item] : names), columns.slice(0, 1));
+}
+
 /** The column with bars and the view's key column stand next to the names, so that they are seen first. */
 function columnsOf(table) {
   const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
-  const keys = KEYS[table.title === "names" ? "names" : table.view] || [];
-  columns.forEach((item, i) => { item.isKey = !i || (item.column.bar && item.column.unit === "ratio") || keys.includes(item.column.name); });
+  const keys = KEYS[table.title === "names" ? "names" : table.view] || [], names = table.depths ? columns.slice(0, 1) : namesOf(table, columns);
+  columns.forEach((item) => { item.isKey = names.includes(item) || (item.column.bar && item.column.unit === "ratio") || keys.includes(item.column.name); });
   return [...columns.filter((item) => item.isKey), ...columns.filter((item) => !item.isKey)];
 }
 

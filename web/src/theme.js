@@ -25,6 +25,8 @@ export function partHues(parts) {
 }
 
 export const colour = (hue) => `var(--c${hue})`;
+/** Of a part of a bar: stripes where the thread had no CPU, which is no part of what shares are of. */
+export const fill = (part, hue) => (/^(has no|without a) CPU$/.test(part) ? `repeating-linear-gradient(135deg, ${colour(hue)} 0 4px, var(--paper) 4px 7px)` : colour(hue));
 /** For a canvas, which does not know variables. */
 export function canvasColours() {
   const style = getComputedStyle(document.documentElement);

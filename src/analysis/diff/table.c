@@ -159,8 +159,7 @@ static void table_head_by_fast(struct dwell_table *table, const struct dw_diff *
 	const struct dw_diff_estimate *fast = &diff->fast, *pace = &diff->pace;
 	char text[256];
 
-	dw_table_head(table, "%s%s: fast steps %s, %s.", dw_diff_verdict_words(diff),
-	              diff->verdict == DW_DIFF_NONE ? ", of fast steps" : "",
+	dw_table_head(table, "%s: fast steps %s, %s.", dw_diff_verdict_words(diff),
 	              table_signed(fast->difference / fast->before).at,
 	              table_write_estimate(diff, fast, text, sizeof text));
 	dw_table_head(table, "%s The time per step, with all that disturbed it: %s (%s to %s).", table_fast_meaning,

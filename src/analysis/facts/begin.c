@@ -60,9 +60,12 @@ static void begin_choose_loop(struct dw_facts_work *work, size_t number)
 
 	work->facts->loop = number;
 	work->facts->loop_count = steps->thread_count;
-	work->loop = begin_find_loop(steps, number);
-	if (!work->loop)
+	work->begun = begin_find_loop(steps, number);
+	if (!work->begun)
 		return;
+	work->ended = *work->begun;
+	work->ended.count = work->begun->ended_count;
+	work->loop = &work->ended;
 	work->facts->thread = work->loop->thread;
 	work->all = &steps->steps[work->loop->first_step];
 	work->sampled = begin_sampled(work);

@@ -25,7 +25,7 @@ static bool divided_fill(struct dw_facts_work *work, struct dw_divided_loop *div
 {
 	double parts[DW_PART_COUNT];
 
-	divided->loop = work->loop;
+	divided->loop = work->begun;
 	divided->steps = calloc(work->loop->count + 1, sizeof *divided->steps);
 	if (!divided->steps)
 		return false;

@@ -91,7 +91,7 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 		works[r] = sorted[r] = ranks_work(work, ranks->loops[r], i);
 		if (works[r] > works[slowest])
 			slowest = r;
-		if (ranks->loops[r] == work->loop) {
+		if (ranks->loops[r] == work->begun) {
 			own = works[r];
 			length = ranks_length(work, ranks->loops[r], i);
 			communication = ranks_communication(step);

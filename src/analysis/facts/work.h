@@ -16,7 +16,9 @@ struct dw_facts_work {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	const struct dw_steps *steps;
-	const struct dw_loop *loop;     /* NULL: the trace has no steps */
+	const struct dw_loop *loop;     /* without a last step that did not end; NULL: the trace has no steps */
+	const struct dw_loop *begun;    /* the same loop of `steps`, with all that began */
+	struct dw_loop ended;           /* what `loop` points to */
 	const struct dw_step *all;      /* the steps of the loop */
 	struct dw_usage_of *all_usages; /* of the steps of all loops */
 	struct dw_usage_of *usages;     /* of the steps of `all`, with their own CPU time where that is known */

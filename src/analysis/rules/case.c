@@ -31,12 +31,13 @@ double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities)
 	return case_share(at, dw_account_select_states(1u << DW_ACCOUNT_RUNS, activities));
 }
 
-static void case_add(struct dw_rule_rows *rows, const char *name, double share)
+static void case_add(struct dw_rule_rows *rows, const char *name, double ns, double whole_ns)
 {
-	if (rows->count == DW_RULE_MOST_ROWS || !(share > 0))
+	if (rows->count == DW_RULE_MOST_ROWS || !(ns > 0))
 		return;
 	rows->names[rows->count++] = name;
-	rows->share += share;
+	rows->share += ns / whole_ns;
+	rows->ns += ns;
 }
 
 void dw_case_add_row(const struct dw_rule_case *at, const char *name, struct dw_rule_rows *rows)
@@ -46,7 +47,7 @@ void dw_case_add_row(const struct dw_rule_case *at, const char *name, struct dw_
 
 	for (size_t i = 0; name && whole_ns > 0 && i < parts->part_count; i++)
 		if (strcmp(parts->parts[i].name, name) == 0)
-			case_add(rows, parts->parts[i].name, parts->parts[i].ns / whole_ns);
+			case_add(rows, parts->parts[i].name, parts->parts[i].ns, whole_ns);
 }
 
 void dw_case_add_operator(const struct dw_rule_case *at, enum dw_fact_id id, struct dw_rule_rows *rows)
@@ -59,7 +60,7 @@ void dw_case_add_operator(const struct dw_rule_case *at, enum dw_fact_id id, str
 	if (at->facts->model)
 		operators = dw_facts_loop_operators(at->facts->model, NULL);
 	if (operators && operators->whole_ns > 0 && fact->symbol < operators->count)
-		case_add(rows, fact->name, operators->ns[fact->symbol] / operators->whole_ns);
+		case_add(rows, fact->name, operators->ns[fact->symbol], operators->whole_ns);
 }
 
 bool dw_case_has_place(const struct dw_rule_case *at)

@@ -211,7 +211,7 @@ static void judge_find_device_row(const struct dw_rule_case *at, struct dw_rule_
 	const char *part = dw_fact_device_part(id);
 
 	if (part && at->facts->iterations == DW_ITERATIONS_MARKED && !at->rule->share)
-		*rows = (struct dw_rule_rows){ { part }, 1, dw_case_value(at, id) };
+		*rows = (struct dw_rule_rows){ { part }, 1, dw_case_value(at, id), 0 };
 }
 
 /* Makes the share that of the rows that the sentence is about, if there are some. */
@@ -219,6 +219,7 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 {
 	double ratio, most_ns;
 
+	verdict->all = verdict->gain_ns >= verdict->time_ns;
 	if (at->rule->part == DW_RULE_PART_DEVICE)
 		judge_find_device_row(at, &verdict->rows);
 	else if (at->rule->rows && verdict->whole == DW_RULE_OF_LOOP)
@@ -254,10 +255,10 @@ static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict
 	const struct dw_rule *rule = at->rule;
 	double most_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at);
 
-	verdict->time_ns = verdict->share.value *
-	                   (verdict->has_cells                    ? judge_own_ns(at)
+	verdict->whole_ns = verdict->has_cells                    ? judge_own_ns(at)
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
-	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at));
+	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at);
+	verdict->time_ns = verdict->share.value * verdict->whole_ns;
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
 	verdict->placed = judge_placed(at, verdict);
 	if (rule->no_gain)
@@ -290,7 +291,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	const struct dw_rule *rule = at->rule;
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
-		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
+		.time_ns = NAN, .gain_ns = NAN, .whole_ns = NAN, .statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
 	if (!judge_has_evidence(at, verdict))
 		return;
 	if (rule->of_lengths && dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND) {
@@ -554,6 +555,24 @@ static double judge_loop_ns(const struct dw_rule_case *at)
 	return isnan(loop_ns) ? dw_case_whole_ns(at, DW_RULE_OF_STEP) : loop_ns;
 }
 
+/* What is said of a gain is in the unit of the rows: of several processes these are means, and the gain is that of the first one. All that
+ * can go is all that the rows have. */
+static void judge_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
+{
+	const struct dw_account *account = at->facts->account;
+
+	verdicts->own_ns = judge_loop_ns(at) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
+	for (size_t i = 0; i < verdicts->fired; i++) {
+		struct dw_verdict *verdict = &verdicts->at[i];
+
+		if (!(verdict->rows.ns > 0))
+			continue;
+		verdict->whole_ns = verdicts->own_ns = verdict->rows.ns / verdict->rows.share;
+		if (verdict->all)
+			verdict->gain_ns = verdict->rows.ns;
+	}
+}
+
 static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part part)
 {
 	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP), loop_ns = judge_loop_ns(at);
@@ -684,6 +703,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;
 	judge_ties(&at, verdicts);
+	judge_gains_of_rows(&at, verdicts);
 	judge_combine(&at, verdicts);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		at.verdict = &verdicts->at[i];

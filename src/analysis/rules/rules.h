@@ -90,6 +90,7 @@ struct dw_rule_rows {
 	const char *names[DW_RULE_MOST_ROWS];
 	size_t count;
 	double share; /* their sum, of the loop */
+	double ns;    /* the same, in a mean step; 0: not known */
 };
 
 /* A rule may have a remedy in the words of each framework. If it has none for the program's
@@ -182,6 +183,8 @@ struct dw_verdict {
 	double claimed;        /* the part of them that other causes have */
 	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
+	bool all;              /* all of the time of the share can go */
+	double whole_ns;       /* of which the share is one, and the gain too, per step */
 	const char *statement;
 	const char *hint;      /* the remedy, what it saves, and where to look, in one; "" if there is none */
 	const char *remedy, *look; /* its parts; "" if there is none */
@@ -193,6 +196,7 @@ struct dw_verdicts {
 	size_t count, fired;   /* number of all verdicts; of those that fired */
 	const struct dw_facts *facts; /* what they are of */
 	double loop_ns;        /* the loop's time per step */
+	double own_ns;         /* the same without the time for which its thread had no CPU: what shares of all together are of */
 	double combined_ns;    /* upper bound of the gain per step if the causes of all verdicts were
 	                        * removed; NaN if no gain is known */
 };

@@ -246,7 +246,9 @@ static bool phases_make(struct dw_loop_phases *phases, struct dw_phase_loop *loo
 			return false;
 	phases->epochs = loop->epochs;
 	memcpy(phases->updates_of, loop->updates_of, sizeof phases->updates_of);
-	if (events[DW_LOOP_UPDATE].count)
+	if (events[DW_LOOP_UPDATE].mean > 0)
+		phases->accumulated = events[DW_LOOP_BACKWARD].mean / events[DW_LOOP_UPDATE].mean;
+	else if (events[DW_LOOP_UPDATE].count) /* no iteration is whole */
 		phases->accumulated = (double)events[DW_LOOP_BACKWARD].count / (double)events[DW_LOOP_UPDATE].count;
 	if (!phases_has_events(loop))
 		return true;

@@ -114,13 +114,14 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 }
 
 /* A last step that did not end is no iteration of the loop, if others ended: the program may have gone on with something else. */
-static uint64_t loops_end(const struct dw_step *steps, size_t count)
+static void loops_find_end(struct dw_loop *loop, const struct dw_step *steps)
 {
-	size_t ended = count;
+	size_t ended = loop->count;
 
 	while (ended && steps[ended - 1].open)
 		ended--;
-	return ended && ended < count ? steps[ended].start_ns : steps[count - 1].end_ns;
+	loop->ended_count = ended ? ended : loop->count;
+	loop->end_ns = loop->ended_count < loop->count ? steps[ended].start_ns : steps[loop->count - 1].end_ns;
 }
 
 int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace)
@@ -134,7 +135,7 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 		loop++;
 	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step, .count = pace->count };
 	loop->start_ns = step[0].start_ns;
-	loop->end_ns = loops_end(step, pace->count);
+	loops_find_end(loop, step);
 	if (dw_steps_time_iterations(step, pace->count, &loop->iterations))
 		return -1;
 	for (size_t i = 0; i < pace->count; i++) {

@@ -22,6 +22,7 @@ static bool outline_find_loop(const struct dw_model *model, struct dw_step_outli
 	const struct dw_source *source = model->source;
 	size_t *counts = calloc(source->thread_count + 1, sizeof *counts);
 	uint32_t most = 0;
+	bool ended = false;
 
 	for (size_t i = 0; counts && i < source->step_count; i++)
 		counts[source->steps[i].thread] += outline_has(model, &source->steps[i]);
@@ -30,13 +31,16 @@ static bool outline_find_loop(const struct dw_model *model, struct dw_step_outli
 	outline->loop_start_ns = UINT64_MAX;
 	for (size_t i = 0; counts && i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
+		uint64_t end_ns;
 
 		if (step->thread != most || !outline_has(model, step))
 			continue;
 		if (step->start_ns < outline->loop_start_ns)
 			outline->loop_start_ns = step->start_ns;
-		if (step->end_ns > outline->loop_end_ns)
-			outline->loop_end_ns = step->end_ns;
+		/* As struct dw_loop: a last step that did not end is not in the loop. */
+		end_ns = step->open && ended ? step->start_ns : step->end_ns;
+		outline->loop_end_ns = end_ns > outline->loop_end_ns ? end_ns : outline->loop_end_ns;
+		ended |= !step->open;
 	}
 	free(counts);
 	return counts != NULL;

@@ -83,7 +83,8 @@ struct dw_loop_row {
 struct dw_loop {
 	uint32_t thread;
 	size_t first_step, count; /* its steps in dw_steps.steps */
-	uint64_t start_ns, end_ns;
+	size_t ended_count; /* of these, without a last one that did not end; if none ended, all */
+	uint64_t start_ns, end_ns; /* of those */
 	struct dw_iteration_times iterations;    /* of its steps */
 	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
 	                                          * it. Empty if only part of the time is in scope */

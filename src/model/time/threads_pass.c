@@ -287,6 +287,9 @@ static int threads_fill(struct dw_model *model, struct dw_threads *threads, stru
 			if ((model->wanted_threads && !model->wanted_threads[i]) || (nested && !row->records))
 				continue;
 			row->thread = (uint32_t)i;
+			if (!nested && sums->covered_ticks[i])
+				row->open_ns = dw_source_ns(&source->files[source->processes[source->threads[i].process].file].clock,
+				                            sums->covered_ticks[i]);
 			row->nested = nested;
 			if (!row->records)
 				row->first_ns = row->last_ns = source->threads[i].start_ns;

@@ -86,8 +86,9 @@ struct report_work {
 
 /* ---- the parts ---------------------------------------------------------------------------------- */
 
-static void report_put_trace(struct dw_writer_out *out, const struct dw_source *source)
+static void report_put_trace(struct dw_writer_out *out, struct dw_model *model)
 {
+	const struct dw_source *source = dw_model_source(model);
 	uint64_t bytes = 0;
 	struct stat status;
 
@@ -104,12 +105,7 @@ static void report_put_trace(struct dw_writer_out *out, const struct dw_source *
 	            source->realtime_start_ns / 1000000000u, source->end_ns);
 	dw_out_text(out, source->live ? "true" : "false");
 	dw_out_text(out, ",\"program\":");
-	for (size_t i = 0; i <= source->process_count; i++) {
-		if (i < source->process_count && source->processes[i].flags & DW_PROCESS_RUNNER)
-			continue;
-		dw_page_put_text(out, i < source->process_count ? source->processes[i].label : "");
-		break;
-	}
+	dw_page_put_text(out, dw_view_program(model));
 	dw_out_text(out, "}");
 }
 
@@ -250,7 +246,7 @@ static void report_put_all(const struct report_work *work, struct dw_writer_out 
 	bool any = false;
 
 	dw_out_text(out, "{\"version\":1,\n");
-	report_put_trace(out, dw_model_source(work->model));
+	report_put_trace(out, work->model);
 	dw_out_text(out, ",\n");
 	report_put_environment(out, dw_model_source(work->model));
 	dw_out_text(out, ",\n\"tables\":[");

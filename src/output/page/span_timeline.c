@@ -409,8 +409,8 @@ static void timeline_put_slowest(const struct dw_page_spans *spans, struct dw_wr
 	const struct dw_span_item *step = timeline_slowest(spans, &track);
 
 	if (step)
-		DW_PAGE_PUT(out, ",'slowest':{'track':#,'begin_ns':#,'end_ns':#,'name':#}", track, step->start_ns,
-		            (uint64_t)step->end_ns, step->name);
+		DW_PAGE_PUT(out, ",'slowest':{'track':#,'begin_ns':#,'end_ns':#,'name':#,'open':#}", track, step->start_ns,
+		            (uint64_t)step->end_ns, step->name, step->open);
 }
 
 int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,

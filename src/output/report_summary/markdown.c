@@ -93,8 +93,8 @@ static void markdown_put_verdicts(const struct dw_report_summary *summary, FILE 
 		                            : "No rule says anything about this run.\n",
 		      file);
 	if (!isnan(verdicts->combined_ns))
-		fprintf(file, "\nAll of this together: at most %s of %s %s.\n", dw_text_ns(verdicts->combined_ns, " ").at,
-		        dw_text_ns(verdicts->loop_ns, " ").at, dw_rule_each(verdicts->facts));
+		fprintf(file, "\nAll of this together: at most %s %s.\n", dw_text_ns(verdicts->combined_ns, " ").at,
+		        dw_rule_each(verdicts->facts));
 	fputs("\n", file);
 }
 

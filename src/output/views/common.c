@@ -194,6 +194,27 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were", one ? "it" : "them");
 }
 
+const char *dw_view_program(struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_steps *steps = source->step_count ? dw_model_steps(model, NULL) : NULL;
+	const struct dw_facts *facts = steps && steps->count ? NULL : dw_facts(model, NULL);
+	uint32_t thread = steps && steps->count ? steps->threads[0] : facts ? facts->thread : DW_NO_INDEX, process = 0;
+
+	if (thread < source->thread_count)
+		process = source->threads[thread].process;
+	while (process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
+		process++;
+	return source->process_count ? source->processes[process].label : "";
+}
+
+const char *dw_view_uncaught(const struct dw_source *source)
+{
+	const char *text = dw_source_meta(source, DW_NO_INDEX, DW_KEY_PYTHON_UNCAUGHT);
+
+	return text ? text : "";
+}
+
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns)
 {
 	const struct dw_iteration_times *times = &steps->iterations;

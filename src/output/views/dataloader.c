@@ -86,9 +86,11 @@ static double dataloader_sample_ns(const struct dw_loader *loader, const struct 
 }
 
 static void dataloader_head_queue(struct dwell_table *table, const struct dw_loader *loader,
-                                  const struct dw_loading *counted)
+                                  const struct dw_loading *counted, const struct dw_facts *facts)
 {
-	double empty = 100 * (double)loader->empty / (double)loader->queued, asked = 0, ready = 0;
+	const struct dw_fact *fact = &facts->at[DW_FACT_LOADER_EMPTY];
+	double empty = 100 * (fact->measured ? fact->value : (double)loader->empty / (double)loader->queued), asked = 0, ready = 0;
+	const char *which = fact->measured ? "those after the first of an epoch" : "them";
 
 	for (size_t i = 0; i < loader->row_count; i++)
 		if (dataloader_compare(loader, i)) {
@@ -96,25 +98,25 @@ static void dataloader_head_queue(struct dwell_table *table, const struct dw_loa
 			ready += (double)counted[loader->rows[i].thread].ready;
 		}
 	if (asked > 0)
-		dw_table_head(table, "%.0f%% of them found the queue empty; on average it had %.1f ready.",
-		              empty, ready / asked);
+		dw_table_head(table, "%.0f%% of %s found the queue empty; on average it had %.1f ready.", empty, which, ready / asked);
 	else
-		dw_table_head(table, "%.0f%% of them found the queue empty.", empty);
+		dw_table_head(table, "%.0f%% of %s found the queue empty.", empty, which);
 }
 
 /* Epochs may start workers of their own: how many there were at one time is said too. */
 static void dataloader_head_workers(struct dwell_table *table, const struct dw_loader *loader,
                                     const struct dw_loading *counted, const struct dw_facts *facts)
 {
-	const struct dw_fact *fact = &facts->at[DW_FACT_LOADER_WORKERS];
+	const struct dw_fact *fact = &facts->at[DW_FACT_LOADER_WORKERS], *median = &facts->at[DW_FACT_LOADER_PRODUCTION];
+	double ns = median->measured ? median->value : (double)loader->making_ns / (double)loader->made;
 	double sample = dataloader_sample_ns(loader, counted);
 	char at_once[48] = "";
 
 	if (fact->measured && fact->value >= 1 && fact->value < loader->workers)
 		snprintf(at_once, sizeof at_once, ", %.0f at a time,", fact->value);
-	dw_table_head(table, "%u worker%s%s made %s batch%s, %s each%s%s%s.", loader->workers,
+	dw_table_head(table, "%u worker%s%s made %s batch%s, %s %s%s%s%s.", loader->workers,
 	              dw_text_plural(loader->workers), at_once, dw_text_count((int64_t)loader->made).at,
-	              loader->made == 1 ? "" : "es", dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at,
+	              loader->made == 1 ? "" : "es", dw_text_ns(ns, " ").at, median->measured ? "the median one" : "each",
 	              sample > 0 ? ", " : "", sample > 0 ? dw_text_ns(sample, " ").at : "", sample > 0 ? " a sample" : "");
 }
 
@@ -127,7 +129,7 @@ static void dataloader_head(struct dwell_table *table, const struct dw_loader *l
 		              dw_text_ns((double)loader->wait_ns, " ").at,
 		              dw_text_ns((double)loader->wait_ns / (double)loader->batches, " ").at);
 	if (loader->queued)
-		dataloader_head_queue(table, loader, counted);
+		dataloader_head_queue(table, loader, counted, facts);
 	if (loader->workers)
 		dataloader_head_workers(table, loader, counted, facts);
 	else if (loader->own_ns)

@@ -6,9 +6,9 @@
 
 #include "account/account.h"
 #include "base/text.h"
-#include "format/keys.h"
 #include "views/columns.h"
 #include "views/ends.h"
+#include "views/stop.h"
 
 #define NAMED 0.05 /* of the start or the end: the sentence leaves out smaller parts of it */
 #define MOST_NAMED 3u
@@ -34,13 +34,6 @@ static void ends_write_parts(char *to, size_t size, const struct dw_account *acc
 		                         dw_text_ns(part->sum.ns, " ").at, *place && !part->imports ? " in " : "",
 		                         part->imports ? "" : place);
 	}
-}
-
-const char *dw_view_uncaught(const struct dw_source *source)
-{
-	const char *text = dw_source_meta(source, DW_NO_INDEX, DW_KEY_PYTHON_UNCAUGHT);
-
-	return text ? text : "";
 }
 
 void dw_view_until_end(struct dw_model *model, char *to, size_t size)
@@ -84,6 +77,8 @@ enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verd
 	const struct dw_account_run *run = dw_account_of_run(model, NULL);
 	enum dw_account_phase phase = run ? dw_account_main_phase(run) : DW_ACCOUNT_LOOP;
 
+	if (phase != DW_ACCOUNT_LOOP && dw_view_stands_still(model))
+		return DW_VIEW_ENDS_NOT;
 	if (phase != DW_ACCOUNT_START) /* a rule has what follows the last step */
 		return phase == DW_ACCOUNT_END ? DW_VIEW_ENDS_FIRST : DW_VIEW_ENDS_NOT;
 	return ends_come_after(run, verdicts) ? DW_VIEW_ENDS_AFTER : DW_VIEW_ENDS_FIRST;

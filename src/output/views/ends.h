@@ -5,7 +5,7 @@
 #include "views/common.h"
 
 /* Whether the start or the end of the run is said, because the loop is less than half of it. Imports apart, which no program can make
- * shorter, a start that takes less than a large cause in the loop comes after it. ends.c. */
+ * shorter, a start that takes less than a large cause in the loop comes after it. Of a run that stands still neither is said. ends.c. */
 enum dw_view_ends { DW_VIEW_ENDS_NOT, DW_VIEW_ENDS_FIRST, DW_VIEW_ENDS_AFTER };
 enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verdicts *verdicts);
 /* Says what the start takes, if this is its place; returns whether it is. */

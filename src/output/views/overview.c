@@ -19,6 +19,7 @@
 #include "views/columns.h"
 #include "views/ends.h"
 #include "views/overview_parts.h"
+#include "views/stop.h"
 
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define BEHIND_SHARE DW_RULE_DEADBAND /* of the loop on the device: least time after the last step that is named */
@@ -30,16 +31,9 @@
 /* "train.py: ", or "" if the trace does not say what ran. */
 static void overview_write_program(const struct dw_overview *overview, char *to, size_t size)
 {
-	const struct dw_source *source = overview->source;
-	uint32_t thread = overview->steps ? overview->steps->threads[0] : overview->facts->thread, process = 0;
+	const char *program = dw_view_program(overview->model);
 
-	if (thread < source->thread_count)
-		process = source->threads[thread].process;
-	while (process + 1 < source->process_count && source->processes[process].flags & DW_PROCESS_RUNNER)
-		process++;
-	to[0] = '\0';
-	if (source->process_count && *source->processes[process].label)
-		snprintf(to, size, "%.200s: ", source->processes[process].label);
+	snprintf(to, size, "%.200s%s", program, *program ? ": " : "");
 }
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
@@ -292,7 +286,7 @@ static void overview_put_steps(struct overview_run *row, const struct dw_overvie
 	const struct dw_iteration_times *times = &steps->iterations;
 	const struct dw_step *slowest = dw_overview_slowest_step(steps);
 
-	row->steps = DW_INT(steps->count + steps->summed_count);
+	row->steps = DW_INT((steps->ended_count ? steps->ended_count : steps->count) + steps->summed_count);
 	row->steps_recorded = DW_INT(steps->recorded_count);
 	row->steps_ns = DW_INT(steps->steps_ns + steps->summed_ns);
 	row->loops_ns = DW_INT(times->loop_ns);
@@ -437,7 +431,7 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 			overview->steps = NULL;
 	}
 	overview->facts = dw_facts(model, error);
-	if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+	if (!overview->facts || dw_view_judge(model, &overview->texts, &overview->verdicts, error))
 		return -1;
 	return overview_find_cost(overview, error) ? 0 : -1;
 }
@@ -478,7 +472,7 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	enum dw_view_ends says = dw_view_says_ends(overview->model, &overview->verdicts);
 
 	overview_head_steps(table, overview);
-	dw_overview_head_stop(table, overview->model);
+	dw_view_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
 	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);

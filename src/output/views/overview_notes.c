@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "format/keys.h"
 #include "views/overview_parts.h"
+#include "views/stop.h"
 
 #define SLOW_RATIO 1.5 /* of the median step */
 #define MOST_NEXT 5u   /* views that the last line names */
@@ -45,6 +46,8 @@ void dw_overview_note_outside(struct dwell_table *table, const struct dw_overvie
 	notes_find_around(steps, ns);
 	if (overview->has_start && steps->thread_count == 1)
 		ns[AROUND_START] = 0; /* said above; of several loops that is of one, and this a sum */
+	if (dw_view_stands_still(overview->model))
+		ns[AROUND_AFTER] = 0;
 	for (unsigned around = 0; around < AROUND_COUNT; around++)
 		count += dw_overview_is_named(ns[around], steps);
 	for (unsigned around = 0; around < AROUND_COUNT && used < sizeof list; around++) {

@@ -57,9 +57,6 @@ void dw_overview_note_end(struct dwell_table *table, const struct dw_overview *o
 /* The commands to go on with. */
 void dw_overview_say_next(struct dwell_table *table, const struct dw_overview *overview);
 
-/* Says first that a run did not end as it should, or hangs (overview_stop.c). */
-void dw_overview_head_stop(struct dwell_table *table, struct dw_model *model);
-
 /* Says that threads of a team spin, with what helps (overview_teams.c). */
 void dw_overview_head_teams(struct dwell_table *table, const struct dw_overview *overview);
 

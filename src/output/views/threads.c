@@ -2,8 +2,10 @@
  * threads: what did each thread record, and how busy was it?
  *
  * Busy is the time inside any range, as a share of the time from the thread's first record to its
- * last. In a program without ranges it is the thread's CPU time, as a share of its life. If only a part of the time is in scope,
- * the figures are those of the ranges that begin there, and records and losses, which are known of whole threads alone, are left out.
+ * last, or to the end of the recording if a range did not end. In a program without ranges it is the
+ * thread's CPU time, as a share of its life. If only a part of the time is in scope, the figures are
+ * those of the ranges that begin there, and records and losses, which are known of whole threads
+ * alone, are left out.
  */
 
 #include "base/grow.h"
@@ -199,6 +201,7 @@ static struct dw_thread_row threads_fill_rows(struct dwell_table *table, struct 
 
 		if (threads_is_runner(source, row))
 			continue;
+		own.last_ns = own.open_ns > own.last_ns ? own.open_ns : own.last_ns;
 		if (no_ranges && !row->nested)
 			threads_take_cpu(&own, &source->threads[own.thread]);
 		while (at < count && !threads_are_namesakes(source, &sums[at].row, row))

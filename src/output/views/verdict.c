@@ -9,10 +9,11 @@
 #include "base/text.h"
 #include "views/columns.h"
 #include "views/ends.h"
+#include "views/stop.h"
 #include "views/verdict.h"
 
 struct verdict_cells {
-	struct dw_cell rule, share, low, high, of, gain_ns, state, question, firm, statement, hint, missing;
+	struct dw_cell rule, share, low, high, of, gain_ns, gain_share, state, question, firm, statement, hint, missing;
 };
 
 enum { ALL_RULES = DW_HAS_OWN };
@@ -24,6 +25,7 @@ static const struct dw_column verdict_columns[] = {
 	DW_FIELD(struct verdict_cells, high, "to", RATIO, REAL),
 	DW_FIELD(struct verdict_cells, of, "of", NONE, TEXT),
 	DW_FIELD(struct verdict_cells, gain_ns, "saves at most", NS, REAL),
+	DW_FIELD(struct verdict_cells, gain_share, "part of that whole", RATIO, REAL, .data_only = true),
 	DW_FIELD(struct verdict_cells, state, "state", NONE, TEXT, .text_only = ALL_RULES),
 	DW_FIELD(struct verdict_cells, question, "question", NONE, TEXT, .text_only = ALL_RULES, .wide_only = true),
 	DW_FIELD(struct verdict_cells, firm, "firm", NONE, INT, .data_only = true),
@@ -36,11 +38,20 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
                   struct dwell_error *error)
 {
 	const struct dw_facts *facts = dw_facts(model, error);
+	struct dw_facts *without;
 
 	*verdicts = (struct dw_verdicts){ .combined_ns = NAN };
 	if (!facts)
 		return -1;
-	return dw_rules_judge(facts, arena, verdicts);
+	if (!facts->at[DW_FACT_RUN_AFTER].measured || !dw_view_stands_still(model))
+		return dw_rules_judge(facts, arena, verdicts);
+	without = dw_arena_alloc(arena, sizeof *without);
+	if (!without)
+		return -1;
+	*without = *facts;
+	without->at[DW_FACT_RUN_AFTER].measured = false;
+	without->at[DW_FACT_RUN_AFTER].missing = "the program stands still after its last step";
+	return dw_rules_judge(without, arena, verdicts);
 }
 
 static enum dw_label verdict_label(const struct dw_rule *rule)
@@ -56,20 +67,18 @@ static enum dw_label verdict_label(const struct dw_rule *rule)
 	}
 }
 
-/* "at most 42.2 of 161.7 ms a step, 26%" */
-static void verdict_write_gain(char *to, size_t size, double gain_ns, const struct dw_verdicts *verdicts, double like_ns)
+/* "at most 42.2 ms a step, 26%": of what the sentence's share is of, so that all that goes is as much as the sentence says. */
+static void verdict_write_gain(char *to, size_t size, double gain_ns, double whole_ns, const struct dw_verdicts *verdicts, double like_ns)
 {
-	double loop_ns = verdicts->loop_ns, share = gain_ns / loop_ns;
 	const char *each = dw_rule_each(verdicts->facts), *unit = dw_text_ns_unit(like_ns);
+	bool alike = strcmp(dw_text_ns_unit(gain_ns), unit) == 0;
+	double share = gain_ns / whole_ns;
+	int used;
 
-	if (!(share <= 1)) /* what a device can save may be more than a step of the host */
-		snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
-	else if (strcmp(dw_text_ns_unit(gain_ns), unit) == 0)
-		snprintf(to, size, "at most %s of %s %s %s, %.0f%%", dw_text_ns_like(gain_ns, like_ns).at,
-		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share * 100);
-	else
-		snprintf(to, size, "at most %s of %s %s %s, %.*f%%", dw_text_ns(gain_ns, " ").at,
-		         dw_text_ns_like(loop_ns, like_ns).at, unit, each, share < 0.01, share * 100);
+	used = alike ? snprintf(to, size, "at most %s %s %s", dw_text_ns_like(gain_ns, like_ns).at, unit, each)
+	             : snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
+	if (share <= 1) /* what a device can save may be more than a step of the host */
+		snprintf(to + used, size - (size_t)used, ", %.*f%%", share < 0.01, share * 100);
 }
 
 /* What to do about a verdict, and where its evidence is. The first verdict says the latter in a line of its own. */
@@ -81,7 +90,7 @@ static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdic
 	char gain[120] = "";
 
 	if (!isnan(verdict->gain_ns))
-		verdict_write_gain(gain, sizeof gain, verdict->gain_ns, verdicts, like_ns);
+		verdict_write_gain(gain, sizeof gain, verdict->gain_ns, verdict->whole_ns, verdicts, like_ns);
 	if (*verdict->remedy)
 		dw_table_say(table, DW_LABEL_TRY, "%s%s%s%s%s%s", verdict->remedy, *gain ? ": " : "", gain, within ? " (" : "",
 		             within ? verdict->look : "", within ? ")" : "");
@@ -106,7 +115,7 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 	if (verdicts->fired > most)
 		dw_table_say(table, DW_LABEL_LOOK, "dwell report --view verdict has %zu more", verdicts->fired - most);
 	if (gains > 1 && !isnan(verdicts->combined_ns)) {
-		verdict_write_gain(gain, sizeof gain, verdicts->combined_ns, verdicts, like_ns);
+		verdict_write_gain(gain, sizeof gain, verdicts->combined_ns, verdicts->own_ns, verdicts, like_ns);
 		dw_table_say(table, DW_LABEL_ALL, "together: %s.", gain);
 	}
 }
@@ -129,6 +138,7 @@ static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict 
 		             .low = DW_REAL(verdict->share.low), .high = DW_REAL(verdict->share.high),
 		             .of = DW_STRING(dw_rule_whole_text(verdict->whole, facts)),
 		             .gain_ns = isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
+		             .gain_share = isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns / verdict->whole_ns),
 		             .state = DW_STRING(states[verdict->state]), .question = DW_STRING(question),
 		             .firm = DW_INT(verdict->firm),
 		             .statement = DW_STRING(*verdict->statement ? verdict->statement : NULL),

@@ -77,6 +77,8 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
 /* Writes what the program mainly did until it ended: "importing torch 4.1 s, Python 3.2 s in load (train.py:40)". "": not known. */
 void dw_view_until_end(struct dw_model *model, char *text, size_t size);
+/* "train.py": of several programs, as a launcher and what it launches, that of the steps. "" if the trace does not say what ran. */
+const char *dw_view_program(struct dw_model *model);
 /* "ValueError: shapes differ": the exception that ended a program of Python; "" if none did. */
 const char *dw_view_uncaught(const struct dw_source *source);
 

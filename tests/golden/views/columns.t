@@ -41,6 +41,7 @@ verdict
   high                       to                     real, ratio
   of                         of                     text
   gain_ns                    saves at most          real, ns
+  gain_share                 part of that whole     real, ratio, data only
   state                      state                  text, data only
   question                   question               text, wide only, data only
   firm                       firm                   int, data only

@@ -20,6 +20,6 @@ $ trace loader && dwell report loader.dwell --view dataloader --format json
   ["train.py[61] python3","worker","a batch's samples",8,288000000,36000000,64,4500000,null,36000000,36000000,0.972972973]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["The loop asked for 16 batches and waited 144 ms for them, 9.03 ms each.","75% of them found the queue empty; on average it had 0.5 ready.","2 workers made 16 batches, 36.0 ms each, 4.50 ms a sample."],
+ "heads":["The loop asked for 16 batches and waited 144 ms for them, 9.03 ms each.","73% of those after the first of an epoch found the queue empty; on average it had 0.5 ready.","2 workers made 16 batches, 36.0 ms the median one, 4.50 ms a sample."],
  "notes":[]}
 ]}

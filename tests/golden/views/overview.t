@@ -22,7 +22,7 @@ $ trace train && dwell report train.dwell --view overview --format json
   [1019500000,980,490,2.52890477e-05,40,40,844500000,951400000,23785000,20100000,60100000,123100000,30,60000000,"evaluation",0.0945974354]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time in the run).","  -> evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 of 23.79 ms a step, 18%."],
+ "heads":["train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).","Evaluation takes 9% of the loop (1 time in the run).","  -> evaluate less often or on fewer samples: at most 2.25 ms a step, 9%","Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.","  -> 2 workers if CPUs are free, or cheaper samples: at most 2.02 ms a step, 9% (dwell report --view dataloader)","All of this together: at most 4.27 ms a step, 18%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["train.dwell"],"scope":{},
  "columns":[
@@ -64,12 +64,11 @@ $ trace train && dwell report train.dwell --view overview --format json
 $ dwell report train.dwell
 train: 40 steps in 951 ms, 23.79 ms a step (p50 20.10, p95 60.10).
 SLOW   Evaluation takes 9% of the loop (1 time in the run).
-TRY    evaluate less often or on fewer samples: at most 2.25 of 23.79 ms a step,
-       9%
+TRY    evaluate less often or on fewer samples: at most 2.25 ms a step, 9%
 SLOW   Waiting for data takes 9% of the loop: 1 loader worker cannot keep up.
-TRY    2 workers if CPUs are free, or cheaper samples: at most 2.02 of 23.79 ms
-       a step, 9% (dwell report --view dataloader)
-ALL    together: at most 4.27 of 23.79 ms a step, 18%.
+TRY    2 workers if CPUs are free, or cheaper samples: at most 2.02 ms a step,
+       9% (dwell report --view dataloader)
+ALL    together: at most 4.27 ms a step, 18%.
 
   a step            ms  of the loop
   forward         8.02        33.7%
@@ -137,13 +136,13 @@ train.py: 25 steps in 646 ms, 25.84 ms a step (p50 26.00, p95 26.00).
 SLOW   The interpreter of Python takes 26% of the loop, most of it in
        log_metrics (log.py:7), called by main (train.py:50).
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 6.72 of 25.84 ms a step, 26%
+       every pass: at most 6.72 ms a step, 26%
 LOOK   dwell report --view hot
 SLOW   15% of the loop lies between the steps, in Python and waits, most of it
        in log_metrics (log.py:7).
 TRY    what not every step needs (metrics, logging): every n-th step: at most
-       3.84 of 25.84 ms a step, 15% (dwell report --view tree)
-ALL    together: at most 10.56 of 25.84 ms a step, 41%.
+       3.84 ms a step, 15% (dwell report --view tree)
+ALL    together: at most 10.56 ms a step, 41%.
 
   main thread        largest part in  line        time  share    +-  samples
   runs: own code     mkl_gemm                    428ms  66.3%  7.4%       76
@@ -237,7 +236,7 @@ LOOK   dwell report --view hot
 SLOW   Allocating and freeing memory takes 10% of the run, most of it in grow
        (bank.c:40).
 TRY    keep buffers, and small objects in one array in place of lists and trees
-       of nodes: at most 160 ms of 1.60 s in the run, 10%
+       of nodes: at most 160 ms in the run, 10%
 
   main thread      largest part in  line         time  share    +-  samples
   runs: own code   run_epoch        net.c:90    1.44s  89.8%  3.0%      359
@@ -343,14 +342,13 @@ $ trace python && dwell report python.dwell --view overview
 train.py: 6 steps in 650 ms, 108.3 ms a step (p50 110.0, p95 110.0).
 NOTE   4 of the steps were recorded; the figures are of them.
 SLOW   Waiting for data may take 28% of the loop.
-TRY    samples that are decoded once and cached: at most 30.0 of 108.3 ms a
-       step, 28%
+TRY    samples that are decoded once and cached: at most 30.0 ms a step, 28%
 LOOK   dwell report --view dataloader
 SLOW   The interpreter of Python may take 25% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 27.4 of 108.3 ms a step, 25% (dwell run --sample 100
-       tells which functions)
-ALL    together: at most 57.4 of 108.3 ms a step, 53%.
+       every pass: at most 27.4 ms a step, 25% (dwell run --sample 100 tells
+       which functions)
+ALL    together: at most 57.4 ms a step, 53%.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -376,14 +374,13 @@ $ dwell report python.dwell
 train.py: 6 steps in 650 ms, 108.3 ms a step (p50 110.0, p95 110.0).
 NOTE   4 of the steps were recorded; the figures are of them.
 SLOW   Waiting for data may take 28% of the loop.
-TRY    samples that are decoded once and cached: at most 30.0 of 108.3 ms a
-       step, 28%
+TRY    samples that are decoded once and cached: at most 30.0 ms a step, 28%
 LOOK   dwell report --view dataloader
 SLOW   The interpreter of Python may take 25% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 27.4 of 108.3 ms a step, 25% (dwell run --sample 100
-       tells which functions)
-ALL    together: at most 57.4 of 108.3 ms a step, 53%.
+       every pass: at most 27.4 ms a step, 25% (dwell run --sample 100 tells
+       which functions)
+ALL    together: at most 57.4 ms a step, 53%.
 
   a step            ms  of the loop
   data            30.0        27.7%
@@ -429,7 +426,7 @@ $ trace loader && dwell report loader.dwell --view overview --format json
   [308000000,192,72,null,16,16,272400000,288400000,18025000,20000000,24000000,24000000,0,20000000,"loader-slow-workers",0.500693481]],
  "totals":{},
  "coverage":1,"losses":[],
- "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data takes 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 of 18.02 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 of 18.02 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 of 18.02 ms a step, 58%."],
+ "heads":["train.py: 16 steps in 288 ms, 18.02 ms a step (p50 20.00, p95 24.00).","Device time not recorded: operator times are launch and wait times.","Waiting for data takes 50% of the loop: 2 loader workers cannot keep up (queue empty at 73% of requests).","  -> num_workers=4 if CPUs are free, or samples that are decoded once and cached; a worker takes 36.0 ms for a batch: at most 9.03 ms a step, 50%","  -> dwell report --view dataloader","The interpreter of Python may take 8% of the loop.","  -> operations on whole arrays in place of loops, or work once instead of in every pass: at most 1.37 ms a step, 8% (dwell run --sample 100 tells which functions)","All of this together: at most 10.40 ms a step, 58%."],
  "notes":[]},
 {"view":"overview","part":"breakdown","traces":["loader.dwell"],"scope":{},
  "columns":[
@@ -483,14 +480,14 @@ train: 10 steps of 2 processes in 39.0 ms each, 7.80 ms a step (p50 8.00, p95 8.
 SLOW   Waiting for the last rank may take 13% of the loop: rank 1 is last in
        100% of the steps, longest in forward.
 TRY    find what this rank does longer than the others: its data, its CPUs, its
-       device: at most 1.00 of 7.80 ms a step, 13%
+       device: at most 1.00 ms a step, 13%
 LOOK   dwell report --view stragglers
 SLOW   10% of the loop lies between the steps, in no range.
 TRY    do what not every step needs once, every n-th step, or in another thread:
-       at most 800 us of 7.80 ms a step, 10% (dwell report --view tree)
+       at most 800 us a step, 10% (dwell report --view tree)
 WORK   13% of the loop lies in no named range.
 TRY    DWELL_ZONE("name") around its parts shows which
-ALL    together: at most 1.80 of 7.80 ms a step, 23%.
+ALL    together: at most 1.80 ms a step, 23%.
 
   a step, mean of 2 processes    ms  of the loop
   forward                      4.50        57.7%
@@ -514,7 +511,7 @@ train: 277 ms, 119 ranges. No steps are marked.
 NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average.
 SLOW   Waiting for data takes 21% of the loop.
 TRY    make batches ready in another thread while a step computes: at most 7.9
-       of 36.7 ms an iteration, 21%
+       ms an iteration, 21%
 LOOK   dwell report --view dataloader
 
   main thread     ms  of wall  calls
@@ -536,20 +533,19 @@ train.py: 2 steps in 315 us, 157.5 us a step (p50 200.0, p95 200.0).
 SLOW   Communication that no computation hides may take 26% of a steady step on
        the device; its largest part is ncclDevKernel_AllReduce_Sum_f32_RING_LL.
 TRY    larger batches or no_sync() for several batches; other bucket sizes
-       (bucket_cap_mb); gradients in bfloat16: at most 40.0 of 157.5 us a step,
-       25%
+       (bucket_cap_mb); gradients in bfloat16: at most 40.0 us a step, 26%
 LOOK   dwell report --view device
 SLOW   The device is idle for 37% of a steady step, for 11% between pieces of
        work that were submitted in time: its kernels are short.
 TRY    torch.compile, which merges kernels, CUDA graphs, larger batches: at most
-       17.5 of 157.5 us a step, 11% (dwell report --view kernels)
+       17.5 us a step, 11% (dwell report --view kernels)
 SLOW   The device is idle for 37% of a steady step, for 8% because calls of the
        host wait for it, most of it because of cudaStreamSynchronize in
        aten::item.
 TRY    no .item(), .cpu(), nonzero() or printing of tensors in every step;
-       non_blocking=True copies from pinned memory: at most 13.0 of 157.5 us a
-       step, 8% (dwell report --view device)
-ALL    together: at most 70.5 of 157.5 us a step, 45%.
+       non_blocking=True copies from pinned memory: at most 13.0 us a step, 8%
+       (dwell report --view device)
+ALL    together: at most 70.5 us a step, 45%.
 
   a step            us  of the loop
   python         108.5        68.9%
@@ -1098,12 +1094,12 @@ train: 5 steps in 100 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 SLOW   The thread does not run for 46% of the loop: it waits, or has no CPU; the
        kernel does not say which.
 TRY    find the sleep, the lock, the file or the answer of another program that
-       it waits for: at most 9.2 of 20.0 ms a step, 46%
+       it waits for: at most 9.2 ms a step, 46%
 LOOK   dwell report --view steps
 SLOW   The interpreter of Python may take 21% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 4.2 of 20.0 ms a step, 21% (dwell run --sample 100
-       tells which functions)
+       every pass: at most 4.2 ms a step, 21% (dwell run --sample 100 tells
+       which functions)
        These two differ by less than they vary from step to step.
 WORK   One operator, mm, takes 50% of the loop: 10 calls a step.
 TRY    call it less often, once, or on less data (dwell run --shapes tells which
@@ -1111,7 +1107,7 @@ TRY    call it less often, once, or on less data (dwell run --shapes tells which
 ALSO   Recording takes about 9% of the loop: without it, steps are that much
        shorter.
 TRY    record a part of the steps, or fewer details
-ALL    together: at most 13.3 of 20.0 ms a step, 67%.
+ALL    together: at most 13.3 ms a step, 67%.
 
   main thread          time  share
   unknown            45.8ms  45.8%
@@ -1134,7 +1130,7 @@ train.py: 4 steps in 4.00 ms, 1.00 ms a step (p50 1.00, p95 1.00).
 SLOW   The device is idle for 50% of a steady step, for 41% because the host
        submits its work too late.
 TRY    fewer and larger kernels, larger batches, or graphs that are submitted at
-       once: at most 406 us of 1.00 ms a step, 41%
+       once: at most 406 us a step, 41%
 LOOK   dwell report --view device
 
   the device                  us  of a steady step
@@ -1181,7 +1177,7 @@ $ trace verdict_python && dwell report verdict_python.dwell
 python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 SLOW   The interpreter of Python may take 50% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 10.0 of 20.0 ms a step, 50%
+       every pass: at most 10.0 ms a step, 50%
 LOOK   dwell run --sample 100 tells which functions
 WORK   One operator, aten::linear, takes 50% of the loop: 1 call a step.
 TRY    call it less often, once, or on less data (dwell run --shapes tells which
@@ -1206,8 +1202,7 @@ python3: 4 steps in 32.0 ms, 8.00 ms a step (p50 8.00, p95 8.00).
 WORK   1,000 small operators a step, 4.00 us each, may take 100% of the loop
        with the calls between them.
 TRY    fewer and larger ones: whole tensors in place of loops over rows, larger
-       batches, torch.compile, a fused optimizer: at most 8.00 of 8.00 ms a
-       step, 100%
+       batches, torch.compile, a fused optimizer: at most 8.00 ms a step, 100%
 LOOK   dwell report --view operators --sort calls
 WORK   One operator, aten::add_, takes 50% of the loop: 1,000 calls a step.
 TRY    call it less often, once, or on less data (dwell run --shapes tells which
@@ -1234,8 +1229,8 @@ TRY    call it less often, once, or on less data
 LOOK   dwell run --shapes tells which calls
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 2.0 of 20.0 ms a step, 10% (dwell run --sample 100
-       tells which functions)
+       every pass: at most 2.0 ms a step, 10% (dwell run --sample 100 tells
+       which functions)
 
   a step       ms  of the loop
   operators  18.0        90.0%
@@ -1257,17 +1252,17 @@ python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 SLOW   The thread does not run for 47% of the loop: it waits, or has no CPU; the
        kernel does not say which.
 TRY    find the sleep, the lock, the file or the answer of another program that
-       it waits for: at most 9.3 of 20.0 ms a step, 47%
+       it waits for: at most 9.3 ms a step, 47%
 LOOK   dwell report --view steps
 SLOW   The interpreter of Python may take 25% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 5.0 of 20.0 ms a step, 25% (dwell run --sample 100
-       tells which functions)
+       every pass: at most 5.0 ms a step, 25% (dwell run --sample 100 tells
+       which functions)
 SLOW   Garbage collection takes 15% of the loop.
 TRY    gc.freeze() once the model and the data are made, or gc.disable() and a
-       gc.collect() now and then: at most 3.0 of 20.0 ms a step, 15% (dwell
-       report --view gc)
-ALL    together: at most 17.3 of 20.0 ms a step, 86%.
+       gc.collect() now and then: at most 3.0 ms a step, 15% (dwell report
+       --view gc)
+ALL    together: at most 17.3 ms a step, 86%.
 
   main thread          time  share
   unknown            37.4ms  46.8%
@@ -1290,7 +1285,7 @@ python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 NOTE   Device time not recorded: operator times are launch and wait times.
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 2.0 of 20.0 ms a step, 10%
+       every pass: at most 2.0 ms a step, 10%
 LOOK   dwell run --sample 100 tells which functions
 
   main thread          time  share
@@ -1335,13 +1330,13 @@ Next:  dwell view verdict_growth.dwell (timeline); dwell report --format html -o
 $ trace agent && dwell report agent.dwell
 agent: 12 steps in 120 ms, 10.00 ms a step (p50 8.00, p95 20.00).
 SLOW   Slow steps, 17% of all, take 13% of the loop beyond the usual time.
-TRY    the view steps lists them with what took longer: at most 1.33 of 10.00 ms
-       a step, 13%
+TRY    the view steps lists them with what took longer: at most 1.33 ms a step,
+       13%
 LOOK   dwell report --view steps
 SLOW   13% of the loop lies between the steps, in Python and waits.
 TRY    do what not every step needs once, every n-th step, or in another thread:
-       at most 1.33 of 10.00 ms a step, 13% (dwell report --view tree)
-ALL    together: at most 2.67 of 10.00 ms a step, 27%.
+       at most 1.33 ms a step, 13% (dwell report --view tree)
+ALL    together: at most 2.67 ms a step, 27%.
 
   a step            ms  of the loop
   python          8.00        80.0%
@@ -1370,8 +1365,8 @@ $ trace no_cpu && dwell report no_cpu.dwell
 train: 10 steps in 135 ms, 13.5 ms a step (p50 10.0, p95 30.0).
 SLOW   Slow steps, 10% of all, take 13% of the loop beyond the usual time, most
        of it in operators.
-TRY    the view steps lists them with what took longer: at most 1.5 of 13.5 ms a
-       step, 11%
+TRY    the view steps lists them with what took longer: at most 1.5 ms a step,
+       13%
 LOOK   dwell report --view steps
 WORK   One operator, mm, takes 93% of the loop: 1 call a step.
 TRY    call it less often, once, or on less data (dwell report --view operators)
@@ -1425,7 +1420,7 @@ SLOW   Start-up takes 73% of the run (611 ms): importing torch 300 ms, Python
        200 ms in load_images (train.py:40), importing pandas 100 ms.
 SLOW   The interpreter of Python may take 100% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in
-       every pass: at most 10.9 of 10.9 ms a step, 100%
+       every pass: at most 10.9 ms a step, 100%
 LOOK   dwell run --sample 100 tells which functions
 
   the run                     largest part in  line           time  of the run
@@ -1501,3 +1496,31 @@ Trust: nothing is lost; profiling cost about 3.7% of the loop (394 us a step).
 Next:  dwell view device_bursts.dwell (timeline); dwell report --format html -o
        r.html (a page), --limit 20, --view steps|device|actions|phases|tree;
        all: dwell report --help
+
+$ trace hang && dwell report hang.dwell
+train: 20 steps of 2 processes in 110 ms each, 10.95 ms a step (p50 11.00, p95 11.00).
+NOTE   1 more step did not end and is not counted.
+STOP   The job hangs: rank 0 waits in all_reduce, for 14.8 s.
+       Rank 1 did not enter it: it is outside all recorded ranges, after step 9,
+       without a record for 14.8 s.
+SLOW   Communication takes 9% of the loop.
+TRY    larger batches, or sums over several steps, save transfers: at most 1.00
+       ms a step, 9%
+LOOK   dwell report --view steps shows what each rank does
+
+  a step, mean of 2 processes     ms  of the loop
+  backward                      4.00        36.5%
+  forward                       4.00        36.5%
+  communication                 1.00         9.1%
+  operators                     1.00         9.1%
+  between steps                 0.95         8.7%
+  all                          10.95       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  sgd_update                       1     1.00ms         9.1%  1.00ms
+
+NOTE   Outside the loops, as sums: 202 ms of start-up.
+Trust: nothing is lost.
+Next:  dwell view hang.dwell (timeline); dwell report --format html -o r.html (a
+       page), --limit 20, --view stragglers|steps|operators|actions|phases; all:
+       dwell report --help

@@ -54,3 +54,11 @@ worker [21]   20   21        8       4      0  36.0ms  24.0ms       66.7%     0
 worker [22]   20   22        9       4  100ms   136ms  24.0ms       66.7%     0
 pool          20   23       28      14      0   140ms   140ms      100.0%     0
 all threads                 53      26                                        0
+
+$ trace hang && dwell report hang.dwell --view threads
+thread        pid  tid  records  ranges  first   last    busy  busy share  lost
+rank 0 train   11   11       85      43  101ms  15.0s   14.9s       99.9%     0
+rank 0 loop    11   13        2       1  15.0s  15.0s  1.00ms      100.0%     0
+rank 1 train   12   12       80      40  101ms  210ms   100ms       91.7%     0
+rank 1 loop    12   14        2       1  15.0s  15.0s  1.00ms      100.0%     0
+all threads                 169      85                                       0

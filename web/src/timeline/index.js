@@ -47,7 +47,8 @@ class Timeline {
     const margin = (slowest.end_ns - slowest.begin_ns) * 0.04;
     this.show(slowest.begin_ns - margin, slowest.end_ns + margin);
     this.goal = slowest.track;
-    this.select({ track: slowest.track, row: 0, begin: slowest.begin_ns, end: slowest.end_ns, name: slowest.name, count: 1, text: `step ${slowest.name}, the slowest`, kind: "step",
+    this.select({ track: slowest.track, row: 0, begin: slowest.begin_ns, end: slowest.end_ns, name: slowest.name, count: 1, open: slowest.open,
+                  text: `step ${slowest.name}, ${slowest.open ? "the last" : "the slowest"}`, kind: "step",
                   trackName: this.trackName(slowest.track) });
   }
 
