@@ -187,6 +187,36 @@ DWELL_INLINE void dwell_put_end(void)
 	__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
 }
 
+/* A record with `words` words of payload, a constant; `word1` has its kind and its id. */
+DWELL_INLINE void dwell_put_words(uint32_t word1, const void *payload, unsigned words)
+{
+	struct dwell_stream *stream = dwell_this_stream;
+
+	if (DWELL_UNLIKELY(stream->busy)) {
+		dwell_slow_put(word1, DWELL_CAST(const uint32_t *, payload), words);
+		return;
+	}
+	__atomic_store_n(&stream->busy, 1u, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	char *cursor = stream->cursor;
+	uint64_t ticks = dwell_ticks();
+	uint64_t delta = ticks - stream->last_ticks;
+	if (DWELL_UNLIKELY(!dwell_has_space(stream, cursor) || delta >> 30)) {
+		__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
+		dwell_slow_put(word1, DWELL_CAST(const uint32_t *, payload), words);
+		return;
+	}
+	stream->last_ticks = ticks;
+	void *place = cursor;
+	if (words)
+		__builtin_memcpy(cursor + 8, payload, words * 4);
+	__atomic_store_n(DWELL_CAST(uint32_t *, place) + 1, word1, __ATOMIC_RELAXED);
+	__atomic_store_n(DWELL_CAST(uint32_t *, place), DWELL_CAST(uint32_t, delta) << 2 | 1u, __ATOMIC_RELEASE);
+	stream->cursor = cursor + 8 + words * 4;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
+}
+
 DWELL_INLINE uint32_t dwell_site_id(struct dwell_site *site)
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);

@@ -300,7 +300,7 @@ static bool code_loops_find_way(const uint8_t *bytes, uint32_t size, bool *targe
 	return false;
 }
 
-bool dwp_code_reaches(const char *code, uint32_t from, uint32_t to)
+static bool code_loops_reaches(const char *code, uint32_t from, uint32_t to)
 {
 	PyObject *bytes = code_loops_read_numbers() ? PyObject_GetAttrString((PyObject *)(uintptr_t)code, "co_code") : NULL;
 	uint32_t size = bytes && PyBytes_Check(bytes) ? (uint32_t)PyBytes_Size(bytes) : 0;
@@ -311,4 +311,25 @@ bool dwp_code_reaches(const char *code, uint32_t from, uint32_t to)
 	Py_XDECREF(bytes);
 	PyErr_Clear();
 	return reaches;
+}
+
+#define MOST_WAYS 64u
+
+bool dwp_code_reaches(const char *code, uint32_t from, uint32_t to)
+{
+	/* Those that were asked for last: a program goes the same ways again and again. Codes live forever (dwp_code_loops()). */
+	static struct {
+		const char *code;
+		uint32_t from, to;
+		bool reaches;
+	} ways[MOST_WAYS], *way;
+
+	way = &ways[((uintptr_t)code >> 4 ^ from ^ (to << 3)) % MOST_WAYS];
+	if (way->code != code || way->from != from || way->to != to) {
+		way->reaches = code_loops_reaches(code, from, to);
+		way->code = code;
+		way->from = from;
+		way->to = to;
+	}
+	return way->reaches;
 }

@@ -163,7 +163,9 @@ bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *p
 
 /* ---- repeated ---------------------------------------------------------------------------- */
 
-enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK };
+/* DWP_PART: a task that is a part of another thread's or process' step, so that nothing in it is a step. DWP_TEST: a task of which
+ * nobody knows that it loops, so that its first step is none. */
+enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK, DWP_PART, DWP_TEST };
 
 /* A row KNOWN_CALL() of known.def. */
 struct dwp_repeated {
@@ -173,6 +175,10 @@ struct dwp_repeated {
 	struct dwell_site site, turn; /* `turn`: of a coroutine function, what its coroutine does between two waits */
 	char name[64];
 };
+/* How many calls of rows DWP_PART are open in this thread. */
+extern __thread uint32_t dwp_repeated_parts __attribute__((tls_model("initial-exec")));
+/* Called when a test begins and when it has ended, in its thread; NULL: nobody is told. */
+extern void (*dwp_repeated_on_test)(bool begins);
 /* Records the calls from now on. */
 void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module);
 /* scikit-learn: records fit() and partial_fit() of each class of estimators that is defined from now on. */

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+__thread uint32_t dwp_repeated_parts __attribute__((tls_model("initial-exec")));
+static __thread uint32_t open_tests __attribute__((tls_model("initial-exec")));
+void (*dwp_repeated_on_test)(bool begins);
+
 /* The name of the function that a pool's thread is to call, also where that is called in a context of contextvars. "": it has
  * none. */
 static void repeated_name(const struct dwp_repeated *repeated, PyObject *object, char *name, size_t size)
@@ -29,12 +33,23 @@ static void repeated_name(const struct dwp_repeated *repeated, PyObject *object,
 	PyErr_Clear();
 }
 
+/* Whether the call has a range: a test that another test runs is a part of it. */
+static bool repeated_begins(const struct dwp_repeated *repeated)
+{
+	dwp_repeated_parts += repeated->kind == DWP_PART;
+	if (repeated->kind != DWP_TEST)
+		return true;
+	if (!open_tests++ && dwp_repeated_on_test)
+		dwp_repeated_on_test(true);
+	return open_tests == 1;
+}
+
 static void repeated_before(struct dwp_call *call)
 {
 	struct dwp_repeated *repeated = (struct dwp_repeated *)(void *)call->hook;
 	char name[200] = "";
 
-	if (!dwell_wants(1u << DWELL_CATEGORY_ZONE))
+	if (!repeated_begins(repeated) || !dwell_wants(1u << DWELL_CATEGORY_ZONE))
 		return;
 	if (repeated->by && call->self)
 		repeated_name(repeated, call->self, name, sizeof name);
@@ -44,7 +59,12 @@ static void repeated_before(struct dwp_call *call)
 
 static void repeated_after(struct dwp_call *call, PyObject *result)
 {
+	const struct dwp_repeated *repeated = (const struct dwp_repeated *)(const void *)call->hook;
+
 	(void)result;
+	dwp_repeated_parts -= repeated->kind == DWP_PART;
+	if (repeated->kind == DWP_TEST && !--open_tests && dwp_repeated_on_test)
+		dwp_repeated_on_test(false);
 	dwell_end_id(call->began);
 }
 
@@ -88,7 +108,7 @@ static void repeated_prepare(struct dwp_repeated *repeated, const char *owner)
 {
 	snprintf(repeated->name, sizeof repeated->name, "%s%s%s", owner, *owner ? "." : "", repeated->function);
 	repeated->site = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE,
-		                                  .detail = repeated->kind == DWP_TASK ? DW_DETAIL_TASK : DW_DETAIL_ITERATION };
+		                                  .detail = repeated->kind == DWP_ITERATION ? DW_DETAIL_ITERATION : DW_DETAIL_TASK };
 	repeated->hook = (struct dwp_hook){ .before = repeated_before, .after = repeated_after };
 }
 

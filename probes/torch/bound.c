@@ -6,10 +6,12 @@
  * others no callback stands in PyTorch, and blocks are held back (held_blocks.c). Steps, phases, waits and zones are
  * recorded in all steps.
  *
- * The process earns the part of its time that recording may take: when steps begin, what it has computed so far, and
- * then each step. A step is recorded if that pays for it, so that the bound holds at any time; the first LEAST_WHOLE
+ * The process earns the part of its processor time that recording may take: when steps begin, of what it has computed so far, and
+ * then of what it computes. A step is recorded if that pays for it, so that the bound holds at any time; the first LEAST_WHOLE
  * are recorded anyway, because nothing else says what a step costs. The first WHOLE_STEPS steps are recorded as far as
- * they are paid for. Later ones are chosen at random, because a program may do something in every tenth step. The
+ * they are paid for. After a second, what is earned and not spent is at most worth SAVED of a second, or one step, and
+ * SAVED of the part is not earned any more: so the bound holds in each second, unless one step costs more than that.
+ * Later steps are chosen at random, because a program may do something in every tenth step. The
  * probability follows from what operators cost in the recorded steps, and from how long a usual step is. The choice
  * depends on the run and on the step's number, so that all ranks of a job choose the same steps: otherwise they would
  * wait for each other.
@@ -38,6 +40,9 @@
 #define MEDIAN_EVERY 16u
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
 #define MOST_FACTOR 4.0
+#define LOOK_EVERY 16u /* steps */
+#define SECOND_NS 1e9
+#define SAVED 0.1
 #define SHAPES_COST 1.8 /* an operator with its shapes, of one without; see doc/measured/costs.md */
 
 static struct {
@@ -54,8 +59,12 @@ static struct {
 		uint32_t steps, ends, before; /* since the last choice; of these, ends of iterations; steps of the choice before */
 	} held;
 	double last_ns;     /* the last decision */
+	double looked_ns, used_ns; /* when the process's CPU time was looked at, and that */
+	uint64_t looked_steps;
 	double usual_ns;              /* a usual step, with what comes after it */
-	double earned_ns, spent_ns;   /* what recording may have cost so far; what recorded steps did cost */
+	double first_ns;              /* the first decision */
+	double earned_ns, spent_ns;   /* what recorded steps may have cost so far, and did */
+	double early_ns;              /* what they did before it was known how much more that is than the sum of the parts */
 	struct bound_kind {
 		double steps, cost_ns;      /* recent ones count more */
 		double all_steps, all_ns;
@@ -177,32 +186,64 @@ static double bound_allowed(double took)
 	return fixed < allowed / 2 ? allowed - fixed : allowed / 2;
 }
 
+static bool bound_knows_factor(void)
+{
+	return bound.reduced.added >= MEDIAN_EVERY;
+}
+
 /* A single recorded step between others finds code and data of dwell and of PyTorch's callbacks out of the caches. So it
  * may cost more than its parts do: the times of steps show how much. They differ for other reasons, too. */
 static double bound_factor(void)
 {
 	double counted = bound.recorded.steps > 0 ? bound.recorded.cost_ns / bound.recorded.steps : 0, factor;
 
-	if (bound.reduced.added < MEDIAN_EVERY || !(counted > 0))
+	if (!bound_knows_factor() || !(counted > 0))
 		return 1;
 	factor = (bound.recorded.usual_ns - bound.reduced.usual_ns) / counted;
 	return factor < 1 ? 1 : factor > MOST_FACTOR ? MOST_FACTOR : factor;
 }
 
-static void bound_note(const char *key, const struct bound_kind *kind, double factor)
+static double bound_spent(void)
+{
+	return bound.spent_ns + bound_factor() * bound.early_ns;
+}
+
+static void bound_note(const char *key, const struct bound_kind *kind, double ns)
 {
 	char text[32];
 
 	if (!(kind->all_steps > 0))
 		return;
-	snprintf(text, sizeof text, "%.0f", factor * kind->all_ns / kind->all_steps);
+	snprintf(text, sizeof text, "%.0f", ns / kind->all_steps);
 	dwell_meta_json(key, text);
 }
 
 static void bound_note_costs(void)
 {
-	bound_note(DW_KEY_TORCH_RECORDED_NS, &bound.recorded, bound_factor());
-	bound_note(DW_KEY_TORCH_REDUCED_NS, &bound.reduced, 1);
+	bound_note(DW_KEY_TORCH_RECORDED_NS, &bound.recorded, bound_spent());
+	bound_note(DW_KEY_TORCH_REDUCED_NS, &bound.reduced, bound.reduced.all_ns);
+}
+
+static void bound_look(double now, double used)
+{
+	bound.looked_ns = now;
+	bound.used_ns = used;
+	bound.looked_steps = bound.steps;
+}
+
+/* A process that waits, or gets no CPU, earns nothing meanwhile. The kernel is not asked at each step, because that takes as long
+ * as an operator. */
+static void bound_earn(double now)
+{
+	uint64_t steps = bound.steps - bound.looked_steps;
+	double used, took;
+
+	if (bound.steps > LOOK_EVERY && steps < LOOK_EVERY && now - bound.looked_ns < SAVED * SECOND_NS)
+		return;
+	used = bound_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	took = used - bound.used_ns < now - bound.looked_ns ? used - bound.used_ns : now - bound.looked_ns;
+	bound.earned_ns += (1 - SAVED) * (double)steps * bound_allowed(took / (double)steps);
+	bound_look(now, used);
 }
 
 /* Adds what happened since the last decision: a step, and what came after it. */
@@ -212,8 +253,11 @@ static void bound_add(double now, double cost)
 	double took = now - bound.last_ns;
 
 	bound_add_time(kind, took);
-	bound.earned_ns += bound_allowed(took < 2 * bound.usual_ns ? took : 2 * bound.usual_ns);
-	bound.spent_ns += bound.reduces ? 0 : cost * bound_factor();
+	bound_earn(now);
+	if (!bound.reduces && bound_knows_factor())
+		bound.spent_ns += cost * bound_factor();
+	else if (!bound.reduces)
+		bound.early_ns += cost;
 	kind->all_steps++;
 	kind->all_ns += cost;
 	kind->steps++;
@@ -256,23 +300,34 @@ static bool bound_holds(void)
 	return false;
 }
 
+/* Drops what was earned beyond what the next steps cost, or a part of a second is worth. */
+static void bound_limit(double cost)
+{
+	double part = SAVED * bound.share * SECOND_NS, most = bound_spent() + (cost > part ? cost : part);
+
+	if (bound.last_ns - bound.first_ns > SECOND_NS && bound.earned_ns > most)
+		bound.earned_ns = most;
+}
+
 /* Whether the next step is recorded without operators. */
 static bool bound_reduces(void)
 {
-	double cost;
+	double cost, most;
 
 	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
 	if (bound_holds())
 		return bound.reduces;
 	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps;
-	if (bound.spent_ns + cost * bound.held.before > bound.earned_ns)
+	most = cost * bound.held.before;
+	if (bound_spent() + most > bound.earned_ns)
 		return true;
+	bound_limit(most);
 	if (bound.steps <= WHOLE_STEPS)
 		return false;
 	if (bound.reduced.steps > 0)
 		cost -= bound.reduced.cost_ns / bound.reduced.steps;
-	return cost * bound_draw(dwell_steps_begun()) > bound_allowed(bound.usual_ns);
+	return cost * bound_draw(dwell_steps_begun()) > (1 - SAVED) * bound_allowed(bound.usual_ns);
 }
 
 /* The first decision of a process always reaches the recorder: a child of fork has its parent's. */
@@ -283,6 +338,13 @@ static void bound_set(bool reduced)
 	if (reduced != bound.reduces)
 		dwp_held_hold(reduced);
 	bound.reduces = reduced;
+}
+
+static void bound_start(double now)
+{
+	bound.first_ns = now;
+	bound_look(now, bound_now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	bound.earned_ns = bound.share * bound.used_ns;
 }
 
 void dwp_bound_choose(void)
@@ -304,7 +366,7 @@ void dwp_bound_choose(void)
 	if (bound.steps++)
 		bound_add(now, cost);
 	else
-		bound.earned_ns = bound.share * bound_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+		bound_start(now);
 	bound.last_ns = now;
 	bound.chosen = true;
 	bound_set(bound_reduces());
@@ -323,7 +385,7 @@ void dwp_bound_forked(void)
 	bound.steps = 0;
 	bound.chosen = false;
 	memset(&bound.held, 0, sizeof bound.held);
-	bound.earned_ns = bound.spent_ns = 0;
+	bound.earned_ns = bound.spent_ns = bound.early_ns = 0;
 	bound.recorded = bound.reduced = (struct bound_kind){ .added = 0 };
 	dwp_held_forked();
 }

@@ -51,14 +51,33 @@ static enum steps_phase loop_report_to(struct loop_thread *thread, const struct 
 
 static enum steps_phase loop_report(const struct steps_input *input)
 {
-	struct loop_thread *thread = dwp_loop_thread();
+	struct loop_thread *thread;
 
+	if (dwp_repeated_parts && input->event < STEPS_FUNCTION_BEGINS) /* a step of another thread or process */
+		return input->event == STEPS_FORWARD_BEGINS ? STEPS_PHASE_FORWARD : STEPS_PHASE_NONE;
+	thread = dwp_loop_thread();
 	return thread ? loop_report_to(thread, input) : STEPS_PHASE_NONE;
 }
 
 static void loop_report_event(enum steps_event event)
 {
 	loop_report(&(struct steps_input){ .event = event });
+}
+
+/* A step does not outlive the test in which it began. */
+static void loop_follow_test(bool begins)
+{
+	struct loop_thread *thread = dwp_loop_thread();
+
+	if (!thread)
+		return;
+	dwp_loop_report_of(thread, &(struct steps_input){ .event = STEPS_THREAD_ENDS });
+	dwp_steps_leave(&thread->steps);
+	if (dwp_torch_places.thread)
+		dwp_loops_forget();
+	loop_watch(thread);
+	thread->trial = begins;
+	thread->silent = false;
 }
 
 /* ---- the loop of the program ---------------------------------------------------------------- */
@@ -249,7 +268,7 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	dwp_step_on_look();
 	if (follows)
 		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
-	goes_on = has_parameters && !follows && loop_goes_on(module);
+	goes_on = has_parameters && !follows && !dwp_repeated_parts && loop_goes_on(module);
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 	                                           .grad = grad,
 	                                           .loop = follows,
@@ -623,6 +642,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 
 	follow_gate = follow;
 	dwp_loop_forked = loop_forked;
+	dwp_repeated_on_test = loop_follow_test;
 	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	training_name = PyUnicode_InternFromString("training");

@@ -34,9 +34,24 @@ static void loop_say(uint32_t what)
 		dwp_bound_updated(what / DWELL_STEP_OPTIMIZER(1) & 15, what & DWELL_STEP_BATCH);
 }
 
+/* Whether a begin or an end is that of a test's first step. */
+static bool loop_is_silent(struct loop_thread *thread, enum steps_action action)
+{
+	bool begins = action == STEPS_DO_BEGIN || action == STEPS_DO_TRY, was = thread->silent;
+
+	thread->silent = begins && thread->trial;
+	if (begins)
+		thread->trial = false;
+	if (thread->silent)
+		thread->kept = 0;
+	return thread->silent || (was && !begins);
+}
+
 /* Does what is answered. The gate may change whenever a step begins or ends. */
 static void loop_act(struct loop_thread *thread, enum steps_action action, uint32_t what)
 {
+	if (action > STEPS_DO_NOTE && loop_is_silent(thread, action))
+		return;
 	switch (action) {
 	case STEPS_DO_KEEP:
 		dwp_bound_choose();
@@ -85,17 +100,19 @@ enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct ste
 		dwp_optimizer_made(input->optimizer);
 	if (input->optimizer)
 		numbered.number = dwp_optimizer_number(input->optimizer);
+	thread->trial &= input->event < STEPS_FUNCTION_BEGINS || input->event > STEPS_PROGRAM_LEAVES; /* what is said is a step */
 	answer = dwp_steps_event(&thread->steps, &numbered);
 	__atomic_store_n(&events, events + 1, __ATOMIC_RELAXED);
 	if (answer.trains)
 		dwell_steps_withdraw(answer.forward ? NULL : &dwp_phase_tentative, &dwp_phase_evaluation);
 	for (uint32_t i = 0; i < answer.count; i++) {
 		bool begins = i + 1 < answer.count && answer.actions[i + 1] == STEPS_DO_BEGIN;
+		bool at_once = answer.actions[i] == STEPS_DO_END && begins && !thread->kept && !thread->silent;
 
 		/* A step that begins ends the one before without time between them. */
-		if (answer.actions[i] == STEPS_DO_END && begins && !thread->kept && answer.what)
+		if (at_once && answer.what)
 			loop_say(answer.what);
-		else if (!(answer.actions[i] == STEPS_DO_END && begins && !thread->kept))
+		else if (!at_once)
 			loop_act(thread, answer.actions[i], answer.what);
 	}
 	thread->gate_changed |= answer.trains || answer.count;

@@ -21,6 +21,8 @@ struct loop_thread {
 		*update; /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
 	struct dwell_site *updates; /* with `update`: the phase that begins then */
 	struct dwp_loops_last *last; /* where Python called a model last; NULL: nowhere */
+	bool trial;                 /* in a test that has had no step: the first one is none */
+	bool silent;                /* the open step is that one */
 	bool gate_changed;          /* by a report; the caller follows the gate and clears it */
 	struct loop_thread *next;
 };

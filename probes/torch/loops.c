@@ -86,6 +86,13 @@ static bool loops_walk(const char *thread, struct chain *chain)
 	return count > 0;
 }
 
+/* Copies what there is: a chain has room for many more calls than are usually open. */
+static void loops_keep(struct chain *kept, const struct chain *chain)
+{
+	kept->count = chain->count;
+	memcpy(kept->points, chain->points, chain->count * sizeof chain->points[0]);
+}
+
 static bool loops_contains(const struct dwp_code_loop *loop, uint32_t at)
 {
 	return loop->from <= at && at < loop->to;
@@ -182,7 +189,7 @@ bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may)
 	may = may && last->count < MOST_MODULES && loops_goes_on(&last->chain, &now);
 	for (uint32_t i = 0; i < last->count; i++)
 		may &= last->modules[i] != module;
-	last->chain = now;
+	loops_keep(&last->chain, &now);
 	if (!may)
 		last->count = 0;
 	last->modules[last->count++] = module;
@@ -241,7 +248,7 @@ static void loops_choose(const struct chain *now, const struct level *levels, ui
 	nest.open = true;
 	nest.gradients = kind == LOOPS_GRADIENT;
 	nest.decided = nest.count == 1;
-	nest.last = *now;
+	loops_keep(&nest.last, now);
 	loops_forget_calls();
 }
 
@@ -400,7 +407,7 @@ static void loops_follow(const struct chain *now, enum loops_kind kind, struct l
 	if (relation == AGAIN && again.loop)
 		loops_iterate(&again, seen);
 	if (relation != SAME)
-		nest.last = *now;
+		loops_keep(&nest.last, now);
 	if (!inside)
 		nest.count = 0;
 	seen->in = nest.open && nest.count;
@@ -420,7 +427,7 @@ static void loops_find(const struct chain *now, enum loops_kind kind, struct loo
 		loops_widen(count - 1, seen);
 		seen->left = false;
 		seen->in = nest.open = true;
-		nest.last = *now;
+		loops_keep(&nest.last, now);
 		return;
 	}
 	if (count <= inside)

@@ -31,21 +31,27 @@ static torch_report_memory *real_report;
 
 /* ---- the CPU ---------------------------------------------------------------------------- */
 
+DWP_SITE(alloc_site, DWELL_CATEGORY_ALLOCATION, "other", "cpu");
+DWP_SITE(free_site, DWELL_CATEGORY_ALLOCATION, "free", NULL);
+
+/* These two write their records without a call, because small operators have one of each. */
 static void *memory_record_alloc(size_t bytes)
 {
 	void *address = real.alloc(bytes);
 
 	dwp_memory_calls++;
-	if (address && !dwp_held_alloc((uintptr_t)address, bytes))
-		DWELL_ALLOC("other", "cpu", address, bytes);
+	if (address && !dwp_held_alloc((uintptr_t)address, bytes) && dwell_wants(1u << DWELL_CATEGORY_ALLOCATION))
+		dwell_put_words(DW_WORD_ALLOC | dwell_site_id(&alloc_site),
+		                (const uint64_t[2]){ (uintptr_t)address, bytes }, 4);
 	return address;
 }
 
 static void memory_record_free(void *address)
 {
 	dwp_memory_calls++;
-	if (address && !dwp_held_free((uintptr_t)address))
-		DWELL_FREE(address);
+	if (address && !dwp_held_free((uintptr_t)address) && dwell_wants(1u << DWELL_CATEGORY_ALLOCATION))
+		dwell_put_words(DW_WORD_FREE | dwell_site_id(&free_site),
+		                (const uint64_t[1]){ (uintptr_t)address }, 2);
 	real.free(address);
 }
 

@@ -43,6 +43,38 @@ mine = counts(p)
 print(mine.get("aten::sin_"), mine.get("aten::cos_"), found.get("aten::cos_"), found.get("aten::sin_"))
 """
 
+MANY = """
+with dwell.profile(activities=[dwell.ProfilerActivity.CPU]) as p:
+    threads = [threading.Thread(target=run, args=("sin_", 1)) for _ in range(500)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+print(counts(p)["aten::sin_"])
+"""
+SHADOW = """
+class record_function:
+    def __init__(self, *arguments): pass
+    def __enter__(self): raise KeyError("enter")
+    def __exit__(self, *error): return False
+torch.profiler.record_function = torch.autograd.profiler.record_function = dwell.record_function = record_function
+with dwell.profile(activities=[dwell.ProfilerActivity.CPU]) as p:
+    try:
+        with torch.profiler.record_function("mine"): run("cos_", 1)
+    except KeyError: run("sin_", 3)
+print(counts(p)["aten::sin_"])
+"""
+# Numbers and truth values in place of tensors, and calls that PyTorch refuses.
+TYPES = """
+errors = []
+with dwell.profile(activities=[dwell.ProfilerActivity.CPU], record_shapes=True, with_flops=True) as p:
+    run("sin_", 3)
+    x = torch.ones(4)
+    x.add_(True); x.add_(2); torch.ops.aten.add_(x, 3.5); torch.ops.aten.mul(x, False, ); torch.where(x > 1, 1, 0.5)
+    for wrong in (lambda: x.add_("1"), lambda: torch.ops.aten.add_(x, object())):
+        try: wrong()
+        except (TypeError, RuntimeError) as error: errors.append(type(error).__name__)
+print(counts(p)["aten::sin_"], *errors)
+"""
+
 # name, script, status, output, a line of its errors, times that aten::sin_ is in the trace
 PROGRAMS = (
     ("sys.exit", INSIDE + "    sys.exit(4)", 4, "", "", 3),
@@ -54,6 +86,9 @@ PROGRAMS = (
     ("os._exit in a worker", INSIDE + "    if os.fork() == 0: run('sin_', 1); os._exit(3)\n"
      "    print(os.waitstatus_to_exitcode(os.wait()[1]))\n", 0, "3\n", "", 4),
     ("a profile in another thread meanwhile", THREADS, 0, "3 None 3 None\n", "", 3),
+    ("500 threads", MANY, 0, "500\n", "", 500),
+    ("a class in place of record_function", SHADOW, 0, "3\n", "", 3),
+    ("arguments of other types than the schema's", TYPES, 0, "3 TypeError RuntimeError\n", "", 3),
 )
 # Another install of PyTorch, in the same trace: Debian's.
 OTHER = "/usr/bin/python3"

@@ -1,10 +1,14 @@
 /*
  * Names that writers and readers of a trace share: keys of metadata (META entries) and names
- * of counters. Of several entries with one key the last one counts.
+ * of counters, and two kinds of records. Of several entries with one key the last one counts.
  *
  * Probes include this header too, although they use only public headers: it has no code.
  */
 #pragma once
+
+/* The kinds of records that the probe for PyTorch writes without a call: dwell_put_words() of probe_abi.h. */
+#define DW_WORD_ALLOC (3u << 28)
+#define DW_WORD_FREE (4u << 28)
 
 /* ---- metadata of dwell itself ---------------------------------------------------------------- */
 

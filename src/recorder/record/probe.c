@@ -1,6 +1,7 @@
 /* The exported functions of probe.h, on top of stream.c. Each leaves errno unchanged. */
 #include <string.h>
 
+#include "format/keys.h"
 #include "record/about_process.h"
 #include "record/chunks.h"
 #include "record/ids.h"
@@ -12,6 +13,9 @@
 #include "record/stacks.h"
 #include "record/streams.h"
 #include "record/thread.h"
+
+_Static_assert(DW_WORD_ALLOC == (uint32_t)DW_ALLOC << DW_KIND_SHIFT && DW_WORD_FREE == (uint32_t)DW_FREE << DW_KIND_SHIFT,
+               "what probes write without a call");
 
 static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
@@ -25,32 +29,9 @@ static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned 
 }
 
 /* Writes a record with payload inline while the chunk has space. */
-static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
+static __attribute__((noinline)) void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
-	struct dwell_stream *stream = dwell_this_stream;
-
-	if (stream->busy) {
-		probe_put(kind, id, payload, words);
-		return;
-	}
-	*(volatile uint32_t *)&stream->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	char *cursor = stream->cursor;
-	uint64_t ticks = dwell_ticks(), delta = ticks - stream->last_ticks;
-	if (!dwell_has_space(stream, cursor) || delta >> DW_DELTA_BITS) {
-		*(volatile uint32_t *)&stream->busy = 0;
-		probe_put(kind, id, payload, words);
-		return;
-	}
-	stream->last_ticks = ticks;
-	uint32_t *at = (uint32_t *)(void *)cursor;
-	if (words)
-		memcpy(at + 2, payload, words * 4);
-	__atomic_store_n(at + 1, kind << DW_KIND_SHIFT | id, __ATOMIC_RELAXED);
-	__atomic_store_n(at, (uint32_t)delta << DW_DELTA_SHIFT | DW_WORD_PRESENT, __ATOMIC_RELEASE);
-	stream->cursor = cursor + 8 + 4 * words;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*(volatile uint32_t *)&stream->busy = 0;
+	dwell_put_words(kind << DW_KIND_SHIFT | id, payload, words);
 }
 
 /* Writes an extension record: its time in two words, and then `rest`. */
@@ -405,7 +386,7 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 	uint64_t payload[2] = { (uint64_t)(uintptr_t)address, size_bytes };
 
 	if (dwell_wants(1u << site->category))
-		probe_put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
+		dwell_put_words(DW_WORD_ALLOC | dwell_site_id(site), payload, 4);
 }
 
 /* An EXT record with words has the full time, which is not before the last record's. */
