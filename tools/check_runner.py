@@ -404,8 +404,8 @@ def needed_by_tests(suite, folder, names, but, all_probes=False):
             files.update(file for target in test["depends"] for file in made[target])
             files.add(test["cmd"][0])
     # dwell run loads these, and no test names them
-    loaded = {os.path.join(folder, "probes", name)
-              for name in ("libdwell-attach.so", "libdwell-torch.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")}
+    names = ("libdwell-attach.so", "libdwell-torch.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")
+    loaded = {os.path.join(folder, "probes", name) for name in names if os.path.join(folder, "dwell") in files}
     probes = os.path.join(folder, "probes") + os.sep
     files.update(file for file in sum(made.values(), []) if file in loaded or all_probes and file.startswith(probes) and file.endswith(".so"))
     return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))

@@ -128,7 +128,7 @@ def first_samples(folder):
     silent = []
     for hertz in range(60, 125):
         trace = os.path.join(folder, "first.dwell")
-        run(trace, sys.executable, "-c", COLLECTS, options=["--sample", str(hertz)])
+        run(trace, sys.executable, "-ISc", COLLECTS, options=["--sample", str(hertz)])
         if not report(trace, "--view", "hot"):
             silent.append(hertz)
     check("programs without samples", not silent, silent)

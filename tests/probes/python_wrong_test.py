@@ -59,7 +59,7 @@ GOOD = {"name": "operators", "path": "written", "form": "text", "wait": 1, "warm
 
 def shortly(value):
     try:
-        return ascii(value)[:40]
+        return ascii(value[:40] if isinstance(value, (str, bytes)) else value)[:40]
     except Exception:  # pylint: disable=broad-except
         return f"a {type(value).__name__}"
 
@@ -78,8 +78,13 @@ def modules():
 
 
 def public_of(thing):
-    """(name, value) of the attributes that a user may use; a property that fails is a result too."""
+    """(name, value) of the attributes that a user may use, without those that Python's own types have; a property that fails is a
+    result too."""
+    kinds = thing.__mro__ if isinstance(thing, type) else () if inspect.ismodule(thing) else type(thing).__mro__
     for name in dir(thing):
+        owner = next((kind for kind in kinds if name in vars(kind)), None)
+        if owner and owner.__module__ == "builtins":
+            continue
         if not name.startswith("_") or name in ("__enter__", "__exit__", "__call__", "__init__", "__repr__", "__str__",
                                                 "__len__", "__iter__", "__getitem__", "__del__", "_repr_html_"):
             try:

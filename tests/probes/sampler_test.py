@@ -5,6 +5,7 @@ usage: sampler_test.py BUILD      last line: N passed, N failed
 
 Frames of Python are tested with the interpreter that runs the test, and with each python3.9 to python3.15 on PATH.
 """
+import functools
 import json
 import os
 import platform
@@ -191,10 +192,15 @@ def kernel(folder, program):
               "burn_60" in text and "CAP_PERFMON" in text, ran.stderr, text)
 
 
+@functools.cache
+def without_dwell(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
 def unnoticed(folder, program, how="1000"):
     """What the program prints is what it prints without dwell."""
     for mode in (["signals"], ["calls", "3"], ["threads"], ["pointer"]):
-        alone = subprocess.run([program, *mode], capture_output=True, text=True)
+        alone = without_dwell(program, *mode)
         sampled = run(os.path.join(folder, f"{mode[0]}.dwell"), program, *mode, options=["--sample", how])
         check(f"{mode[0]} as without, {how}", sampled.stdout == alone.stdout and sampled.returncode == alone.returncode,
               sampled.stdout, sampled.stderr)
