@@ -247,6 +247,32 @@ static void account_add_samples(struct dw_making *making, const struct dw_sample
 	dw_look_reset(&look);
 }
 
+/* Whether children of the process used the CPU for longer than its other threads. */
+static bool account_children_work(const struct dw_making *making)
+{
+	const struct dw_source *source = making->source;
+	uint32_t process = source->threads[making->to->thread].process;
+	double ns = 0;
+
+	for (uint32_t p = 0; p < source->process_count; p++)
+		ns += p != process && source->processes[p].parent == process ? dw_process_cpu_ns(source, p) : 0;
+	return ns > making->to->others_cpu_ns;
+}
+
+/* Python's pools of processes have threads that wait for these: whoever waits for such a thread, and not in code of an installed
+ * library, waits for another process, as far as the threads did nothing meanwhile. */
+static void account_wait_for_children(struct dw_making *making)
+{
+	bool work = dw_making_is_python(making) && account_children_work(making);
+
+	for (size_t i = 0; i < making->to->count && work; i++) {
+		struct dw_account_cell *cell = &making->to->cells[i];
+
+		if (cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_THREAD && !cell->library)
+			cell->activity = DW_ACTIVITY_CHILD;
+	}
+}
+
 /* Adds what the samples of waits leave of them in each part, and the states that no sample divides. */
 static void account_add_rests(struct dw_making *making, enum dw_account_state state)
 {
@@ -400,6 +426,7 @@ void dw_making_divide(struct dw_making *making)
 	account_add_rests(making, DW_ACCOUNT_WAITS);
 	dw_making_divide_waits(making, fmax(1, others_ns));
 	dw_making_follow_locks(making);
+	account_wait_for_children(making);
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
 	account_add_rests(making, DW_ACCOUNT_NO_CPU);
 	account_add_rests(making, DW_ACCOUNT_UNKNOWN);

@@ -43,6 +43,16 @@ static uint32_t encode_stack(const struct stack *stack, uint32_t *callers)
 	return ids[0];
 }
 
+static const char *child_cpu_ns; /* NULL: the process has no child */
+
+static void add_child(void)
+{
+	struct dw_encode_process child;
+
+	dw_encode_process_init(&child, &made.encode, made.process.id)->pid = 4711;
+	dw_encode_meta(&child, DW_KEY_PROCESS_CPU_NS, child_cpu_ns, true);
+}
+
 /* 20 steps of 20 ms, of which the first half is in this stack, and the second one in the script itself. */
 static const struct dw_account *account_of_stack(const struct stack *stack, bool waits)
 {
@@ -50,6 +60,8 @@ static const struct dw_account *account_of_stack(const struct stack *stack, bool
 	uint32_t callers, of_script, frame, own;
 
 	begin_run(DW_PROCESS_PYTHON, 0);
+	if (child_cpu_ns)
+		add_child();
 	frame = encode_stack(stack, &callers);
 	own = encode_stack(&script, &of_script);
 	for (unsigned step = 0; step < 20; step++) {
@@ -275,6 +287,26 @@ TEST(a_wait_is_for_what_its_callers_wait_for)
 	};
 
 	check_stacks(stacks, sizeof stacks / sizeof *stacks, true);
+}
+
+#define POOL { STDLIB("threading.py"), "Condition.wait" }, { STDLIB("multiprocessing/pool.py"), "ApplyResult.wait" }, { SCRIPT, "pack" }, TOP
+
+/* A pool's thread ends the wait, which itself waits for the pool's processes. Code of an installed library has threads of its own. */
+TEST(a_wait_for_a_pool_of_processes_is_one_for_these)
+{
+	static const struct stack by_child = { { { LIBC, "sem_wait" }, { PYTHON, "lock_PyThread_acquire_lock" }, POOL }, DW_ACTIVITY_CHILD };
+	static const struct stack by_thread = { { { LIBC, "sem_wait" }, { PYTHON, "lock_PyThread_acquire_lock" }, POOL }, DW_ACTIVITY_THREAD };
+	static const struct stack of_torch = { { { LIBC, "pthread_cond_wait" }, { TORCH, "torch::autograd::Engine::execute" },
+		                                     { PACKAGE("torch/autograd/graph.py"), "_engine_run_backward" }, { SCRIPT, "pack" }, TOP },
+		                                   DW_ACTIVITY_THREAD };
+
+	check_stacks(&by_thread, 1, true);
+	child_cpu_ns = "150000000";
+	check_stacks(&by_child, 1, true);
+	check_stacks(&of_torch, 1, true);
+	child_cpu_ns = "0";
+	check_stacks(&by_thread, 1, true);
+	child_cpu_ns = NULL;
 }
 
 CHECK_MAIN

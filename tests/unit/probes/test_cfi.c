@@ -86,6 +86,7 @@ TEST(functions_of_libraries_have_rules)
 
 TEST(tables_of_a_library_that_was_loaded_later_are_copied_in_few_pieces)
 {
+	bool later = !dlopen("libstdc++.so.6", RTLD_NOW | RTLD_NOLOAD); /* sanitizers bring it */
 	void *library = dlopen("libstdc++.so.6", RTLD_NOW);
 	struct index index;
 
@@ -97,7 +98,7 @@ TEST(tables_of_a_library_that_was_loaded_later_are_copied_in_few_pieces)
 	copies = 0;
 	for (uint32_t i = 1; i < index.count; i += 3)
 		dws_cfi_find(index_function(&index, i));
-	CHECK(copies > 0);
+	CHECK_EQ(copies > 0, later);
 	CHECK((double)copies < 2.5 * index.count / 3);
 	dws_cfi_forget();
 	CHECK(check_functions(&index, 7) > index.count / 7 * 0.9);
