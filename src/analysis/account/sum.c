@@ -174,7 +174,8 @@ static void sum_choose_place(struct dw_account_sum *sum, const struct sum_place 
 	sum->callee = best->calls.callee_ns >= MOST_OF * best->ns ? best->calls.callee : NULL;
 	sum->passes = best->calls.callee_ns >= (1 - DW_SAMPLES_NAMED) * best->ns;
 	caller = best->calls.caller_ns >= MOST_OF * best->ns ? sum_place_of(best->calls.caller, places, count) : NULL;
-	if (caller && caller != best && *caller->of->function->name != '<') { /* the code of a script has no name */
+	/* Whoever calls main() is no place to look at, and the code of a script has no name. */
+	if (caller && caller != best && !best->of->root && *caller->of->function->name != '<') {
 		sum->caller = caller->of->function;
 		sum->caller_line = caller->of->line;
 	}
