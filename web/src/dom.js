@@ -25,7 +25,7 @@ export const unbroken = (text) => String(text).split(/(\d[\d.,]* (?:[mun]?s|[KMG
 /** The same nodes, in which long names may be broken after `_`, `.`, `/`, `#` and `::`, and where a word in them begins. */
 export function breakable(nodes) {
   for (const node of nodes.filter((item) => item.nodeName === "BDI").flatMap((item) => [...item.childNodes]).filter((item) => item.nodeType === Node.TEXT_NODE))
-    node.replaceWith(...node.data.split(/(?<=[A-Za-z][_:./]+)(?=[A-Za-z])(?![A-Za-z]{1,4}:\d)|(?<=[\w)]#|\w[[(])(?=\w)|(?<=[a-z])(?=[A-Z][a-z])|(?<=[\w])(?=\+0x)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
+    node.replaceWith(...node.data.split(/(?<=[A-Za-z0-9][_:./]+)(?=[A-Za-z])(?![A-Za-z]{1,4}:\d)|(?<=[\w)]#|\w[[(])(?=\w)|(?<=[a-z])(?=[A-Z][a-z])|(?<=[\w])(?=\+0x)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
   return nodes;
 }
 
