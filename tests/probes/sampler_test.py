@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import again
+
 BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -308,11 +310,15 @@ def algebra_team(folder):
         file.write("void multiply(int threads); int main(int count, char **words) { for (int i = 0; i < 6; i++) multiply(count); }")
     subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-pthread", library + ".c", "-o", library], check=True)
     subprocess.run(["gcc", "-O2", program + ".c", "-o", program, library, "-Xlinker", "-rpath=" + folder], check=True)
-    for words in ([], ["two"]):
+    sentence = r"SLOW Threads of libmyblas\.so's team spin for \d+% of the CPU time.* TRY fewer threads: OPENBLAS_NUM_THREADS=\d+"
+
+    def see(words):
         subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, *words], capture_output=True, check=True)
-        text = first_screen(trace)
-        said = re.search(r"SLOW Threads of libmyblas\.so's team spin for \d+% of the CPU time.* TRY fewer threads: OPENBLAS_NUM_THREADS=\d+", text)
-        check(f"a team of a library of algebra {words}", bool(said) == bool(words), text)
+        return first_screen(trace)
+
+    for words in ([], ["two"]):  # whoever gives up the CPU spins only if no other program wants it
+        text = again.until(lambda text: bool(re.search(sentence, text)) == bool(words), lambda: see(words))
+        check(f"a team of a library of algebra {words}", bool(re.search(sentence, text)) == bool(words), text)
 
 
 ALGEBRA = """
