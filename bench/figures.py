@@ -153,7 +153,7 @@ part("samples", "Call stacks of any program", ["{build}/dwell run --sample off -
      ], [("a reading of the clock in the same run", "{clock} ns"), ("a sample, 80 frames deep, whose stack was seen before", "{deep} ns"),
          ("a sample, 80 frames deep, with a stack that is new", "{new} us")], heads=("", "measured"),
      text="The work of the signal's handler where nothing else uses the processor's caches; in a program that uses them it is more. "
-          "By default samples take at most one part in a thousand of a thread's CPU time, after the first 5 ms.")
+          "By default samples take at most 0.4% of a thread's CPU time after the first 5 ms, and 0.1% once they have taken 40 ms.")
 
 part("samples_cost", "Call stacks, by the way they are sampled", ["python3 bench/samples_gaps.py {build} 9"], ["probes/sampler/**"], [
     "by default, 80 frames deep: {default}% of CPU time, from {default_low}% to {default_high}% in {pairs} pairs",

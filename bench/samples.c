@@ -10,6 +10,8 @@
 #include <sys/auxv.h>
 #include <time.h>
 
+#include <dwell/dwell.h>
+
 #include "../probes/sampler/sampler.h"
 
 #define ROUNDS 40
@@ -133,7 +135,8 @@ int main(int words_count, char **words)
 	stack.high = (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15;
 	stack.low = stack.high - STACK_BYTES;
 	printf("a reading of the clock: %.1f ns\n", clock_ns());
-	descend(3, 8); /* the first: it opens the trace */
+	dwell_meta("bench", "samples"); /* opens the trace, and links the recorder */
+	descend(3, 8);
 	descend(3, 8);
 	descend(15, 20);
 	descend(75, 80);
