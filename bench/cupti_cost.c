@@ -18,7 +18,7 @@
  *   finalize=1       cuptiFinalize() before the third measurement    others=N      further threads that launch all the time
  *   blocks=N         of a kernel: so many that the device is busy longer than the host
  *   flush=MS         a thread flushes CUPTI's buffers so often       entry=LIBRARY:FUNCTION   this launches (cupti_entry.cu)
- *   trace=FOLDER     an instance of the kernel's tracing, in which only this thread's launches are recorded, between marks
+ *   trace=FOLDER     folder of an instance of tracefs; only the launches of this thread are traced, and marks tell them apart
  */
 #include <dlfcn.h>
 #include <fcntl.h>

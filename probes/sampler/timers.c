@@ -9,8 +9,8 @@
  *
  * Samples may take one part in a thousand of a thread's CPU time, if the user did not choose their number: each signal
  * adds to what the thread may spend, each sample takes what it took, and a signal that finds nothing left only adds to
- * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too, and adds four times
- * as much until its samples have taken 40 ms: what it mainly does is known from the first hundreds of samples.
+ * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too. Each signal adds
+ * four times as much until the thread's samples have taken 40 ms: the first hundreds of samples tell most.
  *
  * The first tick comes after a part of a period, by chance in the first thread. What a thread has used since
  * its last tick is handed on to the next thread with the same function. So threads that live for less than a period are
@@ -35,7 +35,7 @@
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
-#define EARLY_NS 40000000      /* of samples, for which a thread may spend so many times as much: */
+#define EARLY_NS 40000000      /* that samples of a thread take, until which each signal adds more: */
 #define EARLY_TIMES 4
 #define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */

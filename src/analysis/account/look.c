@@ -200,7 +200,7 @@ bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample
 	return look_has_native(&stack);
 }
 
-/* To make, copy or destroy a table is no look-up in it: what is done for that says what it is. */
+/* Making, copying or destroying a table is not a look-up in it. What the innermost function does names the time. */
 static bool look_makes_table(struct dw_look *look, const struct dw_source_function *function)
 {
 	if (look->activity != DW_ACTIVITY_LOOK_UP || !dw_name_is_of_object(function->name))

@@ -259,8 +259,8 @@ static bool account_children_work(const struct dw_making *making)
 	return ns > making->to->others_cpu_ns;
 }
 
-/* Python's pools of processes have threads that wait for these: whoever waits for such a thread, and not in code of an installed
- * library, waits for another process, as far as the threads did nothing meanwhile. */
+/* A pool of Python's has threads that wait for its processes. So a wait for such a thread is one for another process, unless it is in
+ * code of an installed library, which may have threads of its own. What the threads did meanwhile was taken from the wait before. */
 static void account_wait_for_children(struct dw_making *making)
 {
 	bool work = dw_making_is_python(making) && account_children_work(making);

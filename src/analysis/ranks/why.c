@@ -89,8 +89,8 @@ static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_r
 	return *excess_ns >= GOOD_PART * result->part_ns ? found : NULL;
 }
 
-/* The function in which the rank has certainly more samples than the median rank, and most time. It need not have most of the part:
- * where CPUs are few, a rank that computes more waits longer for one, too. */
+/* The function in which the rank has certainly more samples than the median rank, and most time. It may have less than half of the
+ * part's time: where CPUs are few, a rank that computes more also waits longer for a CPU. */
 static const char *why_find_sampled(const struct dw_ranks *ranks, const struct dw_rank_result *result, enum why_kind kind,
                                     double *excess_ns, double *space)
 {

@@ -58,7 +58,7 @@ bool dw_summary_add_functions(struct dw_summary *summary, struct dw_summary_rank
 {
 	const struct dw_source *source = dw_model_source(model);
 
-	/* Of a run that was summarised before, the samples are of other steps than the sums. */
+	/* If steps were summarised before, the sums are of all steps, and the samples only of the newer ones. */
 	if (summary->before || !dw_source_has_samples(source) || !dw_source_names_stacks(source))
 		return true;
 	rank->function_steps = loop->count;

@@ -4,8 +4,9 @@
 #include "rules/rules.h"
 #include "views/common.h"
 
-/* Whether the start or the end of the run is said, because the loop is less than half of it. Imports apart, which no program can make
- * shorter, a start that takes less than a large cause in the loop comes after it. Of a run that stands still neither is said. ends.c. */
+/* Whether the report says what the start or the end of the run takes: if the loop is less than half of the run, and the run does not
+ * stand still. The start is compared without its imports, which no program can make shorter: if it is less than a large cause in the
+ * loop, it is said after that cause. ends.c. */
 enum dw_view_ends { DW_VIEW_ENDS_NOT, DW_VIEW_ENDS_FIRST, DW_VIEW_ENDS_AFTER };
 enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verdicts *verdicts);
 /* Says what the start takes, if this is its place; returns whether it is. */

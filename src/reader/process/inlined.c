@@ -190,9 +190,9 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 	return count + 1;
 }
 
-/* ---- into which functions one is inlined --------------------------------------------------------- */
+/* ---- the functions that a function was inlined into --------------------------------------------------------- */
 
-#define MOST_ENTRIES 20000000u /* of debug information that are looked at: some seconds */
+#define MOST_ENTRIES 20000000u /* of debug information; to look at so many takes some seconds */
 
 /* What is looked for, and the functions that contain it. */
 struct into {

@@ -1,12 +1,7 @@
 /* A rank that is slow where its program has no ranges: the summary keeps functions by samples, and the sentence names one. */
-#include <stdlib.h>
+#include "made_job.h"
 
-#include "check.h"
-#include "ranks/ranks.h"
-
-enum { RANKS = 4, STEPS = 100, SLOW = 1 };
-
-static const uint64_t ms = 1000000;
+enum { STEPS = 100 };
 
 /* Where rank 1 takes 3 ms a step longer, and what samples say of it: a look at a function stands for 10 ms. */
 struct plan {
@@ -30,57 +25,29 @@ static void make_functions(struct dw_summary_rank *rank, const struct plan *plan
 	rank->wait_count = 1;
 }
 
-static void make_rank(struct dw_summary *summary, int number, const struct plan *plan, struct dw_summary_name names[4])
-{
-	struct dw_summary_rank *rank = &summary->ranks[number];
+static struct dw_summary_name names_of[RANKS][4];
 
-	*rank = (struct dw_summary_rank){ .job = "", .host = "a", .command = "", .rank = number, .local_rank = number,
-		.world_size = RANKS, .pid = 100 + (uint32_t)number, .steps = STEPS, .last_step = STEPS - 1, .span_count = STEPS };
-	rank->spans = dw_arena_alloc(&summary->arena, STEPS * sizeof *rank->spans);
-	if (!rank->spans)
-		abort();
+static void make_rank(struct dw_summary *summary, int number, void *given)
+{
+	struct dw_summary_rank *rank = made_rank(summary, number, STEPS);
+	const struct plan *plan = given;
+
 	for (unsigned s = 0; s < STEPS; s++) {
 		struct dw_summary_span *span = &rank->spans[s];
 
-		*span = (struct dw_summary_span){ .index = s, .steps = 1, .longest = s };
 		span->part_ns[plan->part] = (number == SLOW ? 13 : 10) * ms + (s * 7 + (unsigned)number * 13) % 10 * 10000;
 		span->part_ns[DW_PART_COMMUNICATION] = (number == SLOW ? 1 : 4) * ms;
 		span->ns = span->longest_ns = span->part_ns[plan->part] + span->part_ns[DW_PART_COMMUNICATION];
 		rank->ns += span->ns;
 	}
-	make_functions(rank, plan, number == SLOW, names);
+	make_functions(rank, plan, number == SLOW, names_of[number]);
 }
 
-/* The first sentence of `dwell ranks` on the file of such a job's summary. */
 static const char *said(enum dw_part part, uint64_t computes, uint64_t waits)
 {
-	static struct dw_summary_name names[RANKS][4];
-	static char text[1000];
-	const struct plan plan = { part, computes, waits };
-	struct dw_summary made = { .count = RANKS, .capacity = RANKS }, read = { .count = 0 };
-	struct dw_proto proto = { 0 };
-	struct dwell_error error = { 0, "" };
-	struct dwell_table *table;
-	struct dw_ranks ranks;
+	struct plan plan = { part, computes, waits };
 
-	made.ranks = calloc(RANKS, sizeof *made.ranks);
-	for (int i = 0; made.ranks && i < RANKS; i++)
-		make_rank(&made, i, &plan, names[i]);
-	if (!made.ranks || !dw_summary_finish(&made, &error))
-		abort();
-	dw_summary_encode(&made, &proto);
-	if (dw_summary_decode(&read, "x.sum", proto.bytes, proto.used, &error) || !dw_summary_finish(&read, &error) ||
-	    !dw_ranks_compare(&ranks, &read, &error) || !(table = dw_ranks_table(&ranks))) {
-		fprintf(stderr, "%s\n", error.message);
-		abort();
-	}
-	snprintf(text, sizeof text, "%s", table->heads[0].text);
-	dw_table_destroy(table);
-	dw_ranks_reset(&ranks);
-	dw_proto_reset(&proto);
-	dw_summary_reset(&made);
-	dw_summary_reset(&read);
-	return text;
+	return made_job_says(make_rank, &plan);
 }
 
 #define SLOWER "Rank 1 is slow: it works 29.8% longer than the median rank, most of it "
