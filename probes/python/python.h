@@ -163,8 +163,8 @@ bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *p
 
 /* ---- repeated ---------------------------------------------------------------------------- */
 
-/* DWP_PART: a task that is a part of another thread's or process' step, so that nothing in it is a step. DWP_TEST: a task of which
- * nobody knows that it loops, so that its first step is none. */
+/* DWP_PART: a task that is a part of another thread's or process' step, so that nothing in it is a step. DWP_TEST: a test, which
+ * may do one step only: the first step in it does not count. */
 enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK, DWP_PART, DWP_TEST };
 
 /* A row KNOWN_CALL() of known.def. */

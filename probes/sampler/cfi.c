@@ -162,8 +162,8 @@ struct index_row {
 	int32_t function, entry;
 };
 
-/* Rows in the middle of large parts of an index, and the begins of indices, by their address: each search reads the same ones first. */
-static struct dws_pair pivots[PIVOTS]; /* and common parts of entries */
+/* Bytes of tables by their address: the begins of indices, the rows with which each search begins, and the common parts of entries. */
+static struct dws_pair pivots[PIVOTS];
 
 void dws_cfi_forget(void)
 {

@@ -59,7 +59,7 @@ static struct {
 		uint32_t steps, ends, before; /* since the last choice; of these, ends of iterations; steps of the choice before */
 	} held;
 	double last_ns;     /* the last decision */
-	double looked_ns, used_ns; /* when the process's CPU time was looked at, and that */
+	double looked_ns, used_ns; /* when the process's CPU time was read, and what it was */
 	uint64_t looked_steps;
 	double usual_ns;              /* a usual step, with what comes after it */
 	double first_ns;              /* the first decision */

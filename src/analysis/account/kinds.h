@@ -1,6 +1,6 @@
 /*
- * What is done, in words for people: one list for the parts of a run and for what is done in a call. A part of a run tells waits and
- * code of libraries apart, a call tells memory apart: rows that have the same words are one kind.
+ * What is done, in words for people: one list for the parts of a run and for what is done in a call. Words of a run tell waits from
+ * code of libraries, and words of a call tell apart what is done with memory. Rows that have the same words are one kind.
  */
 #pragma once
 

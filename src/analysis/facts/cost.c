@@ -8,7 +8,8 @@
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
- *   - samples, as the sampler measured, and calls of libc that may wait, which it measures, each as a range;
+ *   - samples, at the CPU time that the sampler measured of them;
+ *   - calls of libc that may wait, which the sampler measures, each at the cost of a range;
  *   - what the sampler measured of itself where threads, children and programs began and ended;
  *   - what recorded steps take longer than others, where devices are recorded in bursts (bursts.c): CUPTI's own work. Where
  *     everything was recorded that is not known, and not in the estimate.

@@ -555,8 +555,8 @@ static double judge_loop_ns(const struct dw_rule_case *at)
 	return isnan(loop_ns) ? dw_case_whole_ns(at, DW_RULE_OF_STEP) : loop_ns;
 }
 
-/* What is said of a gain is in the unit of the rows: of several processes these are means, and the gain is that of the first one. All that
- * can go is all that the rows have. */
+/* Of several processes the rows are means over them, and gains were computed of the first one. A gain is printed beside the rows: where
+ * all of a row's time can go, it is the row's time. */
 static void judge_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
 	const struct dw_account *account = at->facts->account;
