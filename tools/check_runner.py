@@ -20,11 +20,13 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$", re.M)
 SKIP = re.compile(r"^skip\s+(\S.*?)(?::|\s+[\d.]+ s)\s+(.+)$", re.M)
 PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
-TAIL = 40
+# So many lines of a failure are printed where its suite ends, and so many at the end of everything.
+TAIL, LAST = 40, 8
 # A command with this many cores runs alone, after the others.
 ALONE = -1
-# So many programs of tests may fail while other suites run and pass alone: the others disturb them.
-MOST_AGAIN = 3
+# So many programs of tests may fail while other suites run and pass alone: the others disturb them, on a slow machine more.
+# Beyond it the tests are at fault.
+MOST_AGAIN = 10
 # These compare times of programs with what was planted in them. Other suites disturb them more, and any of them may run again.
 MEASURES = ("CUPTI", "PyTorch: bound", "PyTorch: loader", "PyTorch: loop", "PyTorch: places", "PyTorch: verdict", "Slurm", "call stacks",
             "foreign programs")
@@ -340,13 +342,15 @@ class Suite:
         print(f"{self.name:<16} {self.passed:>6} passed {self.failed:>4} failed {len(self.skipped):>4} skipped "
               f"{self.seconds:>7.1f} s {self.processor:>7.1f} s of processor time", flush=True)
         for what, output in self.failures:
-            # What passed would push what failed out of sight.
-            lines = [line for line in output.rstrip().splitlines()
-                     if not PROGRESS.match(line) and not re.match(r"ok\s", line)]
             print(f"  FAILED {what}; the whole log is {os.path.relpath(self.path, ROOT)}")
-            for line in lines[-TAIL:]:
+            for line in what_failed(output)[-TAIL:]:
                 print("    " + line)
         sys.stdout.flush()
+
+
+def what_failed(output):
+    """The lines of a command's output without those about what passed, which would push the others out of sight."""
+    return [line for line in output.rstrip().splitlines() if not PROGRESS.match(line) and not re.match(r"ok\s", line)]
 
 
 def totals(suites):
@@ -355,6 +359,18 @@ def totals(suites):
     failed = sum(each.failed for each in suites) + max(0, sum(what not in MEASURES for what in again) - MOST_AGAIN)
     return (f"{sum(each.passed for each in suites)} passed, {failed} failed, {sum(len(each.skipped) for each in suites)} skipped",
             failed, len(again))
+
+
+def name_failures(suites):
+    """What failed, with the lines that say why: whoever sees only the end of the output needs them there."""
+    for each in suites:
+        for what, output in each.failures:
+            print(f"FAILED {each.name}: {what}")
+            for line in what_failed(output)[-LAST:]:
+                print("    " + line)
+    again = [what for each in suites for what in each.again if what not in MEASURES]
+    if len(again) > MOST_AGAIN:
+        print(f"FAILED: {len(again)} programs of tests passed only alone; at most {MOST_AGAIN} may")
 
 
 class Builds:
