@@ -32,6 +32,7 @@ struct epoch {
 	size_t first, end;     /* its requests, without the begin of the iteration */
 	uint64_t start_ns, end_ns;
 	uint64_t iterator_ns;  /* duration of the begin of the iteration */
+	bool starts;           /* one of its workers makes its first batch in it: workers that stay make theirs in the first epoch */
 };
 
 struct loader {
@@ -253,9 +254,11 @@ static bool loader_divide_waits(const struct dw_facts_work *work, struct loader 
 	double usual = good ? loader_usual_hand_over(loader, space) : 0;
 
 	for (size_t e = 0; good && e < loader->epoch_count; e++) {
-		const struct epoch *epoch = &loader->epochs[e];
+		struct epoch *epoch = &loader->epochs[e];
 		size_t count = loader_workers_of(work, loader, epoch, workers, from);
 
+		for (size_t w = 0; w < count; w++)
+			epoch->starts |= !from[w];
 		if (count > loader->most_workers)
 			loader->most_workers = count;
 		if (!loader_match_epoch(loader, epoch, workers, from, count))
@@ -514,13 +517,14 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 		             loader->worker_count ? "no request found a batch ready" : NO_WORKERS);
 }
 
-/* The median duration of the requests that are not the first of their epochs. */
+/* The median duration of the requests that are neither the first nor the last ones of their epochs. The last one ends the iteration, and
+ * may end the workers. */
 static double loader_usual_wait(const struct loader *loader, double *space)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < loader->request_count; i++)
-		if (!loader->first[i])
+	for (size_t e = 0; e < loader->epoch_count; e++)
+		for (size_t i = loader->epochs[e].first + 1; i + (e + 1 < loader->epoch_count) < loader->epochs[e].end; i++)
 			space[count++] = loader_length(&loader->requests[i]);
 	return dw_median(space, count);
 }
@@ -536,10 +540,9 @@ static double loader_end_ns(const struct loader *loader, size_t number, double u
 	return fmax(0, loader_length(&loader->requests[epoch->end - 1]) - usual_ns);
 }
 
-/* The time that the begin of an epoch takes beyond a usual batch and making the first batch, and
- * its end beyond a usual batch. */
-static void loader_put_start(struct dw_facts_work *work, const struct loader *loader,
-                             double usual_ns, double production_ns)
+/* The time that the begin of an epoch with new workers takes beyond a usual batch and making the first batch, and its end beyond a
+ * usual batch. */
+static void loader_put_start(struct dw_facts_work *work, const struct loader *loader, double usual_ns, double production_ns)
 {
 	struct dw_fact *outliers = &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS];
 	double sum = 0, within = 0;
@@ -553,6 +556,8 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 		const struct epoch *epoch = &loader->epochs[e];
 		double ns = (double)epoch->iterator_ns;
 
+		if (!epoch->starts)
+			continue;
 		if (epoch->end > epoch->first)
 			ns += fmax(0, loader_length(&loader->requests[epoch->first]) - usual_ns - production_ns);
 		ns += loader_end_ns(loader, e, usual_ns);

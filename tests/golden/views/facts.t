@@ -327,7 +327,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["loader.spare","not measured",null,"",null,null,null,"count",null,"no samples of the threads that make batches","no samples of the threads that make batches","CPUs that are there to make batches: cpu.left without those that the loop's process uses for other work"],
   ["loader.sample","4.50 ms",null,"a sample",4500000,4500000,4500000,"ns",128,null,null,"mean time of a sample"],
   ["loader.part","not measured",null,"a batch's production",null,null,null,"ratio",null,"record with dwell run --functions","record with dwell run --functions","the named part, operator or function that takes most; symbol: its name"],
-  ["loader.start","0",null,"an epoch",0,0,0,"ns",1,null,null,"mean time that the loop waits for workers to start and to end: DataLoader.__iter__, the first batch beyond a usual one, and the request that ends the epoch beyond a usual one"],
+  ["loader.start","0",null,"an epoch",0,0,0,"ns",1,null,null,"mean time that the loop waits for workers to start and to end, where an epoch has new ones: DataLoader.__iter__, the first batch beyond a usual one, and the request that ends the epoch beyond a usual one"],
   ["loader.start_share","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"all starts and ends of workers within the loop, but the first start"],
   ["loader.empty","73.3%",null,"a batch",0.733333333,0.733333333,0.733333333,"ratio",15,null,null,"requests that found the queue empty, without the first batches of epochs"],
   ["loader.ready","0.50",null,"a batch",0.5,0.5,0.5,"count",16,null,null,"mean number of batches that were ready at a request"],

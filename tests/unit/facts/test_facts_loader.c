@@ -212,6 +212,23 @@ TEST(workers_are_counted_at_one_time_and_their_start_apart)
 	made_close(&made);
 }
 
+/* Two epochs with the same two workers, and a third one that makes a batch of an evaluation: only the first epoch starts workers,
+ * though the second one begins with an empty queue, too. */
+TEST(workers_that_stay_are_started_once)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	make_worker(0, 204, 20, 1, 28);
+	make_worker(1, 204, 20, 1, 28);
+	make_worker(2, 2000, 1, 1, 12);
+	uint64_t end = make_epoch(100, 0, 4, "a batch was ready");
+	make_epoch(end, 1, 4, "a batch was ready");
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, LOADER_EPOCHS), 2);
+	CLOSE(VALUE(facts, LOADER_START_SHARE), 0);
+	made_close(&made);
+}
+
 /* The loop makes its batches itself; their operators are the data set's. */
 TEST(a_loop_that_loads_its_data_itself)
 {
