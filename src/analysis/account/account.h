@@ -190,6 +190,9 @@ struct dw_account_sum {
 	const struct dw_source_function *function;
 	uint32_t line;
 	double place_ns;
+	/* What else the function does, with what it calls of libraries: the time of other cells while it is the innermost function of the
+	 * program. Whoever changes it may save this, too. 0 if it starts the program, or does not dominate. */
+	double rest_ns;
 	bool dominates;
 	bool root; /* the function starts the program */
 	/* The function of a library that it calls in at least half of place_ns, as "strlen". NULL: there is none. */
@@ -212,6 +215,8 @@ struct dw_account_sum {
 	enum dw_share share; /* the part of a step in which at least half of it lies. DW_SHARE_COUNT: there is none */
 };
 
+/* "ask": the function of a sum. "" if it has none. Returns `text`. */
+const char *dw_account_function(const struct dw_account_sum *sum, char text[200]);
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);
 /* The same of its caller. */

@@ -110,6 +110,21 @@ static double sum_place_all(const struct dw_account *account, const struct dw_ac
 	return ns;
 }
 
+/* The time of other cells while a function is the innermost one of the program. */
+static double sum_rest_of(const struct dw_account *account, const struct dw_account_select *select, const struct dw_account_place *place)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < account->count; i++) {
+		double part = fmax(0, dw_account_part_selected(account, select, &account->cells[i]));
+
+		for (size_t p = 0; part < 1 && p < account->cells[i].place_count; p++)
+			if (sum_is_place(&account->cells[i].places[p], place))
+				ns += account->cells[i].places[p].self_ns * (1 - part);
+	}
+	return ns;
+}
+
 /* Of a part of the run: the function that is that part, as evaluate() is the evaluation, although the model's functions
  * have most of the time there. It has the largest part of all time that is the sum's or the function's. */
 static const struct sum_place *sum_find_region(const struct dw_account *account, const struct dw_account_sum *sum,
@@ -292,12 +307,28 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	best = select->explained & DW_ACCOUNT_REGIONS || select->where ? sum_find_region(account, &sum, places, count)
 	                                                               : sum_find_place(&sum, places, count);
 	sum_choose_place(&sum, best, places, count, &basis);
+	sum.rest_ns = sum.dominates && !sum.root ? sum_rest_of(account, select, best->of) : 0;
 	sum_choose_second(&sum, best, places, count, &basis);
 	if (select->call && select->call <= account->call_count)
 		sum.callee = account->calls[select->call - 1].callee;
 	sum.range = sum_find_range(account, select, sum.ns);
 	sum.share = sum_find_share(of_share, sum.ns);
 	return sum;
+}
+
+static const char *sum_put_name(const struct dw_source_function *function, char text[200])
+{
+	text[0] = '\0';
+	if (function) {
+		dw_name_short(text, 200, function->name);
+		dw_name_take_outer(text);
+	}
+	return text;
+}
+
+const char *dw_account_function(const struct dw_account_sum *sum, char text[200])
+{
+	return sum_put_name(sum->function, text);
 }
 
 static const char *sum_put_place(const struct dw_source_function *function, uint32_t number, char text[300])
@@ -308,8 +339,7 @@ static const char *sum_put_place(const struct dw_source_function *function, uint
 	text[0] = '\0';
 	if (!function)
 		return text;
-	dw_name_short(name, sizeof name, function->name);
-	dw_name_take_outer(name);
+	sum_put_name(function, name);
 	if (*dw_hot_place(&row, line, sizeof line))
 		snprintf(text, 300, "%s (%s)", name, line);
 	else

@@ -73,3 +73,12 @@ bool dw_case_has_place(const struct dw_rule_case *at)
 	sum = dw_account_sum(at->facts->account, cells);
 	return sum.range || (sum.function && sum.dominates);
 }
+
+#define CASE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
+
+double dw_case_with_cpu(const struct dw_rule_case *at)
+{
+	if (at->rule->cells || at->rule->cells_of || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS))
+		return 1;
+	return fmax(CASE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
+}

@@ -90,6 +90,10 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 double dw_case_waits(const struct dw_rule_case *at, dw_activity_set activities);
 double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities);
 
+/* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps longer, and so the shares of
+ * a sleep and of a wait for data smaller. */
+double dw_case_with_cpu(const struct dw_rule_case *at);
+
 /* Whether the verdict's cells are those of one function or range, or most of the loop. Others may be anything's. True without
  * samples: records do not say where. */
 bool dw_case_has_place(const struct dw_rule_case *at);
@@ -123,6 +127,22 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
 /* machine.c: the part of the loop in which the program's threads wait for each other's CPUs; 0 if that may be
  * chance or was not measured. */
 double dw_case_crowded(const struct dw_rule_case *at);
+
+static inline bool dw_verdict_is_cause(const struct dw_verdict *verdict)
+{
+	return verdict->state == DW_RULE_FIRED &&
+	       (verdict->rule->kind == DW_RULE_CAUSE || verdict->rule->kind == DW_RULE_WORK);
+}
+
+/* gains.c: sets the bound of a verdict that fired, whose cells, if it has some, have this sum. */
+void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict, const struct dw_account_sum *sum);
+/* What the bound has besides the share's time: "the rest of read_frame"; "": nothing. The text lives in `arena`. NULL: out of memory. */
+const char *dw_gains_rest(const struct dw_rule_case *at, const struct dw_verdict *verdict, struct dw_arena *arena);
+/* Makes the gains of a run of several processes those of its tables. */
+void dw_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts);
+/* Sets the bound of all verdicts together. Gains do not add up: within each exclusive part of the time their sum is limited to the part,
+ * and a step cannot become shorter than the time in which the loader's workers make a batch, unless the wait for data is a cause. */
+void dw_gains_combine(const struct dw_rule_case *at, struct dw_verdicts *verdicts);
 
 /* sentence.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_sentence(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

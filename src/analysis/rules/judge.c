@@ -1,11 +1,4 @@
-/*
- * Applies every rule to the facts, ranks the rules that fire, and computes an upper bound of all
- * gains together.
- *
- * Gains do not add up. Within each exclusive part of the time, the sum of the gains is limited to
- * the size of the part. A step also cannot become shorter than the time in which the loader's
- * workers make a batch, unless the wait for data is among the causes.
- */
+/* Applies every rule to the facts, and ranks the rules that fire; see rules.h. */
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -144,18 +137,8 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 }
 
 #define JUDGE_SAMPLED 0.4  /* of a threshold: the low end of a share that few samples show */
-#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
-
-/* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
- * longer, and so the shares of a sleep and of a wait for data smaller. */
-static double judge_with_cpu(const struct dw_rule_case *at)
-{
-	if (at->rule->cells || at->rule->cells_of || !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= DW_FACTS_OTHERS))
-		return 1;
-	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
-}
 
 /* The least share of a cause that is reported. Steps may be a small part of the loop: then little of it is won in them. */
 static double judge_deadband(const struct dw_rule_case *at, enum dw_rule_whole whole)
@@ -184,8 +167,8 @@ static bool judge_fires(const struct dw_rule_case *at, const struct dw_verdict *
 		if (rule->kind <= DW_RULE_WORK)
 			least = fmax(least, judge_deadband(at, verdict->whole));
 		if (rule->waits)
-			least *= judge_with_cpu(at);
-		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
+			least *= dw_case_with_cpu(at);
+		if (dw_case_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
 			return false;
 	}
 	return verdict->share.value >= least && !(verdict->has_cells && verdict->share.low < JUDGE_SAMPLED * least) &&
@@ -219,7 +202,7 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 {
 	double ratio, most_ns;
 
-	verdict->all = verdict->gain_ns >= verdict->time_ns;
+	verdict->all = verdict->gain_ns - verdict->rest_ns >= verdict->time_ns;
 	if (at->rule->part == DW_RULE_PART_DEVICE)
 		judge_find_device_row(at, &verdict->rows);
 	else if (at->rule->rows && verdict->whole == DW_RULE_OF_LOOP)
@@ -234,40 +217,25 @@ static void judge_take_rows(const struct dw_rule_case *at, struct dw_verdict *ve
 	/* What the rows take is time with a CPU. */
 	if (at->rule->part != DW_RULE_PART_DEVICE && at->facts->account && at->facts->account->own_ns > 0)
 		most_ns = fmin(most_ns, verdict->rows.share * judge_own_ns(at));
-	if (verdict->gain_ns > most_ns)
-		verdict->gain_ns = most_ns;
-}
-
-/* The part of a verdict's cells that lies in the function that its sentence names. */
-static double judge_placed(const struct dw_rule_case *at, const struct dw_verdict *verdict)
-{
-	struct dw_account_sum sum;
-
-	if (!verdict->has_cells)
-		return 1;
-	sum = dw_account_sum(at->facts->account, &verdict->cells);
-	return sum.function && sum.ns > 0 ? fmin(1, sum.place_ns / sum.ns) : 1;
+	if (verdict->gain_ns - verdict->rest_ns > most_ns)
+		verdict->gain_ns = most_ns + verdict->rest_ns;
 }
 
 /* Sets what a verdict that fired takes, and how much of it can go at most. */
 static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
-	double most_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * judge_with_cpu(at);
+	struct dw_account_sum sum = { .ns = 0 };
 
 	verdict->whole_ns = verdict->has_cells                    ? judge_own_ns(at)
 	                    : rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
-	                                                          : dw_case_whole_ns(at, verdict->whole) * judge_with_cpu(at);
+	                                                          : dw_case_whole_ns(at, verdict->whole) * dw_case_with_cpu(at);
 	verdict->time_ns = verdict->share.value * verdict->whole_ns;
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
-	verdict->placed = judge_placed(at, verdict);
-	if (rule->no_gain)
-		return;
-	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
-	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > most_ns)
-		verdict->gain_ns = most_ns;
-	if (!(verdict->gain_ns > 0))
-		verdict->gain_ns = NAN;
+	if (verdict->has_cells)
+		sum = dw_account_sum(at->facts->account, &verdict->cells);
+	verdict->placed = sum.function && sum.ns > 0 ? fmin(1, sum.place_ns / sum.ns) : 1;
+	dw_gains_find(at, verdict, &sum);
 }
 
 /* Whether the share is a sum of records of the whole loop: then it is no estimate, however few the steps are. Samples, and steps of
@@ -291,7 +259,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	const struct dw_rule *rule = at->rule;
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
-		.time_ns = NAN, .gain_ns = NAN, .whole_ns = NAN, .statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
+		.time_ns = NAN, .gain_ns = NAN, .whole_ns = NAN, .rest = "",
+		.statement = "", .hint = "", .remedy = "", .look = "", .missing = "" };
 	if (!judge_has_evidence(at, verdict))
 		return;
 	if (rule->of_lengths && dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND) {
@@ -309,7 +278,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	if (judge_fires(at, verdict)) {
 		verdict->state = DW_RULE_FIRED;
 		verdict->form = rule->is_form && rule->is_form(at);
-		verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
+		verdict->large = verdict->share.value * dw_case_with_cpu(at) >= JUDGE_LARGE;
 		verdict->firm = (judge_has_steps(at) || judge_is_exact(at, verdict)) &&
 		                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND) &&
 		                (!verdict->has_cells || 2 * verdict->share.low >= verdict->share.value); /* few samples can be half wrong */
@@ -334,17 +303,11 @@ static double judge_weight_ns(const struct dw_verdict *verdict)
 	if (isnan(verdict->time_ns))
 		return 0;
 	if (verdict->has_cells && !isnan(verdict->gain_ns))
-		return fmin(verdict->gain_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
+		return fmin(verdict->gain_ns - verdict->rest_ns, verdict->time_ns); /* what is saved beyond its cells is only a bound */
 	/* Of work, and of what has no known bound, half may go. */
 	if (verdict->rule->kind == DW_RULE_WORK || isnan(verdict->gain_ns))
 		return verdict->time_ns * verdict->placed * (1 - verdict->claimed) / 2;
 	return verdict->time_ns;
-}
-
-static bool judge_is_cause(const struct dw_verdict *verdict)
-{
-	return verdict->state == DW_RULE_FIRED &&
-	       (verdict->rule->kind == DW_RULE_CAUSE || verdict->rule->kind == DW_RULE_WORK);
 }
 
 /* What only describes the program's form covers no cause. */
@@ -372,7 +335,7 @@ static void judge_groups(struct dw_verdicts *verdicts)
 			found[group] = true;
 	}
 	for (size_t i = 0; i < verdicts->count; i++)
-		any |= judge_is_cause(&verdicts->at[i]) ||
+		any |= dw_verdict_is_cause(&verdicts->at[i]) ||
 		       (verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind == DW_RULE_RISK);
 	for (size_t i = 0; i < verdicts->count; i++)
 		if (any && verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind == DW_RULE_ANSWER)
@@ -448,7 +411,7 @@ static void judge_claims(const struct dw_rule_case *at, struct dw_verdicts *verd
 		struct dw_verdict *of = &verdicts->at[i];
 		double all_ns, claimed_ns = 0;
 
-		if (!judge_is_cause(of) || !(of->cells.by_name || of->cells.classes))
+		if (!dw_verdict_is_cause(of) || !(of->cells.by_name || of->cells.classes))
 			continue;
 		all_ns = dw_account_sum(account, &of->cells).ns;
 		for (size_t k = 0; k < verdicts->count; k++) {
@@ -480,7 +443,7 @@ static double judge_named_share(const struct dw_verdicts *verdicts, const struct
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
 
-		if (verdict != except && judge_is_cause(verdict) && !verdict->form && !verdict->rule->of_lengths &&
+		if (verdict != except && dw_verdict_is_cause(verdict) && !verdict->form && !verdict->rule->of_lengths &&
 		    (verdict->has_cells || verdict->rows.count) && verdict->whole == except->whole)
 			most = fmax(most, verdict->share.value);
 	}
@@ -493,7 +456,7 @@ static void judge_lengths(struct dw_verdicts *verdicts)
 	for (size_t i = 0; i < verdicts->count; i++) {
 		struct dw_verdict *of = &verdicts->at[i];
 
-		if (judge_is_cause(of) && of->rule->kind == DW_RULE_WORK && of->rule->of_lengths && of->share.value > 0)
+		if (dw_verdict_is_cause(of) && of->rule->kind == DW_RULE_WORK && of->rule->of_lengths && of->share.value > 0)
 			of->claimed = fmin(1, judge_named_share(verdicts, of) / of->share.value);
 	}
 }
@@ -530,7 +493,7 @@ static void judge_ties(const struct dw_rule_case *at, struct dw_verdicts *verdic
 	double first_ns, second_ns;
 
 	for (size_t i = 0; i < verdicts->count; i++) {
-		if (!judge_is_cause(&verdicts->at[i]))
+		if (!dw_verdict_is_cause(&verdicts->at[i]))
 			continue;
 		if (first) {
 			second = &verdicts->at[i];
@@ -543,86 +506,6 @@ static void judge_ties(const struct dw_rule_case *at, struct dw_verdicts *verdic
 	first_ns = first->share.low * dw_case_whole_ns(at, first->whole);
 	second_ns = second->share.high * dw_case_whole_ns(at, second->whole);
 	first->tied = second->tied = second_ns >= first_ns && second_ns > 0;
-}
-
-/* ---- the bound of all gains ------------------------------------------------------------------ */
-
-/* If only some steps are in scope, the loop's time is not known. */
-static double judge_loop_ns(const struct dw_rule_case *at)
-{
-	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
-
-	return isnan(loop_ns) ? dw_case_whole_ns(at, DW_RULE_OF_STEP) : loop_ns;
-}
-
-/* Of several processes the rows are means over them, and gains were computed of the first one. A gain is printed beside the rows: where
- * all of a row's time can go, it is the row's time. */
-static void judge_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
-{
-	const struct dw_account *account = at->facts->account;
-
-	verdicts->own_ns = judge_loop_ns(at) * (account && account->wall_ns > 0 ? account->own_ns / account->wall_ns : 1);
-	for (size_t i = 0; i < verdicts->fired; i++) {
-		struct dw_verdict *verdict = &verdicts->at[i];
-
-		if (!(verdict->rows.ns > 0))
-			continue;
-		verdict->whole_ns = verdicts->own_ns = verdict->rows.ns / verdict->rows.share;
-		if (verdict->all)
-			verdict->gain_ns = verdict->rows.ns;
-	}
-}
-
-static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part part)
-{
-	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP), loop_ns = judge_loop_ns(at);
-
-	switch (part) {
-	case DW_RULE_PART_OUTSIDE: return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
-	case DW_RULE_PART_DATA:
-		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns, dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns) +
-		       dw_case_part(at, DW_FACT_LOADER_COLLECTOR) * loop_ns;
-	case DW_RULE_PART_COMMUNICATION:
-		return fmax(fmax(dw_case_part(at, DW_FACT_STEP_COMMUNICATION),
-		                 dw_case_part(at, DW_FACT_COMM_EXPOSED)) * step_ns,
-		            dw_case_part(at, DW_FACT_LOOP_COMMUNICATION_ALL) * loop_ns);
-	case DW_RULE_PART_COLLECTOR:
-		return fmax(dw_case_part(at, DW_FACT_STEP_COLLECTOR) * step_ns,
-		            dw_case_part(at, DW_FACT_LOOP_COLLECTOR_ALL) * loop_ns);
-	case DW_RULE_PART_COMPUTE:
-		return step_ns * fmax(0, 1 - dw_case_part(at, DW_FACT_STEP_DATA) -
-		                      dw_case_part(at, DW_FACT_STEP_COMMUNICATION) - dw_case_part(at, DW_FACT_STEP_COLLECTOR) -
-		                      dw_case_part(at, DW_FACT_STEP_IDLE)) + dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
-	case DW_RULE_PART_DEVICE:
-		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
-	default: return loop_ns;
-	}
-}
-
-static void judge_combine(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
-{
-	double sums_ns[DW_RULE_PART_COUNT] = { 0 }, floor_ns = 0, all_ns = 0;
-	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
-	double workers = dw_case_value(at, DW_FACT_LOADER_WORKERS);
-	bool any = false;
-
-	verdicts->loop_ns = judge_loop_ns(at);
-	verdicts->combined_ns = NAN;
-	for (size_t i = 0; i < verdicts->fired; i++) {
-		const struct dw_verdict *verdict = &verdicts->at[i];
-
-		if (!judge_is_cause(verdict) || isnan(verdict->gain_ns))
-			continue;
-		sums_ns[verdict->rule->part] += verdict->gain_ns;
-		any = true;
-	}
-	/* Gains of no part (PART_NONE) may come from any of them: at most the loop's time. */
-	for (unsigned part = 0; part < DW_RULE_PART_COUNT; part++)
-		all_ns += fmin(sums_ns[part], fmax(0, judge_part_ns(at, part)));
-	if (production_ns > 0 && workers > 0 && !(sums_ns[DW_RULE_PART_DATA] > 0))
-		floor_ns = production_ns / workers;
-	if (any && all_ns > 0)
-		verdicts->combined_ns = fmax(0, fmin(all_ns, verdicts->loop_ns - floor_ns));
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -668,7 +551,11 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	verdict->remedy = remedy;
 	verdict->look = look;
 	if (!isnan(verdict->gain_ns) && *remedy) {
-		gain = dw_arena_printf(arena, ": at most %s %s", dw_text_ns(verdict->gain_ns, " ").at, dw_rule_each(at->facts));
+		verdict->rest = dw_gains_rest(at, verdict, arena);
+		gain = verdict->rest ? dw_arena_printf(arena, ": at most %s %s%s%s%s", dw_text_ns(verdict->gain_ns, " ").at,
+		                                       dw_rule_each(at->facts), verdict->rest[0] ? ", if " : "", verdict->rest,
+		                                       verdict->rest[0] ? " goes, too" : "")
+		                     : NULL;
 		if (!gain)
 			return -1;
 	}
@@ -703,8 +590,8 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;
 	judge_ties(&at, verdicts);
-	judge_gains_of_rows(&at, verdicts);
-	judge_combine(&at, verdicts);
+	dw_gains_of_rows(&at, verdicts);
+	dw_gains_combine(&at, verdicts);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		at.verdict = &verdicts->at[i];
 		at.rule = verdicts->at[i].rule;

@@ -73,15 +73,6 @@ static double operators_clear_most(const struct dw_rule_case *at)
 	return 2 * dw_case_part(at, DW_FACT_OPERATORS_CLEARS) >= operators_share_layout(at).value;
 }
 
-/* Sparse gradients also save time in the optimizer, which reads all of a gradient that was cleared and written as a whole. */
-static double operators_gain_moves(const struct dw_rule_case *at, double share_ns)
-{
-	double optimizer = dw_case_part(at, DW_FACT_STEP_OPTIMIZER) * dw_case_steps(at);
-
-	return share_ns + (operators_clear_most(at) > 0 && dw_case_has(at, DW_FACT_OPERATORS_MOVED)
-	                       ? optimizer * dw_case_whole_ns(at, DW_RULE_OF_LOOP) : 0);
-}
-
 /* Elementwise operators without those of the optimizer, which has rules of its own. All operators
  * of the optimizer are counted as elementwise. Page faults pass in operators that write new memory, as these
  * do, and have a rule too. */
@@ -96,6 +87,22 @@ static double operators_half(const struct dw_rule_case *at, double share_ns)
 {
 	(void)at;
 	return share_ns / 2;
+}
+
+/* Sparse gradients of embeddings also make their part of backward short, which clears and adds all rows. */
+static double operators_rest_of_embeddings(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_STEP_BACKWARD) * dw_case_part(at, DW_FACT_GRADIENTS_EMBEDDINGS) * at->verdict->whole_ns;
+}
+
+/* Where clearing is most of it, the same remedy also makes their part of the optimizer short. */
+static double operators_rest_of_moves(const struct dw_rule_case *at)
+{
+	double embeddings = dw_case_part(at, DW_FACT_GRADIENTS_EMBEDDINGS) * at->verdict->whole_ns;
+
+	if (!(operators_clear_most(at) > 0))
+		return 0;
+	return dw_case_part(at, DW_FACT_STEP_OPTIMIZER) * embeddings + operators_rest_of_embeddings(at);
 }
 
 static bool operators_not_compiled(const struct dw_rule_case *at)
@@ -347,6 +354,8 @@ const struct dw_rule dw_rules_operators[] = {
 		          "of the loop, the batch is small for the number of parameters. Only what computes: waits, page "
 		"faults, memory and files in it "
 		          "have rules of their own.",
+		.rest_ns = operators_rest_of_embeddings,
+		.rest = "the embeddings' part of backward",
 		.statement = "The optimizer {takes} {share} {of}[-gradients.embeddings: : the batch is small for the number of parameters]"
 		             "[?gradients.embeddings: , and {gradients.embeddings} of the parameters are those of embeddings"
 		             "[, as {gradients.embeddings:note}]: it updates all rows, also those that a batch does not use].",
@@ -378,7 +387,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "Copies compute nothing. Copies of less than 20 us are small operators. To prepare the "
 		          "input most programs copy up to a tenth, and operators of the library copy by themselves: to "
 		          "pad, to enlarge pictures.",
-		.gain_ns = operators_gain_moves,
+		.rest_ns = operators_rest_of_moves,
+		.rest = "the embeddings' part of backward and of the optimizer",
 		.statement = "[!number: Copies and changes of layout {take}][?number: Copying and clearing memory {takes}] "
 		             "{share} {of}[, most of it for {operators.moved:name}]{operators.moved:where}.",
 		.remedy = {

@@ -140,8 +140,11 @@ struct dw_rule {
 	bool (*applies)(const struct dw_rule_case *);
 	/* The time of another cause that follows from this one, in ns per step: it is ranked with it. */
 	double (*follows_ns)(const struct dw_rule_case *);
-	/* An upper bound of the gain in ns per step; by default the share's time. */
+	/* An upper bound of the gain in ns per step; by default the share's time. What the place of its cells does besides is added to it,
+	 * or what `rest_ns` says, which is called `rest`. */
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
+	double (*rest_ns)(const struct dw_rule_case *);
+	const char *rest;
 	bool no_gain;          /* the gain is unknown */
 	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
 	const char *statement; /* a template: see sentence.c */
@@ -183,6 +186,8 @@ struct dw_verdict {
 	double claimed;        /* the part of them that other causes have */
 	struct dw_rule_rows rows; /* if there are any, the share is theirs */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
+	const char *rest;      /* what goes besides the share's time in the bound: "the rest of read_frame". "": nothing does */
+	double rest_ns;        /* the part of the bound that is this */
 	bool all;              /* all of the time of the share can go */
 	double whole_ns;       /* of which the share is one, and the gain too, per step */
 	const char *statement;

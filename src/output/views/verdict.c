@@ -87,12 +87,14 @@ static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdic
 	const struct dw_verdict *verdict = &verdicts->at[index];
 	bool said = index && strcmp(verdict->look, verdicts->at[index - 1].look) == 0;
 	bool look = *verdict->look && !said, within = look && index;
-	char gain[120] = "";
+	char gain[120] = "", rest[240] = "";
 
+	if (*verdict->rest)
+		snprintf(rest, sizeof rest, ", if %s goes, too", verdict->rest);
 	if (!isnan(verdict->gain_ns))
 		verdict_write_gain(gain, sizeof gain, verdict->gain_ns, verdict->whole_ns, verdicts, like_ns);
 	if (*verdict->remedy)
-		dw_table_say(table, DW_LABEL_TRY, "%s%s%s%s%s%s", verdict->remedy, *gain ? ": " : "", gain, within ? " (" : "",
+		dw_table_say(table, DW_LABEL_TRY, "%s%s%s%s%s%s%s", verdict->remedy, *gain ? ": " : "", gain, rest, within ? " (" : "",
 		             within ? verdict->look : "", within ? ")" : "");
 	if (look && !(within && *verdict->remedy))
 		dw_table_say(table, DW_LABEL_LOOK, "%s", verdict->look);

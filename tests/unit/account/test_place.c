@@ -79,6 +79,24 @@ static void check_place(const struct dw_account_sum *sum, const char *function, 
 	CHECK_EQ(sum->dominates, dominates);
 }
 
+/* Other cells while the function is the innermost one of the program; not what it calls there, nor what its caller does. What starts the
+ * program has no rest. */
+TEST(the_rest_of_a_function_is_what_else_it_does_itself)
+{
+	struct dw_account_sum sum;
+
+	begin();
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_TEXT, 50, 50, STACK({ "parse", 40, 40 }, { "main", 50, 10 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_OWN, 30, 30, STACK({ "parse", 25, 20 }, { "main", 30, 5 }));
+	add(DW_SAMPLE_IN_STEP, DW_SHARE_OTHER, DW_ACTIVITY_COPIES, 20, 20, STACK({ "parse", 7, 7 }, { "main", 20, 13 }));
+	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, 1ull << DW_ACTIVITY_TEXT));
+	check_place(&sum, "parse", true);
+	CHECK_NEAR(sum.rest_ns, 27 * MS, 1);
+	sum = sum_of(dw_account_select_states(1u << DW_ACCOUNT_RUNS, 1ull << DW_ACTIVITY_COPIES));
+	check_place(&sum, "main", true);
+	CHECK_NEAR(sum.rest_ns, 0, 1);
+}
+
 /* In each cell the function calls something else, or the same, for so long. */
 TEST(a_function_calls_what_it_calls_in_most_of_its_time)
 {

@@ -97,6 +97,29 @@ TEST(each_rule_says_its_share_and_place)
 					check_rule(rule_of_cells(i), state, activity, marked);
 }
 
+/* Whoever changes the function that is named may save all that it does: the bound has it, and the order of the causes has not. */
+TEST(the_bound_has_the_rest_of_the_function)
+{
+	const struct dw_verdict *copies, *queries;
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, COPIES, 0.30, .function = "order_of"), CELL(RUNS, OWN, 0.20, .function = "order_of"),
+	                           CELL(RUNS, QUERIES, 0.35, .function = "sum_of"), CELL(RUNS, ALGEBRA, 0.15, .function = "main")));
+	made_judge(&at);
+	copies = made_find(&at, "copies");
+	CHECK_EQ(copies->state, DW_RULE_FIRED);
+	queries = made_find(&at, "queries");
+	CHECK(queries < copies);
+	CHECK_NEAR(copies->share.value, 0.30, 1e-9);
+	CHECK_NEAR(copies->gain_ns / copies->whole_ns, 0.50, 1e-9);
+	CHECK_STR(copies->rest, "the rest of order_of");
+	CHECK(strstr(copies->hint, " a step, if the rest of order_of goes, too ("));
+	CHECK_STR(queries->rest, "");
+	CHECK_NEAR(queries->gain_ns, queries->time_ns, 1);
+	made_end(&at);
+}
+
 /* A call is one sentence, and no other rule has its time. What makes an object need not be called again. */
 TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 {
