@@ -2,8 +2,10 @@
 #include "base/free.h"
 #include "base/order.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 #include "model/steps/periods.h"
 #include "model/steps/periods_build.h"
+#include "model/time/threads.h"
 
 /* Threads in which a period is searched, at most. */
 #define MOST_THREADS 4u
@@ -47,14 +49,51 @@ static size_t period_keep_busy(const struct dw_source *source, struct thread_bus
 	return kept;
 }
 
+/* The only thread that has records outside of signal handlers. DW_NO_INDEX: there are several, or devices worked: then
+ * it counts how busy they were. */
+static uint32_t period_only_thread(const struct dw_source *source)
+{
+	uint32_t only = DW_NO_INDEX;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		for (size_t c = 0; !source->streams[i].nested && c < source->streams[i].chunk_count; c++) {
+			uint32_t thread = source->streams[i].chunks[c].thread;
+
+			if (only != DW_NO_INDEX && thread != only)
+				return DW_NO_INDEX;
+			only = thread;
+		}
+	return source->events_count ? DW_NO_INDEX : only;
+}
+
+/* How long each thread was in a range, in ticks. Names with a number are counted, too, for which the records are read
+ * once more. False: out of memory. */
+static bool period_find_busy(struct dw_model *model, struct dw_period_names *names, uint64_t *busy)
+{
+	uint32_t only = period_only_thread(model->source);
+	const struct dw_threads *threads;
+
+	if (names->any_numbered || !dw_scope_is_all(model))
+		return dw_period_busy(model, names, busy);
+	if (only != DW_NO_INDEX) {
+		busy[only] = 1;
+		return true;
+	}
+	threads = dw_model_threads(model, NULL);
+	for (size_t i = 0; threads && i < threads->count; i++)
+		if (!threads->rows[i].nested)
+			busy[threads->rows[i].thread] += threads->rows[i].busy_ticks;
+	return threads != NULL;
+}
+
 /* The threads in which a period is searched, in order. NULL: out of memory. */
-static struct thread_busy *period_order_threads(const struct dw_model *model, struct dw_period_names *names,
+static struct thread_busy *period_order_threads(struct dw_model *model, struct dw_period_names *names,
                                                 size_t *count)
 {
 	const struct dw_source *source = model->source;
 	struct thread_busy *threads = calloc(source->thread_count + 1, sizeof *threads);
 	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
-	bool good = threads && busy && dw_period_busy(model, names, busy);
+	bool good = threads && busy && period_find_busy(model, names, busy);
 
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];

@@ -33,7 +33,8 @@ struct dw_period_names {
 	uint32_t *keys; /* the symbol that stands for all of the same name */
 	/* How often each range occurs whose name has a number; of others 0. dw_period_busy() counts. */
 	uint32_t *counts;
-	bool *numbered;
+	bool *numbered, any_numbered;
+	bool any_named; /* there are ranges that the program named */
 	uint32_t count;
 };
 

@@ -95,6 +95,7 @@ struct view {
 	size_t count, capacity;
 	struct dw_map map;
 	struct dw_period_events *events; /* `key` is a node until the walk has ended */
+	bool decided; /* it is full, and what is opened is known */
 	bool failed;
 };
 
@@ -211,14 +212,12 @@ static void view_open_level(const struct view *view, struct node *const *first, 
 		counts[(*at)->key] = 0;
 }
 
-/* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
-static bool view_finish(struct view *view, uint32_t key_count)
+/* Opens ranges that are rare. False: out of memory. */
+static bool view_open(struct view *view, uint32_t key_count)
 {
-	struct dw_period_events *events = view->events;
 	uint32_t *counts = calloc(key_count + (size_t)1, sizeof *counts);
 	struct node **order = calloc(view->count + 1, sizeof *order);
 	bool good = counts && order && !view->failed;
-	size_t kept = 0;
 
 	for (size_t i = 0; good && i < view->count; i++)
 		order[i] = &view->nodes[i];
@@ -229,19 +228,80 @@ static bool view_finish(struct view *view, uint32_t key_count)
 			end++;
 		view_open_level(view, order + i, order + end, counts);
 	}
+	DW_FREE(counts, order);
+	return good;
+}
+
+static bool view_keeps(const struct view *view, const struct node *node)
+{
+	return view->nodes[node->parent].opened && !node->opened;
+}
+
+/* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
+static bool view_finish(struct view *view, uint32_t key_count)
+{
+	struct dw_period_events *events = view->events;
+	bool good = view_open(view, key_count);
+	size_t kept = 0;
+
 	for (size_t i = 0; good && i < events->count; i++) {
 		struct dw_period_event event = events->items[i];
 		const struct node *node = &view->nodes[event.key];
 
-		if (!view->nodes[node->parent].opened || node->opened)
+		if (!view_keeps(view, node))
 			continue;
 		event.key = node->key;
 		event.around = view->nodes[node->parent].key;
 		events->items[kept++] = event;
 	}
 	events->count = kept;
-	DW_FREE(counts, order);
 	return good;
+}
+
+/* ---- the walk of a thread ------------------------------------------------------------------------ */
+
+/* Whether a view takes no more events. What is opened is decided then. */
+static bool view_is_full(struct view *view, const struct dw_period_names *names, bool possible)
+{
+	if (!possible)
+		return true;
+	if (view->events->count < DW_PERIOD_EVENTS)
+		return false;
+	if (!view->decided)
+		view->failed |= !view_open(view, names->count);
+	view->decided = true;
+	return true;
+}
+
+/* Whether nothing that is still to come changes an event: the views are full, and no event waits for its end. */
+static bool collect_is_done(struct collect_state *state)
+{
+	for (int i = 0; i < VIEWS; i++) {
+		struct view *view = &state->views[i];
+
+		if (!view_is_full(view, state->names, i == ALL || state->names->any_named))
+			return false;
+		for (uint32_t place = 1; place <= state->pass.depth && view->decided; place++) {
+			const struct collect_frame *frame = (void *)dw_pass_at(&state->pass, sizeof *frame, place);
+
+			if (frame->event[i] != NOTHING && view_keeps(view, &view->nodes[view->events->items[frame->event[i]].key]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool collect_stream(struct collect_state *state)
+{
+	for (size_t i = 0; i < state->pass.walk.stream->chunk_count; i++) {
+		collect_chunk(&state->pass, i);
+		if (collect_is_done(state)) {
+			dw_walk_reset(&state->pass.walk);
+			return !state->pass.walk.failed;
+		}
+	}
+	collect_finish(&state->pass);
+	return !state->pass.walk.failed;
 }
 
 static bool collect_has_thread(const struct dw_source *source, const struct dw_source_stream *stream, uint32_t thread)
@@ -267,8 +327,7 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 		if (!collect_has_thread(source, &source->streams[i], thread))
 			continue;
 		dw_pass_init(&state.pass, model, i, &memory);
-		collect_walk(&state.pass);
-		good = !state.pass.walk.failed;
+		good = collect_stream(&state);
 	}
 	for (int i = 0; i < VIEWS; i++) {
 		good = good && view_finish(&state.views[i], names->count);
