@@ -118,16 +118,16 @@ static bool period_fill(struct dw_period *period, struct dw_model *model, const 
 	if (!found->count)
 		return true;
 	period->thread = thread;
-	period->meant = found->parts || names->kinds[events->items[found->begins[0]].key] == DW_PERIOD_TASK;
-	period->name = dw_period_name(names, model, events->items[found->begins[0]].key);
+	period->meant = found->parts || names->kinds[dw_period_key_at(events, found->begins[0])] == DW_PERIOD_TASK;
+	period->name = dw_period_name(names, model, dw_period_key_at(events, found->begins[0]));
 	period->steps = dw_arena_alloc(&model->arena, found->count * sizeof *period->steps);
 	for (size_t i = 0; period->steps && i < found->count; i++) {
 		struct dw_source_step *step = &period->steps[i];
 		bool last = i + 1 == found->count;
 
 		*step = (struct dw_source_step){ .thread = thread, .recorded = true, .number = i };
-		step->start_ticks = events->items[found->begins[i]].start;
-		step->end_ticks = last ? events->items[found->last].end : events->items[found->begins[i + 1]].start;
+		step->start_ticks = dw_period_at(events, found->begins[i]).start;
+		step->end_ticks = last ? dw_period_at(events, found->last).end : dw_period_at(events, found->begins[i + 1]).start;
 		/* Ranges that overlap may end late. */
 		step->start_ticks = step->start_ticks > end ? step->start_ticks : end;
 		step->end_ticks = step->end_ticks > step->start_ticks ? step->end_ticks : step->start_ticks;
@@ -155,13 +155,14 @@ static bool period_try(struct dw_period *period, struct dw_model *model, const s
 static bool period_of_thread(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
                              const struct thread_busy *thread)
 {
-	struct dw_period_events named = { NULL, 0, 0 }, all = { NULL, 0, 0 };
+	struct dw_period_events named = { .count = 0 }, all = { .count = 0 };
 	bool good = dw_period_collect(model, names, thread->thread, &named, &all) &&
 	            period_try(period, model, names, thread, &named, &all);
 
 	if (good && !period->count)
 		good = period_try(period, model, names, thread, &all, &all);
-	DW_FREE(named.items, all.items);
+	dw_period_events_reset(&named);
+	dw_period_events_reset(&all);
 	return good;
 }
 
@@ -181,7 +182,7 @@ static uint32_t period_first_thread(const struct dw_source *source, uint32_t pro
 static bool period_of_device(struct dw_period *period, struct dw_model *model, struct dw_period_names *names,
                              const struct thread_busy *threads, size_t count)
 {
-	struct dw_period_events kernels = { NULL, 0, 0 }, ranges = { NULL, 0, 0 };
+	struct dw_period_events kernels = { .count = 0 }, ranges = { .count = 0 };
 	struct thread_busy thread = { .thread = DW_NO_INDEX };
 	uint32_t process;
 	bool good = dw_period_collect_device(model, names, &kernels, &ranges, &process);
@@ -192,7 +193,8 @@ static bool period_of_device(struct dw_period *period, struct dw_model *model, s
 		good = period_try(period, model, names, &thread, &ranges, kernels.count ? &kernels : &ranges);
 	if (good && thread.thread != DW_NO_INDEX && !period->count)
 		good = period_try(period, model, names, &thread, &kernels, &kernels);
-	DW_FREE(kernels.items, ranges.items);
+	dw_period_events_reset(&kernels);
+	dw_period_events_reset(&ranges);
 	return good;
 }
 

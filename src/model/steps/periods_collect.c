@@ -79,7 +79,6 @@ bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names,
 /* ---- the events of a thread ---------------------------------------------------------------------- */
 
 #define NOTHING UINT32_MAX /* no node: what is in here does not count; no event */
-#define MOST_NODES (1u << 20)
 
 /* A call path. */
 struct node {
@@ -94,7 +93,7 @@ struct view {
 	struct node *nodes; /* the first one is the thread */
 	size_t count, capacity;
 	struct dw_map map;
-	struct dw_period_events *events; /* `key` is a node until the walk has ended */
+	struct dw_period_events *events; /* the path of each is its node */
 	bool decided; /* it is full, and what is opened is known */
 	bool failed;
 };
@@ -120,7 +119,7 @@ static uint32_t view_node(struct view *view, uint32_t parent, uint32_t key)
 	uint32_t found = DW_MAP_FIND(&view->map, hash, i, view->nodes[i].parent == parent && view->nodes[i].key == key);
 	struct node node = { .key = key, .parent = parent };
 
-	if (found != DW_MAP_NONE || view->count == MOST_NODES)
+	if (found != DW_MAP_NONE || view->count == DW_PERIOD_PATHS)
 		return found;
 	node.depth = view->nodes[parent].depth + 1;
 	found = (uint32_t)view->count;
@@ -141,8 +140,7 @@ static uint32_t view_enter(struct view *view, uint32_t *parent, uint32_t key, ui
 	*parent = NOTHING;
 	if (node == NOTHING)
 		return NOTHING;
-	if (!DW_APPEND(&view->events->items, &view->events->capacity, &view->events->count,
-	               (struct dw_period_event){ ticks, ticks, node, 0 })) {
+	if (!dw_period_add(view->events, &(struct dw_period_event){ ticks, ticks, node })) {
 		view->failed = true;
 		return NOTHING;
 	}
@@ -186,8 +184,8 @@ DW_INLINE void collect_leave(void *state, void *at, uint64_t ticks, enum dw_leav
 	struct collect_frame *frame = at;
 
 	for (int i = 0; i < VIEWS; i++)
-		if (frame->event[i] != NOTHING)
-			to->views[i].events->items[frame->event[i]].end = ticks;
+		if (frame->event[i] != NOTHING && !dw_period_end_at(to->views[i].events, frame->event[i], ticks))
+			to->views[i].failed = true;
 }
 
 static const struct dw_pass_hooks collect_hooks = { .frame_bytes = sizeof(struct collect_frame), .deepest = DW_DEEPEST,
@@ -240,21 +238,17 @@ static bool view_keeps(const struct view *view, const struct node *node)
 /* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
 static bool view_finish(struct view *view, uint32_t key_count)
 {
-	struct dw_period_events *events = view->events;
-	bool good = view_open(view, key_count);
-	size_t kept = 0;
+	bool good = view_open(view, key_count), *counts = calloc(view->count + 1, sizeof *counts);
 
-	for (size_t i = 0; good && i < events->count; i++) {
-		struct dw_period_event event = events->items[i];
-		const struct node *node = &view->nodes[event.key];
+	good = good && counts;
+	for (size_t i = 0; good && i < view->count; i++) {
+		const struct node *node = &view->nodes[i];
 
-		if (!view_keeps(view, node))
-			continue;
-		event.key = node->key;
-		event.around = view->nodes[node->parent].key;
-		events->items[kept++] = event;
+		counts[i] = view_keeps(view, node);
+		good = dw_period_add_path(view->events, (struct dw_period_path){ node->key, view->nodes[node->parent].key });
 	}
-	events->count = kept;
+	good = good && dw_period_keep(view->events, counts);
+	free(counts);
 	return good;
 }
 
@@ -284,7 +278,7 @@ static bool collect_is_done(struct collect_state *state)
 		for (uint32_t place = 1; place <= state->pass.depth && view->decided; place++) {
 			const struct collect_frame *frame = (void *)dw_pass_at(&state->pass, sizeof *frame, place);
 
-			if (frame->event[i] != NOTHING && view_keeps(view, &view->nodes[view->events->items[frame->event[i]].key]))
+			if (frame->event[i] != NOTHING && view_keeps(view, &view->nodes[dw_period_path_at(view->events, frame->event[i])]))
 				return false;
 		}
 	}
@@ -344,7 +338,8 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 struct device_events {
 	uint64_t *by_queue; /* ticks */
 	uint32_t queue;     /* DW_NO_INDEX: none yet */
-	struct dw_period_events *events;
+	struct dw_period_event *items; /* their path is the key */
+	size_t count, capacity;
 };
 
 enum { KERNELS, RANGES, SORTS };
@@ -374,17 +369,18 @@ static bool device_take(void *context, const struct dw_source_events *chunk, con
 	end = dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record));
 	if (work->counts)
 		to->by_queue[queue] += end - start;
-	if (work->counts || to->queue != queue || to->events->count == DW_PERIOD_EVENTS)
+	if (work->counts || to->queue != queue || to->count == DW_PERIOD_EVENTS)
 		return true;
 	name = work->names->keys[work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0]];
+	if (name >= DW_PERIOD_PATHS)
+		return true;
 	if (kind != DW_DEVICE_KERNEL)
 		work->names->kinds[name] = kind == DW_DEVICE_RANGE ? DW_PERIOD_RANGE : DW_PERIOD_FUNCTION;
-	return DW_APPEND(&to->events->items, &to->events->capacity, &to->events->count,
-	                 (struct dw_period_event){ start, end, name, 0 });
+	return DW_APPEND(&to->items, &to->capacity, &to->count, (struct dw_period_event){ start, end, name });
 }
 
 /* A range is before those in it. */
-DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(key))
+DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(path))
 
 /* The queue with most time, of one process if that is known. */
 static uint32_t collect_busiest_queue(const struct dw_source *source, const uint64_t *by_queue, uint32_t process)
@@ -398,11 +394,24 @@ static uint32_t collect_busiest_queue(const struct dw_source *source, const uint
 	return most;
 }
 
+/* Puts the events in order. Their path is their name. False: out of memory. */
+static bool device_pack(const struct dw_period_names *names, struct device_events *from, struct dw_period_events *to)
+{
+	bool good = true;
+
+	DW_SORT(from->items, from->count, device_compare);
+	for (uint32_t key = 0; good && from->count && key < names->count && key < DW_PERIOD_PATHS; key++)
+		good = dw_period_add_path(to, (struct dw_period_path){ key, 0 });
+	for (size_t i = 0; good && i < from->count; i++)
+		good = dw_period_add(to, &from->items[i]);
+	return good;
+}
+
 bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
                               struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process)
 {
 	const struct dw_source *source = model->source;
-	struct device_work work = { model, names, { { NULL, DW_NO_INDEX, kernels }, { NULL, DW_NO_INDEX, ranges } }, true };
+	struct device_work work = { model, names, { { .queue = DW_NO_INDEX }, { .queue = DW_NO_INDEX } }, true };
 	bool good = DW_NEW(&work.sorts[KERNELS].by_queue, source->queue_count + 1) &&
 	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) &&
 	            dw_source_visit_devices(source, device_take, &work);
@@ -415,9 +424,8 @@ bool dw_period_collect_device(const struct dw_model *model, struct dw_period_nam
 	}
 	work.counts = false;
 	good = good && (*process == DW_NO_INDEX || dw_source_visit_devices(work.model->source, device_take, &work));
-	for (int i = 0; i < SORTS; i++) {
-		DW_SORT(work.sorts[i].events->items, work.sorts[i].events->count, device_compare);
-		free(work.sorts[i].by_queue);
-	}
+	good = good && device_pack(names, &work.sorts[KERNELS], kernels) && device_pack(names, &work.sorts[RANGES], ranges);
+	for (int i = 0; i < SORTS; i++)
+		DW_FREE(work.sorts[i].by_queue, work.sorts[i].items);
 	return good;
 }
