@@ -58,7 +58,8 @@ struct dw_model {
 
 	struct dw_product_result *results; /* see product.h */
 	const struct dw_product *computing; /* of the whole model: the product that is computed now */
-	const struct dw_product_result *lent; /* those of the model that this one was made beside */
+	const struct dw_product_result *lent; /* those of the model that this one was made beside, or of one with other steps: */
+	bool lent_of_records;                 /* then only what no step changes counts */
 };
 
 /* Factor from ticks of a file to ticks of the first one; 1 if the rates differ by less than 1e-6,

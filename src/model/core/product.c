@@ -26,7 +26,7 @@ static const struct dw_product_result *product_find(const struct dw_model *model
 
 	for (unsigned i = 0; i < 2; i++)
 		for (const struct dw_product_result *kept = lists[i]; kept; kept = kept->next)
-			if (kept->product == product && kept->key == key)
+			if (kept->product == product && kept->key == key && (!i || !model->lent_of_records || product->of_records))
 				return kept;
 	return NULL;
 }
@@ -130,6 +130,13 @@ void *dw_product_put(struct dw_model *model, const struct dw_product *product, u
 		return NULL;
 	model->results = kept;
 	return kept->result;
+}
+
+void dw_products_lend(const struct dw_model *from, struct dw_model *to)
+{
+	to->lent = from->results;
+	to->lent_of_records = true;
+	to->met_gap |= from->whole->met_gap;
 }
 
 void dw_products_reset(struct dw_model *model)

@@ -23,10 +23,14 @@ struct dw_product {
 	void (*free)(void *result); /* frees memory that is not in the model's arena; NULL: there is
 	                             * none */
 	const char *name;           /* in products.def; NULL: of another module */
+	bool of_records;            /* it is the same whatever the run's steps are */
 };
 
 #define DW_PRODUCT(name, type, compute, free) \
-	const struct dw_product dw_product_##name = { sizeof(type), compute, free, #name }
+	const struct dw_product dw_product_##name = { sizeof(type), compute, free, #name, false }
+/* Of one that no step changes. */
+#define DW_PRODUCT_OF_RECORDS(name, type, compute, free) \
+	const struct dw_product dw_product_##name = { sizeof(type), compute, free, #name, true }
 
 /* dw_model_NAME() of a product that has no request. */
 #define DW_PRODUCT_GETTER(name, type)                                                      \
@@ -57,5 +61,7 @@ const void *dw_product_get(struct dw_model *model, const struct dw_product *prod
  * (dw_product_has()). */
 void *dw_product_put(struct dw_model *model, const struct dw_product *product, uint64_t key);
 bool dw_product_has(const struct dw_model *model, const struct dw_product *product, uint64_t key);
+/* Lends what `from` has computed that no step changes to a model of the same scope with other steps. `from` must outlive it. */
+void dw_products_lend(const struct dw_model *from, struct dw_model *to);
 /* Frees all results when the model is destroyed. */
 void dw_products_reset(struct dw_model *model);

@@ -344,14 +344,14 @@ static bool segments_compute_whole(struct dw_model *model, const void *request, 
 	return good;
 }
 
-DW_PRODUCT(segments, struct dw_segments, segments_compute, NULL);
+DW_PRODUCT_OF_RECORDS(segments, struct dw_segments, segments_compute, NULL);
 
 const struct dw_segments *dw_model_segments(struct dw_model *model)
 {
 	return dw_product_get(model, &dw_product_segments, 0, NULL, NULL);
 }
 
-DW_PRODUCT(whole_streams, struct dw_segments, segments_compute_whole, NULL);
+DW_PRODUCT_OF_RECORDS(whole_streams, struct dw_segments, segments_compute_whole, NULL);
 
 const struct dw_segments *dw_model_whole_streams(struct dw_model *model)
 {

@@ -33,7 +33,7 @@ static const struct dw_shares_frame *division_frame(const struct dw_shares_pass 
 void dw_division_find_names(struct dw_shares_pass *division)
 {
 	division->phase = division->own = division->around = 0;
-	division->plan.stale = true;
+	dw_division_change(division);
 	for (uint32_t place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
 
@@ -43,7 +43,7 @@ void dw_division_find_names(struct dw_shares_pass *division)
 			division->around = place;
 			return;
 		}
-		*(frame->class == DW_CLASS_PHASE ? &division->phase : &division->own) = place;
+		*(frame->kind.class == DW_CLASS_PHASE ? &division->phase : &division->own) = place;
 	}
 }
 
@@ -98,7 +98,7 @@ static enum dw_share division_outside_share(const struct dw_shares_pass *divisio
 	for (place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
 
-		if (frame->class == DW_CLASS_OPERATOR) {
+		if (frame->kind.class == DW_CLASS_OPERATOR) {
 			*row = frame->row;
 			return DW_SHARE_OPERATORS;
 		}
@@ -125,7 +125,7 @@ static void division_give_row(struct dw_row_ticks *to, uint32_t row, uint64_t ti
 	to->ticks[row] += ticks;
 }
 
-static void division_give_self(struct dw_shares_pass *division, uint64_t ticks)
+__attribute__((noinline)) void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks)
 {
 	uint32_t row;
 
@@ -189,7 +189,7 @@ static uint32_t division_keep_inner_phase(const struct dw_shares_pass *division,
 	if (!(set & BIT(OPTIMIZER)) || !(set & passes))
 		return set;
 	for (uint32_t place = division->pass->depth; place; place--) {
-		uint32_t share = 1u << division_frame(division, place)->share;
+		uint32_t share = 1u << division_frame(division, place)->kind.share;
 
 		if (share & BIT(OPTIMIZER))
 			return set & ~passes;
@@ -199,63 +199,59 @@ static uint32_t division_keep_inner_phase(const struct dw_shares_pass *division,
 	return set;
 }
 
-/* What the worker counts of a row in this piece. */
-static struct dw_pace_row *division_row(const struct dw_shares_pass *division, uint32_t row)
+/* The first time that the worker counts something of a row in this piece. */
+__attribute__((noinline)) struct dw_pace_row *dw_division_touch(const struct dw_shares_pass *division, uint32_t row)
 {
 	struct dw_shares_worker *worker = division->worker;
 	struct dw_pace_row *at = &worker->rows[row];
 
-	if (!at->touched)
-		worker->touched[worker->touched_count++] = row;
+	worker->touched[worker->touched_count++] = row;
 	at->touched = true;
 	return at;
 }
 
-/* The innermost open operator gets the ticks as its self time. If it only copies or clears memory, the next one around it
- * that does more had it done. */
-static void division_give_operator(struct dw_shares_pass *division, uint64_t ticks)
+/* The innermost open operator gets the ticks as its self time. It only copies or clears memory: the next one around it
+ * that does more had it done. Or it is not the innermost range. */
+__attribute__((noinline)) void dw_division_give_mover(struct dw_shares_pass *division, uint64_t ticks)
 {
 	uint32_t inner = DW_NO_INDEX, outer = DW_NO_INDEX;
 
 	for (uint32_t place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
 
-		if (frame->class != DW_CLASS_OPERATOR)
+		if (frame->kind.class != DW_CLASS_OPERATOR)
 			continue;
 		inner = inner == DW_NO_INDEX ? frame->row : inner;
 		outer = frame->row;
-		if (!division->all->moves[outer])
+		if (!frame->kind.moves)
 			break;
 	}
 	if (inner == DW_NO_INDEX)
 		return;
-	division_row(division, inner)->ticks += ticks;
-	if (division->all->moves[inner])
-		division_row(division, outer)->moved_ticks += ticks;
+	dw_division_row(division, inner)->ticks += ticks;
+	if (division->all->kinds[inner].moves)
+		dw_division_row(division, outer)->moved_ticks += ticks;
 }
 
-/* An operator begins. */
-void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
+/* Finds out what operators that begin in the set of shares count as. */
+__attribute__((noinline)) void dw_division_choose_calls(struct dw_shares_pass *division)
 {
 	const uint32_t others = BIT(EVALUATION) | BIT(CHECKPOINT) | BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) |
 	                        BIT(COMMUNICATION) | BIT(DEVICE);
 	uint32_t set;
 
+	division->calls = (struct dw_division_calls){ .stale = false };
 	if (division->next == division->pace->count)
 		return;
 	if (!division->inside) {
-		if (division->next && !(division->set & others))
-			division_row(division, row)->outside_count++;
+		division->calls.outside = division->next && !(division->set & others);
 		return;
 	}
-	if (division->set & BIT(DATA))
-		return;
 	set = division_keep_inner_phase(division, division->set);
-	division->sums.operator_count++;
-	division->sums.called_count += division->classes_open[DW_CLASS_OPERATOR] == 1 && !(set & BIT(BACKWARD));
-	division->sums.optimizer_count += (set & BIT(OPTIMIZER)) != 0;
-	if (division->pace->steps[division->next].usual)
-		division_row(division, row)->count++;
+	division->calls.in_step = !(division->set & BIT(DATA));
+	division->calls.called = !(set & BIT(BACKWARD));
+	division->calls.optimizer = set & BIT(OPTIMIZER);
+	division->calls.usual = division->pace->steps[division->next].usual;
 }
 
 /* Finds out where the time in the step is added from now on. Phases as a whole and operators are measured beside the
@@ -273,19 +269,18 @@ static __attribute__((noinline)) void division_make_plan(struct dw_shares_pass *
 	plan.closure = division->set & BIT(OPTIMIZER) && !(set & BIT(OPTIMIZER));
 	plan.operators = !idle && !(division->set & BIT(DATA));
 	plan.usual = plan.operators && step->usual;
-	plan.lazy = !plan.usual && !plan.sampled;
 	plan.backward = idle && set & BIT(BACKWARD) && !(set & ~PHASES);
 	if (division->python && set & PHASES && idle)
 		set = (set & ~PHASES) | BIT(PYTHON);
 	plan.share = (uint8_t)(set ? (enum dw_share)__builtin_ctz(set) : division_own_share(division, &frame));
 	if (plan.share == DW_SHARE_NAMED)
 		plan.named = division_frame(division, frame)->row;
-	division->plan = plan;
+	*division->plan = plan;
 }
 
 static void division_give_step(struct dw_shares_pass *division, uint64_t from, uint64_t to)
 {
-	const struct dw_division_plan *plan = &division->plan;
+	const struct dw_division_plan *plan = division->plan;
 	const uint64_t ticks = to - from;
 
 	for (uint32_t left = plan->wholes; left; left &= left - 1)
@@ -293,10 +288,6 @@ static void division_give_step(struct dw_shares_pass *division, uint64_t from, u
 	division->sums.closure |= plan->closure;
 	if (plan->operators)
 		division->sums.operator_ticks += ticks;
-	if (plan->usual)
-		division_give_operator(division, ticks);
-	if (plan->sampled)
-		division_give_self(division, ticks);
 	if (plan->backward) {
 		division_give_backward(division, from, to, (enum dw_share)plan->share);
 		return;
@@ -330,7 +321,7 @@ static void division_give_outside(struct dw_shares_pass *division, uint64_t tick
 	out->outside_counts[share] += share != division->at.outside;
 	division->at.outside = share;
 	if (row != DW_NO_INDEX)
-		division_row(division, row)->outside_ticks[class] += ticks;
+		dw_division_row(division, row)->outside_ticks[class] += ticks;
 }
 
 static void division_given(struct dw_shares_pass *division, uint64_t to)
@@ -341,7 +332,7 @@ static void division_given(struct dw_shares_pass *division, uint64_t to)
 }
 
 /* Adds the time in a step for which the plan is valid. */
-static void division_catch_up(struct dw_shares_pass *division)
+__attribute__((noinline)) void dw_division_catch_up(struct dw_shares_pass *division)
 {
 	if (division->seen <= division->last)
 		return;
@@ -358,13 +349,11 @@ void dw_division_give(struct dw_shares_pass *division, uint64_t to)
 		division_given(division, to);
 		return;
 	}
-	if (division->plan.stale) {
-		division_catch_up(division);
+	if (division->plan->stale) {
+		dw_division_catch_up(division);
 		division_make_plan(division);
 	}
-	division->seen = to;
-	if (!division->plan.lazy)
-		division_catch_up(division);
+	dw_division_see(division, to);
 }
 
 /* ---- what a step has had ------------------------------------------------------------------------ */
@@ -449,7 +438,7 @@ void dw_division_advance(struct dw_shares_pass *division, uint64_t ticks)
 
 		if (to > division->last)
 			dw_division_give(division, to);
-		division_catch_up(division);
+		dw_division_catch_up(division);
 		division->border = border < pace->end_ticks ? border : pace->end_ticks;
 		if (ticks < border || division->next == pace->count)
 			return;
@@ -586,7 +575,7 @@ void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why)
 			division_end_piece(division);
 	}
 	division->step_depth = division->phase = division->own = division->around = 0;
-	division->plan.stale = true;
+	dw_division_change(division);
 	division->border = 0; /* the next records may be of another thread */
 }
 
@@ -615,6 +604,7 @@ bool dw_shares_begin(void *own, void *sums, void *worker, const struct dw_part_b
 	division->frame_bytes = from->frame_bytes;
 	division->frame_offset = from->frame_offset;
 	division->thread = DW_NO_INDEX;
+	division->plan = &division->plans[0];
 	division->python = source->processes[stream->process].flags & DW_PROCESS_PYTHON;
 	division->collects = !shares->times && dw_others_wants(&shares->others, segment->stream);
 	division->others.sums = &shares->others;

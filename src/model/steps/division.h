@@ -14,8 +14,7 @@ enum dw_share_class { DW_CLASS_NONE, DW_CLASS_PHASE, DW_CLASS_OWN, DW_CLASS_OPER
 
 struct dw_shares_frame {
 	uint32_t row;
-	uint8_t share;   /* DW_SHARE_COUNT: none */
-	uint8_t class;
+	struct dw_row_kind kind;
 	uint8_t others;  /* see dw_others_enter() */
 };
 
@@ -33,17 +32,27 @@ struct dw_shares_worker {
 	uint32_t touched_count;
 };
 
-/* Where time in a step is added while the same kinds of ranges are open. */
+/* Where time in a step is added while the same kinds of ranges are open. What the innermost ranges get is added at each
+ * record, the rest when the plan ends. */
 struct dw_division_plan {
 	bool stale;              /* ranges or the step have changed: it is to be made again */
 	bool operators;          /* to the operators' time, without those for data */
 	bool usual, sampled;     /* to the innermost operator's row; to the innermost range's self time */
 	bool closure;            /* an optimizer's step runs forward or backward */
-	bool lazy;               /* neither of these: it is enough to add the time when the plan ends */
 	bool backward;           /* what other threads do meanwhile has precedence over `share` */
 	uint8_t share;
 	uint32_t wholes;         /* bits of whole_ticks */
 	uint32_t named;          /* row of the range that names the time; DW_NO_INDEX: none */
+};
+
+/* What an operator that begins now counts as. */
+struct dw_division_calls {
+	bool stale;      /* ranges or the step have changed */
+	bool in_step;    /* a call in a step, outside data loading */
+	bool called;     /* not in backward */
+	bool optimizer;
+	bool usual;      /* of its row, too */
+	bool outside;    /* a call of its row between steps */
 };
 
 /* The state for a stream or a segment. */
@@ -73,7 +82,9 @@ struct dw_shares_pass {
 	uint64_t seen;           /* until then the plan is valid; `last`, or later if time is still to be added */
 	uint64_t border;         /* no step begins or ends from `last` to before this time; 0: not known, or the thread has
 	                          * no steps or is another */
-	struct dw_division_plan plan;
+	struct dw_division_plan plans[2]; /* while no operator is open, and while one is: operators come and go, the rest stays */
+	struct dw_division_plan *plan;    /* that of now */
+	struct dw_division_calls calls;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
 	struct dw_out first, at; /* of the piece's first instant, and of the latest */
@@ -93,7 +104,11 @@ void dw_shares_carried(void *pass);
 void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why);
 
 /* Internal: see division.c. */
-void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row);
+void dw_division_choose_calls(struct dw_shares_pass *division);
+struct dw_pace_row *dw_division_touch(const struct dw_shares_pass *division, uint32_t row);
+void dw_division_give_mover(struct dw_shares_pass *division, uint64_t ticks);
+void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks);
+void dw_division_catch_up(struct dw_shares_pass *division);
 int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t next);
 /* Index of the first step that ends after `ticks`. */
 size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks);
@@ -110,22 +125,79 @@ DW_INLINE bool dw_division_has_pace(struct dw_shares_pass *division, uint64_t ti
 	return division->pace != NULL;
 }
 
+/* Ranges or the step have changed: what was decided for them no longer holds. */
+DW_INLINE void dw_division_change(struct dw_shares_pass *division)
+{
+	division->plans[0].stale = division->plans[1].stale = division->calls.stale = true;
+}
+
+/* A range begins (`by` is 1) or ends (-1). */
 DW_INLINE void dw_division_count(struct dw_shares_pass *division, const struct dw_shares_frame *frame, uint32_t by)
 {
-	if (frame->share < DW_SHARE_COUNT) {
-		division->open[frame->share] += by;
-		division->set &= ~(1u << frame->share);
-		division->set |= (uint32_t)(division->open[frame->share] > 0) << frame->share;
-		division->plan.stale = true;
+	const struct dw_row_kind kind = frame->kind;
+
+	if (kind.share < DW_SHARE_COUNT) {
+		division->open[kind.share] += by;
+		division->set &= ~(1u << kind.share);
+		division->set |= (uint32_t)(division->open[kind.share] > 0) << kind.share;
+		dw_division_change(division);
 	}
-	division->classes_open[frame->class] += by;
+	if ((division->classes_open[kind.class] += by) != (by == 1))
+		return;
 	/* From none to one, or from one to none. */
-	division->plan.stale |= division->classes_open[frame->class] == (by == 1);
+	if (kind.class != DW_CLASS_OPERATOR) {
+		dw_division_change(division);
+		return;
+	}
+	dw_division_catch_up(division);
+	division->plan = &division->plans[by == 1];
 }
 
 DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
 {
-	return frame->share == DW_SHARE_COUNT && (frame->class == DW_CLASS_PHASE || frame->class == DW_CLASS_OWN);
+	return frame->kind.share == DW_SHARE_COUNT && (frame->kind.class == DW_CLASS_PHASE || frame->kind.class == DW_CLASS_OWN);
+}
+
+/* What the worker counts of a row in this piece. */
+DW_INLINE struct dw_pace_row *dw_division_row(const struct dw_shares_pass *division, uint32_t row)
+{
+	struct dw_pace_row *at = &division->worker->rows[row];
+
+	return __builtin_expect(at->touched, 1) ? at : dw_division_touch(division, row);
+}
+
+/* The plan is valid up to `ticks`. The innermost open operator and range get this time as their self time. */
+DW_INLINE void dw_division_see(struct dw_shares_pass *division, uint64_t ticks)
+{
+	if (division->plan->usual) {
+		const struct dw_shares_frame *frame =
+			(const void *)((const char *)dw_pass_at(division->pass, division->frame_bytes, division->pass->depth) +
+		                   division->frame_offset);
+
+		if (__builtin_expect(frame->kind.class == DW_CLASS_OPERATOR && !frame->kind.moves, 1))
+			dw_division_row(division, frame->row)->ticks += ticks - division->seen;
+		else
+			dw_division_give_mover(division, ticks - division->seen);
+	}
+	if (__builtin_expect(division->plan->sampled, 0))
+		dw_division_give_self(division, ticks - division->seen);
+	division->seen = ticks;
+}
+
+/* An operator begins. */
+DW_INLINE void dw_division_count_operator(struct dw_shares_pass *division, uint32_t row)
+{
+	if (__builtin_expect(division->calls.stale, 0))
+		dw_division_choose_calls(division);
+	if (division->calls.in_step) {
+		division->sums.operator_count++;
+		division->sums.called_count += division->calls.called && division->classes_open[DW_CLASS_OPERATOR] == 1;
+		division->sums.optimizer_count += division->calls.optimizer;
+		if (division->calls.usual)
+			dw_division_row(division, row)->count++;
+	} else if (division->calls.outside) {
+		dw_division_row(division, row)->outside_count++;
+	}
 }
 
 /* Before the stack changes, assigns the time up to now to the ranges that are open. */
@@ -136,8 +208,8 @@ DW_INLINE void dw_shares_settle(void *pass, uint64_t ticks)
 	if (__builtin_expect(ticks >= division->border, 0)) {
 		if (dw_division_has_pace(division, ticks) && !division->resumed)
 			dw_division_advance(division, ticks);
-	} else if (division->plan.lazy && !division->plan.stale) {
-		division->seen = ticks;
+	} else if (!division->plan->stale) {
+		dw_division_see(division, ticks);
 	} else if (ticks > division->last) {
 		dw_division_give(division, ticks);
 	}
@@ -149,23 +221,22 @@ DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *he
 	struct dw_shares_frame *frame = place;
 	uint32_t row = here->row;
 
-	*frame = (struct dw_shares_frame){ row, DW_SHARE_COUNT, DW_CLASS_NONE, 0 };
+	*frame = (struct dw_shares_frame){ row, { DW_SHARE_COUNT, DW_CLASS_NONE, false }, 0 };
 	if (!division->pace) {
 		if (division->collects)
 			frame->others = dw_others_enter(&division->others, here->pass, here->ticks, row);
 		return;
 	}
-	frame->share = division->all->shares[row];
-	frame->class = division->all->classes[row];
+	frame->kind = division->all->kinds[row];
 	dw_division_count(division, frame, 1);
 	if (__builtin_expect(division->resumed, 0)) {
 		dw_division_resume(division);
 	} else if (dw_division_is_named(frame)) {
-		uint32_t *at = frame->class == DW_CLASS_PHASE ? &division->phase : &division->own;
+		uint32_t *at = frame->kind.class == DW_CLASS_PHASE ? &division->phase : &division->own;
 
 		*at = *at ? *at : here->pass->depth;
-		division->plan.stale = true;
-	} else if (frame->class == DW_CLASS_OPERATOR) {
+		dw_division_change(division);
+	} else if (frame->kind.class == DW_CLASS_OPERATOR) {
 		dw_division_count_operator(division, row);
 	}
 }
@@ -178,16 +249,20 @@ static inline void dw_shares_unnest(void *pass, uint32_t place)
 }
 
 /* To be called when the frame that was at `place` has been removed from the stack. */
-DW_INLINE void dw_division_end_name(struct dw_shares_pass *division, uint32_t place)
+DW_INLINE void dw_division_end_name(struct dw_shares_pass *division, const struct dw_shares_frame *frame, uint32_t place)
 {
 	bool before = place <= division->step_depth;
 
+	if (__builtin_expect(!before && place > division->pass->depth && !dw_division_is_named(frame), 1))
+		return;
 	division->step_depth -= before;
 	if (place <= division->pass->depth || (before && division->around)) {
 		dw_division_find_names(division);
 		return;
 	}
-	division->plan.stale |= place == division->phase || place == division->own;
+	if (place != division->phase && place != division->own)
+		return;
+	dw_division_change(division);
 	if (division->phase == place)
 		division->phase = 0;
 	if (division->own == place)
@@ -208,7 +283,7 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 	}
 	dw_division_count(division, frame, (uint32_t)-1);
 	if (here->how == DW_LEAVE_END)
-		dw_division_end_name(division, place);
+		dw_division_end_name(division, frame, place);
 }
 
 static const struct dw_part dw_shares_part = {

@@ -305,6 +305,7 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 		return true;
 	if (dw_model_create(&iterations->own, &iterations->source, &model->scope, NULL))
 		return false;
+	dw_products_lend(model, iterations->own);
 	iterations->of.model = iterations->own;
 	return true;
 }

@@ -2,8 +2,10 @@
 #include "base/free.h"
 #include "base/order.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 #include "model/steps/periods.h"
 #include "model/steps/periods_build.h"
+#include "model/time/threads.h"
 
 /* Threads in which a period is searched, at most. */
 #define MOST_THREADS 4u
@@ -47,14 +49,51 @@ static size_t period_keep_busy(const struct dw_source *source, struct thread_bus
 	return kept;
 }
 
+/* The only thread that has records outside of signal handlers. DW_NO_INDEX: there are several, or devices worked: then
+ * it counts how busy they were. */
+static uint32_t period_only_thread(const struct dw_source *source)
+{
+	uint32_t only = DW_NO_INDEX;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		for (size_t c = 0; !source->streams[i].nested && c < source->streams[i].chunk_count; c++) {
+			uint32_t thread = source->streams[i].chunks[c].thread;
+
+			if (only != DW_NO_INDEX && thread != only)
+				return DW_NO_INDEX;
+			only = thread;
+		}
+	return source->events_count ? DW_NO_INDEX : only;
+}
+
+/* How long each thread was in a range, in ticks. Names with a number are counted, too, for which the records are read
+ * once more. False: out of memory. */
+static bool period_find_busy(struct dw_model *model, struct dw_period_names *names, uint64_t *busy)
+{
+	uint32_t only = period_only_thread(model->source);
+	const struct dw_threads *threads;
+
+	if (names->any_numbered || !dw_scope_is_all(model))
+		return dw_period_busy(model, names, busy);
+	if (only != DW_NO_INDEX) {
+		busy[only] = 1;
+		return true;
+	}
+	threads = dw_model_threads(model, NULL);
+	for (size_t i = 0; threads && i < threads->count; i++)
+		if (!threads->rows[i].nested)
+			busy[threads->rows[i].thread] += threads->rows[i].busy_ticks;
+	return threads != NULL;
+}
+
 /* The threads in which a period is searched, in order. NULL: out of memory. */
-static struct thread_busy *period_order_threads(const struct dw_model *model, struct dw_period_names *names,
+static struct thread_busy *period_order_threads(struct dw_model *model, struct dw_period_names *names,
                                                 size_t *count)
 {
 	const struct dw_source *source = model->source;
 	struct thread_busy *threads = calloc(source->thread_count + 1, sizeof *threads);
 	uint64_t *busy = calloc(source->thread_count + 1, sizeof *busy);
-	bool good = threads && busy && dw_period_busy(model, names, busy);
+	bool good = threads && busy && period_find_busy(model, names, busy);
 
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
@@ -79,16 +118,16 @@ static bool period_fill(struct dw_period *period, struct dw_model *model, const 
 	if (!found->count)
 		return true;
 	period->thread = thread;
-	period->meant = found->parts || names->kinds[events->items[found->begins[0]].key] == DW_PERIOD_TASK;
-	period->name = dw_period_name(names, model, events->items[found->begins[0]].key);
+	period->meant = found->parts || names->kinds[dw_period_key_at(events, found->begins[0])] == DW_PERIOD_TASK;
+	period->name = dw_period_name(names, model, dw_period_key_at(events, found->begins[0]));
 	period->steps = dw_arena_alloc(&model->arena, found->count * sizeof *period->steps);
 	for (size_t i = 0; period->steps && i < found->count; i++) {
 		struct dw_source_step *step = &period->steps[i];
 		bool last = i + 1 == found->count;
 
 		*step = (struct dw_source_step){ .thread = thread, .recorded = true, .number = i };
-		step->start_ticks = events->items[found->begins[i]].start;
-		step->end_ticks = last ? events->items[found->last].end : events->items[found->begins[i + 1]].start;
+		step->start_ticks = dw_period_at(events, found->begins[i]).start;
+		step->end_ticks = last ? dw_period_at(events, found->last).end : dw_period_at(events, found->begins[i + 1]).start;
 		/* Ranges that overlap may end late. */
 		step->start_ticks = step->start_ticks > end ? step->start_ticks : end;
 		step->end_ticks = step->end_ticks > step->start_ticks ? step->end_ticks : step->start_ticks;
@@ -116,13 +155,14 @@ static bool period_try(struct dw_period *period, struct dw_model *model, const s
 static bool period_of_thread(struct dw_period *period, struct dw_model *model, const struct dw_period_names *names,
                              const struct thread_busy *thread)
 {
-	struct dw_period_events named = { NULL, 0, 0 }, all = { NULL, 0, 0 };
+	struct dw_period_events named = { .count = 0 }, all = { .count = 0 };
 	bool good = dw_period_collect(model, names, thread->thread, &named, &all) &&
 	            period_try(period, model, names, thread, &named, &all);
 
 	if (good && !period->count)
 		good = period_try(period, model, names, thread, &all, &all);
-	DW_FREE(named.items, all.items);
+	dw_period_events_reset(&named);
+	dw_period_events_reset(&all);
 	return good;
 }
 
@@ -142,7 +182,7 @@ static uint32_t period_first_thread(const struct dw_source *source, uint32_t pro
 static bool period_of_device(struct dw_period *period, struct dw_model *model, struct dw_period_names *names,
                              const struct thread_busy *threads, size_t count)
 {
-	struct dw_period_events kernels = { NULL, 0, 0 }, ranges = { NULL, 0, 0 };
+	struct dw_period_events kernels = { .count = 0 }, ranges = { .count = 0 };
 	struct thread_busy thread = { .thread = DW_NO_INDEX };
 	uint32_t process;
 	bool good = dw_period_collect_device(model, names, &kernels, &ranges, &process);
@@ -153,7 +193,8 @@ static bool period_of_device(struct dw_period *period, struct dw_model *model, s
 		good = period_try(period, model, names, &thread, &ranges, kernels.count ? &kernels : &ranges);
 	if (good && thread.thread != DW_NO_INDEX && !period->count)
 		good = period_try(period, model, names, &thread, &kernels, &kernels);
-	DW_FREE(kernels.items, ranges.items);
+	dw_period_events_reset(&kernels);
+	dw_period_events_reset(&ranges);
 	return good;
 }
 

@@ -2,6 +2,7 @@
  * How a period is found, for the files periods*.c.
  *
  *     periods_names.c     which symbols are the same name, and what kind of name it is
+ *     periods_events.c    events, in little memory
  *     periods_collect.c   the events of a thread or of a stream of a device
  *     periods_find.c      the period in a sequence of events
  *     periods.c           the product
@@ -9,11 +10,10 @@
 #pragma once
 
 #include "model/core/model_data.h"
+#include "model/steps/periods_events.h"
 
 /* What recurs less often is no iteration: of so few repetitions nobody can tell a usual one from a slow one. */
 #define DW_PERIOD_LEAST 5u
-/* Most events of a sequence: 100 MB. */
-#define DW_PERIOD_EVENTS (1u << 22)
 
 enum dw_period_kind {
 	DW_PERIOD_HIDDEN,   /* the profiler's own time, a garbage collection, a call of a driver: happens anywhere */
@@ -33,7 +33,8 @@ struct dw_period_names {
 	uint32_t *keys; /* the symbol that stands for all of the same name */
 	/* How often each range occurs whose name has a number; of others 0. dw_period_busy() counts. */
 	uint32_t *counts;
-	bool *numbered;
+	bool *numbered, any_numbered;
+	bool any_named; /* there are ranges that the program named */
 	uint32_t count;
 };
 
@@ -45,22 +46,10 @@ void dw_period_names_reset(struct dw_period_names *names);
 /* The name for people: "step #" of "step 1", "step 2" and so on. NULL: out of memory. */
 const char *dw_period_name(const struct dw_period_names *names, struct dw_model *model, uint32_t key);
 
-struct dw_period_event {
-	uint64_t start, end; /* ticks of the file */
-	uint32_t key;
-	uint32_t around; /* key of the range around it, which is one of those that were replaced; otherwise 0 */
-};
-
-/* In the order of their begins. All zero is empty. */
-struct dw_period_events {
-	struct dw_period_event *items;
-	size_t count, capacity;
-};
-
 /* The time in which each thread is in a range, in ticks of its file. Counts in `names`. False: out of memory. */
 bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names, uint64_t *by_thread);
 /* The outermost events of a thread that recur: of ranges that the program named, and of all ranges. False: out of
- * memory. The caller frees the items in any case. */
+ * memory. The caller resets the events in any case. */
 bool dw_period_collect(const struct dw_model *model, const struct dw_period_names *names, uint32_t thread,
                        struct dw_period_events *named, struct dw_period_events *all);
 /* The kernels of the stream of a device that computed most, and of the ranges on a device of that process, as XLA's
@@ -70,7 +59,7 @@ bool dw_period_collect_device(const struct dw_model *model, struct dw_period_nam
                               struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process);
 
 struct dw_period_found {
-	size_t *begins; /* indexes of events, ascending; malloc'ed */
+	uint32_t *begins; /* indexes of events, ascending; malloc'ed */
 	size_t count;   /* 0: no period */
 	size_t last;    /* index of the event with whose end the last iteration ends */
 	bool parts;     /* it is one by what its names mean: phases, compiled functions, loading data */

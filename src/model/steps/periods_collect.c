@@ -79,7 +79,6 @@ bool dw_period_busy(const struct dw_model *model, struct dw_period_names *names,
 /* ---- the events of a thread ---------------------------------------------------------------------- */
 
 #define NOTHING UINT32_MAX /* no node: what is in here does not count; no event */
-#define MOST_NODES (1u << 20)
 
 /* A call path. */
 struct node {
@@ -94,7 +93,8 @@ struct view {
 	struct node *nodes; /* the first one is the thread */
 	size_t count, capacity;
 	struct dw_map map;
-	struct dw_period_events *events; /* `key` is a node until the walk has ended */
+	struct dw_period_events *events; /* the path of each is its node */
+	bool decided; /* it is full, and what is opened is known */
 	bool failed;
 };
 
@@ -119,7 +119,7 @@ static uint32_t view_node(struct view *view, uint32_t parent, uint32_t key)
 	uint32_t found = DW_MAP_FIND(&view->map, hash, i, view->nodes[i].parent == parent && view->nodes[i].key == key);
 	struct node node = { .key = key, .parent = parent };
 
-	if (found != DW_MAP_NONE || view->count == MOST_NODES)
+	if (found != DW_MAP_NONE || view->count == DW_PERIOD_PATHS)
 		return found;
 	node.depth = view->nodes[parent].depth + 1;
 	found = (uint32_t)view->count;
@@ -140,8 +140,7 @@ static uint32_t view_enter(struct view *view, uint32_t *parent, uint32_t key, ui
 	*parent = NOTHING;
 	if (node == NOTHING)
 		return NOTHING;
-	if (!DW_APPEND(&view->events->items, &view->events->capacity, &view->events->count,
-	               (struct dw_period_event){ ticks, ticks, node, 0 })) {
+	if (!dw_period_add(view->events, &(struct dw_period_event){ ticks, ticks, node })) {
 		view->failed = true;
 		return NOTHING;
 	}
@@ -185,8 +184,8 @@ DW_INLINE void collect_leave(void *state, void *at, uint64_t ticks, enum dw_leav
 	struct collect_frame *frame = at;
 
 	for (int i = 0; i < VIEWS; i++)
-		if (frame->event[i] != NOTHING)
-			to->views[i].events->items[frame->event[i]].end = ticks;
+		if (frame->event[i] != NOTHING && !dw_period_end_at(to->views[i].events, frame->event[i], ticks))
+			to->views[i].failed = true;
 }
 
 static const struct dw_pass_hooks collect_hooks = { .frame_bytes = sizeof(struct collect_frame), .deepest = DW_DEEPEST,
@@ -211,14 +210,12 @@ static void view_open_level(const struct view *view, struct node *const *first, 
 		counts[(*at)->key] = 0;
 }
 
-/* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
-static bool view_finish(struct view *view, uint32_t key_count)
+/* Opens ranges that are rare. False: out of memory. */
+static bool view_open(struct view *view, uint32_t key_count)
 {
-	struct dw_period_events *events = view->events;
 	uint32_t *counts = calloc(key_count + (size_t)1, sizeof *counts);
 	struct node **order = calloc(view->count + 1, sizeof *order);
 	bool good = counts && order && !view->failed;
-	size_t kept = 0;
 
 	for (size_t i = 0; good && i < view->count; i++)
 		order[i] = &view->nodes[i];
@@ -229,19 +226,76 @@ static bool view_finish(struct view *view, uint32_t key_count)
 			end++;
 		view_open_level(view, order + i, order + end, counts);
 	}
-	for (size_t i = 0; good && i < events->count; i++) {
-		struct dw_period_event event = events->items[i];
-		const struct node *node = &view->nodes[event.key];
-
-		if (!view->nodes[node->parent].opened || node->opened)
-			continue;
-		event.key = node->key;
-		event.around = view->nodes[node->parent].key;
-		events->items[kept++] = event;
-	}
-	events->count = kept;
 	DW_FREE(counts, order);
 	return good;
+}
+
+static bool view_keeps(const struct view *view, const struct node *node)
+{
+	return view->nodes[node->parent].opened && !node->opened;
+}
+
+/* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
+static bool view_finish(struct view *view, uint32_t key_count)
+{
+	bool good = view_open(view, key_count), *counts = calloc(view->count + 1, sizeof *counts);
+
+	good = good && counts;
+	for (size_t i = 0; good && i < view->count; i++) {
+		const struct node *node = &view->nodes[i];
+
+		counts[i] = view_keeps(view, node);
+		good = dw_period_add_path(view->events, (struct dw_period_path){ node->key, view->nodes[node->parent].key });
+	}
+	good = good && dw_period_keep(view->events, counts);
+	free(counts);
+	return good;
+}
+
+/* ---- the walk of a thread ------------------------------------------------------------------------ */
+
+/* Whether a view takes no more events. What is opened is decided then. */
+static bool view_is_full(struct view *view, const struct dw_period_names *names, bool possible)
+{
+	if (!possible)
+		return true;
+	if (view->events->count < DW_PERIOD_EVENTS)
+		return false;
+	if (!view->decided)
+		view->failed |= !view_open(view, names->count);
+	view->decided = true;
+	return true;
+}
+
+/* Whether nothing that is still to come changes an event: the views are full, and no event waits for its end. */
+static bool collect_is_done(struct collect_state *state)
+{
+	for (int i = 0; i < VIEWS; i++) {
+		struct view *view = &state->views[i];
+
+		if (!view_is_full(view, state->names, i == ALL || state->names->any_named))
+			return false;
+		for (uint32_t place = 1; place <= state->pass.depth && view->decided; place++) {
+			const struct collect_frame *frame = (void *)dw_pass_at(&state->pass, sizeof *frame, place);
+
+			if (frame->event[i] != NOTHING && view_keeps(view, &view->nodes[dw_period_path_at(view->events, frame->event[i])]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool collect_stream(struct collect_state *state)
+{
+	for (size_t i = 0; i < state->pass.walk.stream->chunk_count; i++) {
+		collect_chunk(&state->pass, i);
+		if (collect_is_done(state)) {
+			dw_walk_reset(&state->pass.walk);
+			return !state->pass.walk.failed;
+		}
+	}
+	collect_finish(&state->pass);
+	return !state->pass.walk.failed;
 }
 
 static bool collect_has_thread(const struct dw_source *source, const struct dw_source_stream *stream, uint32_t thread)
@@ -267,8 +321,7 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 		if (!collect_has_thread(source, &source->streams[i], thread))
 			continue;
 		dw_pass_init(&state.pass, model, i, &memory);
-		collect_walk(&state.pass);
-		good = !state.pass.walk.failed;
+		good = collect_stream(&state);
 	}
 	for (int i = 0; i < VIEWS; i++) {
 		good = good && view_finish(&state.views[i], names->count);
@@ -285,7 +338,8 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 struct device_events {
 	uint64_t *by_queue; /* ticks */
 	uint32_t queue;     /* DW_NO_INDEX: none yet */
-	struct dw_period_events *events;
+	struct dw_period_event *items; /* their path is the key */
+	size_t count, capacity;
 };
 
 enum { KERNELS, RANGES, SORTS };
@@ -315,17 +369,18 @@ static bool device_take(void *context, const struct dw_source_events *chunk, con
 	end = dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record));
 	if (work->counts)
 		to->by_queue[queue] += end - start;
-	if (work->counts || to->queue != queue || to->events->count == DW_PERIOD_EVENTS)
+	if (work->counts || to->queue != queue || to->count == DW_PERIOD_EVENTS)
 		return true;
 	name = work->names->keys[work->model->symbol_by_id[chunk->file][name < file->symbol_count ? name : 0]];
+	if (name >= DW_PERIOD_PATHS)
+		return true;
 	if (kind != DW_DEVICE_KERNEL)
 		work->names->kinds[name] = kind == DW_DEVICE_RANGE ? DW_PERIOD_RANGE : DW_PERIOD_FUNCTION;
-	return DW_APPEND(&to->events->items, &to->events->capacity, &to->events->count,
-	                 (struct dw_period_event){ start, end, name, 0 });
+	return DW_APPEND(&to->items, &to->capacity, &to->count, (struct dw_period_event){ start, end, name });
 }
 
 /* A range is before those in it. */
-DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(key))
+DW_ORDER(device_compare, struct dw_period_event, DW_UP(start) DW_DOWN(end) DW_UP(path))
 
 /* The queue with most time, of one process if that is known. */
 static uint32_t collect_busiest_queue(const struct dw_source *source, const uint64_t *by_queue, uint32_t process)
@@ -339,11 +394,24 @@ static uint32_t collect_busiest_queue(const struct dw_source *source, const uint
 	return most;
 }
 
+/* Puts the events in order. Their path is their name. False: out of memory. */
+static bool device_pack(const struct dw_period_names *names, struct device_events *from, struct dw_period_events *to)
+{
+	bool good = true;
+
+	DW_SORT(from->items, from->count, device_compare);
+	for (uint32_t key = 0; good && from->count && key < names->count && key < DW_PERIOD_PATHS; key++)
+		good = dw_period_add_path(to, (struct dw_period_path){ key, 0 });
+	for (size_t i = 0; good && i < from->count; i++)
+		good = dw_period_add(to, &from->items[i]);
+	return good;
+}
+
 bool dw_period_collect_device(const struct dw_model *model, struct dw_period_names *names,
                               struct dw_period_events *kernels, struct dw_period_events *ranges, uint32_t *process)
 {
 	const struct dw_source *source = model->source;
-	struct device_work work = { model, names, { { NULL, DW_NO_INDEX, kernels }, { NULL, DW_NO_INDEX, ranges } }, true };
+	struct device_work work = { model, names, { { .queue = DW_NO_INDEX }, { .queue = DW_NO_INDEX } }, true };
 	bool good = DW_NEW(&work.sorts[KERNELS].by_queue, source->queue_count + 1) &&
 	            DW_NEW(&work.sorts[RANGES].by_queue, source->queue_count + 1) &&
 	            dw_source_visit_devices(source, device_take, &work);
@@ -356,9 +424,8 @@ bool dw_period_collect_device(const struct dw_model *model, struct dw_period_nam
 	}
 	work.counts = false;
 	good = good && (*process == DW_NO_INDEX || dw_source_visit_devices(work.model->source, device_take, &work));
-	for (int i = 0; i < SORTS; i++) {
-		DW_SORT(work.sorts[i].events->items, work.sorts[i].events->count, device_compare);
-		free(work.sorts[i].by_queue);
-	}
+	good = good && device_pack(names, &work.sorts[KERNELS], kernels) && device_pack(names, &work.sorts[RANGES], ranges);
+	for (int i = 0; i < SORTS; i++)
+		DW_FREE(work.sorts[i].by_queue, work.sorts[i].items);
 	return good;
 }

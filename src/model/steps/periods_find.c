@@ -37,8 +37,8 @@ struct name {
 
 struct search {
 	const struct dw_period_names *names;
-	const struct dw_period_event *events;
-	size_t count;
+	const struct dw_period_events *events;
+	size_t count; /* of events */
 	struct name *by_key;
 	struct name **recurring; /* by count, descending */
 	size_t recurring_count;
@@ -49,33 +49,34 @@ struct search {
 	 * Otherwise 0. */
 	enum dw_period_kind parts;
 	/* Of a cut. */
-	size_t *begins, begin_count;  /* events with which iterations begin */
-	size_t *ends;                 /* by begin: the event after the last one of its piece */
+	uint32_t *begins; /* events with which iterations begin */
+	size_t begin_count;
+	uint32_t *ends;               /* by begin: the event after the last one of its piece */
 	size_t pieces;                /* before those were left out that are no iterations */
 	uint32_t *pieces_with, *seen; /* by key */
 };
 
 /* The time of an event that no event before it has. *until: the latest end so far. */
-static uint64_t event_own(const struct dw_period_event *event, uint64_t *until)
+static uint64_t event_own(struct dw_period_event event, uint64_t *until)
 {
-	uint64_t from = event->start > *until ? event->start : *until;
+	uint64_t from = event.start > *until ? event.start : *until;
 
-	if (event->end <= from)
+	if (event.end <= from)
 		return 0;
-	*until = event->end;
-	return event->end - from;
+	*until = event.end;
+	return event.end - from;
 }
 
 /* The event with most time of its own. Times are without it: what happens once, as the start of a device, can take
  * longer than all that repeats, and one long call beside many short ones is no repetition. Neither is the first call of a
  * function that is compiled then. */
-static size_t find_longest(const struct dw_period_event *events, size_t count)
+static size_t find_longest(const struct dw_period_events *events)
 {
 	uint64_t until = 0, most = 0;
 	size_t longest = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t own = event_own(&events[i], &until);
+	for (size_t i = 0; i < events->count; i++) {
+		uint64_t own = event_own(dw_period_at(events, i), &until);
 
 		longest = own > most ? i : longest;
 		most = own > most ? own : most;
@@ -83,12 +84,17 @@ static size_t find_longest(const struct dw_period_event *events, size_t count)
 	return longest;
 }
 
+static uint32_t search_key(const struct search *search, size_t i)
+{
+	return dw_period_key_at(search->events, i);
+}
+
 /* Whether the name occurs anew, and not as the same operator again. */
 static bool search_is_new(const struct search *search, size_t i)
 {
-	uint32_t key = search->events[i].key;
+	uint32_t key = search_key(search, i);
 
-	return !i || search->events[i - 1].key != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
+	return !i || search_key(search, i - 1) != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
 }
 
 /* ---- how often the loop runs --------------------------------------------------------------------- */
@@ -104,15 +110,15 @@ static bool search_count(struct search *search)
 	if (!DW_NEW(&search->by_key, names) || !DW_NEW(&search->recurring, names) || !DW_NEW(&search->pieces_with, names) ||
 	    !DW_NEW(&search->seen, names))
 		return false;
-	search->longest = find_longest(search->events, search->count);
+	search->longest = find_longest(search->events);
 	for (size_t i = 0; i < search->count; i++) {
-		const struct dw_period_event *event = &search->events[i];
-		enum dw_period_kind kind = search->names->kinds[event->key];
-		struct name *name = &search->by_key[event->key];
-		uint64_t own = event_own(event, &until) * (i != search->longest);
+		uint32_t key = search_key(search, i);
+		enum dw_period_kind kind = search->names->kinds[key];
+		struct name *name = &search->by_key[key];
+		uint64_t own = event_own(dw_period_at(search->events, i), &until) * (i != search->longest);
 
 		if (!name->count)
-			*name = (struct name){ .key = event->key, .from = search->ticks, .first = i };
+			*name = (struct name){ .key = key, .from = search->ticks, .first = i };
 		if (kind == DW_PERIOD_COMPILED && !name->count)
 			own = 0;
 		name->count += search_is_new(search, i);
@@ -253,8 +259,8 @@ static void search_cut(struct search *search, uint32_t key)
 {
 	search->begin_count = 0;
 	for (size_t i = 0; i < search->count; i++)
-		if (search->events[i].key == key && search_is_new(search, i))
-			search->begins[search->begin_count++] = i;
+		if (search_key(search, i) == key && search_is_new(search, i))
+			search->begins[search->begin_count++] = (uint32_t)i;
 	for (size_t p = 0; p < search->begin_count; p++)
 		search->ends[p] = p + 1 < search->begin_count ? search->begins[p + 1] : search->count;
 	search->pieces = search->begin_count;
@@ -274,7 +280,7 @@ static size_t search_count_pieces(struct search *search)
 	memset(search->seen, 0, search->names->count * sizeof *search->seen);
 	for (size_t p = 0; p < search->begin_count; p++)
 		for (size_t i = search->begins[p]; i < search->ends[p]; i++) {
-			uint32_t key = search->events[i].key;
+			uint32_t key = search_key(search, i);
 
 			search->pieces_with[key] += search->seen[key] != p + 1;
 			search->seen[key] = (uint32_t)p + 1;
@@ -295,7 +301,7 @@ static void search_keep_usual(struct search *search, size_t common, bool last)
 		size_t has = 0;
 
 		for (size_t i = search->begins[p]; i < search->ends[p]; i++) {
-			uint32_t key = search->events[i].key;
+			uint32_t key = search_key(search, i);
 
 			has += search->seen[key] != p + 1 && search_is_common(search, key);
 			search->seen[key] = (uint32_t)p + 1;
@@ -310,9 +316,13 @@ static void search_keep_usual(struct search *search, size_t common, bool last)
 
 /* ---- where an iteration begins ------------------------------------------------------------------- */
 
-static bool event_same(const struct dw_period_event *a, const struct dw_period_event *b)
+static bool search_same(const struct search *search, size_t a, size_t b)
 {
-	return a->key == b->key && a->around == b->around;
+	const struct dw_period_path *paths = search->events->paths;
+	const struct dw_period_path *left = &paths[dw_period_path_at(search->events, a)];
+	const struct dw_period_path *right = &paths[dw_period_path_at(search->events, b)];
+
+	return left->key == right->key && left->around == right->around;
 }
 
 /* How many events before the begin of the piece are those before the first piece. */
@@ -322,7 +332,7 @@ static size_t search_matches(const struct search *search, size_t piece)
 	size_t length = 0;
 
 	while (length < first && length < room &&
-	       event_same(&search->events[first - length - 1], &search->events[begin - length - 1]))
+	       search_same(search, first - length - 1, begin - length - 1))
 		length++;
 	return length;
 }
@@ -344,15 +354,15 @@ static size_t search_before(const struct search *search)
  * the iteration before it. */
 static bool search_can_begin(const struct search *search, size_t before)
 {
-	uint32_t key = search->events[search->begins[0] - before].key, ends_with;
+	uint32_t key = search_key(search, search->begins[0] - before), ends_with;
 	size_t same = 0;
 
-	ends_with = search->events[search->begins[1] - before - 1].key;
+	ends_with = search_key(search, search->begins[1] - before - 1);
 	for (size_t p = 1; p < search->begin_count; p++) {
 		size_t begin = search->begins[p];
 
 		if (begin - search->begins[p - 1] > before)
-			same += search->events[begin - before].key == key && search->events[begin - before - 1].key == ends_with;
+			same += search_key(search, begin - before) == key && search_key(search, begin - before - 1) == ends_with;
 	}
 	return same * 4 > (search->begin_count - 1) * 3;
 }
@@ -365,7 +375,7 @@ static size_t search_begin_near(const struct search *search, size_t from, size_t
 	for (size_t i = begin; i > from; i--) {
 		size_t here = begin - i > before ? begin - i - before : before - (begin - i);
 
-		if (search->events[i].key != key || here >= least)
+		if (search_key(search, i) != key || here >= least)
 			continue;
 		best = i;
 		least = here;
@@ -380,7 +390,7 @@ static void search_move_begins(struct search *search)
 
 	if (!before || search->begins[1] - search->begins[0] <= before || !search_can_begin(search, before))
 		return;
-	key = search->events[search->begins[0] - before].key;
+	key = search_key(search, search->begins[0] - before);
 	for (size_t p = 0; p < search->begin_count; p++) {
 		size_t begin = search->begins[p];
 
@@ -399,7 +409,7 @@ static uint32_t search_last_key(const struct search *search)
 	size_t votes = 0;
 
 	for (size_t p = 0; p + 1 < search->begin_count; p++) {
-		uint32_t with = search->events[search->ends[p] - 1].key;
+		uint32_t with = search_key(search, search->ends[p] - 1);
 
 		if (!votes)
 			key = with;
@@ -420,7 +430,7 @@ static size_t search_last_event(const struct search *search)
 	if (end - begin > longest)
 		end = begin + longest;
 	for (size_t i = end; i > begin; i--)
-		if (search->events[i - 1].key == key)
+		if (search_key(search, i - 1) == key)
 			return i - 1;
 	return end - 1;
 }
@@ -431,18 +441,19 @@ static size_t search_last_event(const struct search *search)
  * that most pieces have. */
 static uint64_t search_covers(const struct search *search, const struct dw_period_events *busy)
 {
-	const struct dw_period_event *items = search->parts ? busy->items : search->events;
-	size_t count = search->parts ? busy->count : search->count, piece = 0, longest = find_longest(items, count);
-	uint64_t until = 0, covered = 0, last = search->events[search_last_event(search)].end;
+	const struct dw_period_events *items = search->parts ? busy : search->events;
+	size_t piece = 0, longest = find_longest(items);
+	uint64_t until = 0, covered = 0, last = dw_period_at(search->events, search_last_event(search)).end;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t own = event_own(&items[i], &until), end;
+	for (size_t i = 0; i < items->count; i++) {
+		const struct dw_period_event item = dw_period_at(items, i);
+		uint64_t own = event_own(item, &until), end;
 
-		while (piece + 1 < search->begin_count && items[i].start >= search->events[search->ends[piece]].start)
+		while (piece + 1 < search->begin_count && item.start >= dw_period_at(search->events, search->ends[piece]).start)
 			piece++;
-		end = piece + 1 < search->begin_count ? search->events[search->ends[piece]].start : last;
-		if (i != longest && items[i].start >= search->events[search->begins[piece]].start && items[i].start < end &&
-		    (search->parts || search_is_common(search, items[i].key)))
+		end = piece + 1 < search->begin_count ? dw_period_at(search->events, search->ends[piece]).start : last;
+		if (i != longest && item.start >= dw_period_at(search->events, search->begins[piece]).start && item.start < end &&
+		    (search->parts || search_is_common(search, dw_period_key_at(items, i))))
 			covered += own;
 	}
 	return covered;
@@ -450,11 +461,11 @@ static uint64_t search_covers(const struct search *search, const struct dw_perio
 
 static uint64_t find_busy(const struct dw_period_events *busy)
 {
-	size_t longest = find_longest(busy->items, busy->count);
+	size_t longest = find_longest(busy);
 	uint64_t until = 0, ticks = 0;
 
 	for (size_t i = 0; i < busy->count; i++)
-		ticks += event_own(&busy->items[i], &until) * (i != longest);
+		ticks += event_own(dw_period_at(busy, i), &until) * (i != longest);
 	return ticks;
 }
 
@@ -516,7 +527,7 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 bool dw_period_find(const struct dw_period_names *names, const struct dw_period_events *events,
                     const struct dw_period_events *busy, struct dw_period_found *found)
 {
-	struct search search = { .names = names, .events = events->items, .count = events->count };
+	struct search search = { .names = names, .events = events, .count = events->count };
 	bool good = search_count(&search);
 
 	*found = (struct dw_period_found){ NULL, 0, 0, false };

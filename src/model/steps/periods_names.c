@@ -128,6 +128,8 @@ bool dw_period_names_init(struct dw_period_names *names, const struct dw_model *
 		/* Operators of other shapes are the same; functions of other files are not. */
 		names->keys[i] = names->kinds[i] == DW_PERIOD_OPERATOR ? model->row_symbol[model->symbol_row[i]] : i;
 		names->numbered[i] = names->kinds[i] == DW_PERIOD_RANGE && names_has_number(symbols[i].name);
+		names->any_numbered |= names->numbered[i];
+		names->any_named |= names->kinds[i] >= DW_PERIOD_RANGE;
 	}
 	return true;
 }

@@ -108,6 +108,13 @@ struct dw_pace {
 	size_t piece_count, piece_capacity;
 };
 
+/* What a range of a row is for the division. */
+struct dw_row_kind {
+	uint8_t share; /* enum dw_share; DW_SHARE_COUNT: none */
+	uint8_t class; /* enum dw_share_class */
+	bool moves;    /* an operator that only copies or clears memory */
+};
+
 /* The class of the iteration between whose step and steps[next] a time lies. */
 static inline unsigned dw_pace_class(const struct dw_pace *pace, size_t next)
 {
@@ -122,8 +129,7 @@ struct dw_shares {
 	uint32_t *by_thread;       /* index of the thread's pace; DW_NO_INDEX: it has no steps */
 	bool *steps;               /* by thread: it has steps */
 	bool *stream_steps;        /* by stream: threads with steps write into it */
-	uint8_t *shares, *classes; /* by row */
-	bool *moves;               /* by row: an operator that only copies or clears memory */
+	struct dw_row_kind *kinds; /* by row */
 	struct dw_others_sums others;
 	const struct dw_others *times; /* by process; NULL: the streams without steps are to be walked first */
 	bool alone;                    /* the walk is for the steps alone */
@@ -135,7 +141,7 @@ struct dw_shares {
 /* False: out of memory. Call the reset function in any case; `paces` remains the caller's. */
 bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces, size_t count);
 void dw_shares_reset(struct dw_shares *shares);
-/* Walks what is needed of all streams, for the steps alone. */
-bool dw_shares_walk(struct dw_shares *shares);
+/* Walks what is needed of all streams, for the steps alone: the pieces, or NULL for whole streams. */
+bool dw_shares_walk(struct dw_shares *shares, const struct dw_segments *pieces);
 /* Call it when all streams have been walked. False: out of memory. */
 bool dw_shares_finish(struct dw_shares *shares);

@@ -67,11 +67,8 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	shares->by_thread = malloc((threads + 1) * sizeof *shares->by_thread);
 	shares->steps = calloc(threads + 1, sizeof *shares->steps);
 	shares->stream_steps = calloc(model->source->stream_count + 1, sizeof *shares->stream_steps);
-	shares->shares = malloc(model->row_count + (size_t)1);
-	shares->classes = malloc(model->row_count + (size_t)1);
-	shares->moves = calloc(model->row_count + (size_t)1, sizeof *shares->moves);
-	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->shares || !shares->classes ||
-	    !shares->moves)
+	shares->kinds = calloc(model->row_count + (size_t)1, sizeof *shares->kinds);
+	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->kinds)
 		return false;
 	memset(shares->by_thread, 0xff, threads * sizeof *shares->by_thread);
 	for (size_t i = 0; i < count; i++) {
@@ -84,10 +81,11 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	}
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];
+		struct dw_row_kind *kind = &shares->kinds[row];
 
-		shares->shares[row] = (uint8_t)dw_share_of(symbol);
-		shares->classes[row] = (uint8_t)shares_class_of(symbol);
-		shares->moves[row] = shares->classes[row] == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
+		kind->share = (uint8_t)dw_share_of(symbol);
+		kind->class = (uint8_t)shares_class_of(symbol);
+		kind->moves = kind->class == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
 	}
 	return dw_others_init(&shares->others, model, shares->steps);
 }
@@ -95,8 +93,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->shares, shares->classes,
-	        shares->moves);
+	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->kinds);
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------- */
@@ -131,12 +128,12 @@ bool dw_shares_begin_round(void *sums, unsigned round)
 #define LOOP_DROPS_ROWS
 #include "model/core/loop.h"
 
-bool dw_shares_walk(struct dw_shares *shares)
+bool dw_shares_walk(struct dw_shares *shares, const struct dw_segments *pieces)
 {
 	struct dw_part_sums sums = { .shares = shares };
 
 	shares->alone = true;
-	return shares_alone_walk_all(shares->model, &sums, NULL, NULL) && !shares->failed;
+	return shares_alone_walk_all(shares->model, &sums, pieces, NULL) && !shares->failed;
 }
 
 /* ---- finishing -------------------------------------------------------------------------------------- */

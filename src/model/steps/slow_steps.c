@@ -59,9 +59,12 @@ void dw_steps_sample(struct dw_steps_work *work)
 	const struct dw_steps *steps = work->steps;
 	uint64_t bar = slow_find_bar(steps);
 	size_t steady = 0, seen = 0, taken = 0;
+	bool any = false; /* without a slow step there is nothing to explain */
 
-	for (size_t i = 0; i < steps->count; i++)
+	for (size_t i = 0; i < steps->count; i++) {
 		steady += slow_is_steady(work, i);
+		any |= slow_is_slow(steps, &steps->steps[i]);
+	}
 	for (size_t i = 0; i < steps->count; i++) {
 		struct dw_pace_step *to = &work->ticks[i];
 
@@ -70,7 +73,8 @@ void dw_steps_sample(struct dw_steps_work *work)
 			continue;
 		/* spread evenly over the run */
 		if (taken < SAMPLE && (steady <= SAMPLE || seen * SAMPLE / steady >= taken)) {
-			to->sampled = to->usual = true;
+			to->sampled = any;
+			to->usual = true;
 			taken++;
 		}
 		seen++;

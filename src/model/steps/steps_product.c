@@ -321,11 +321,13 @@ void dw_steps_reset(struct dw_steps_work *work)
 	DW_FREE(work->ticks, work->ns_per_tick, work->from, work->order, work->first_of, work->paces);
 }
 
+/* If a walk before has found pieces, several workers divide them. Finding them for this walk alone saves nothing. */
 static bool steps_divide(struct dw_model *model, struct dw_steps *steps, const struct dw_threads *threads)
 {
 	struct dw_steps_work work = { .model = NULL };
-	bool good =
-		dw_steps_begin(&work, model, steps, threads) && dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
+	const struct dw_segments *pieces =
+		dw_product_has(model, &dw_product_segments, 0) && dw_threads_are_whole(model) ? dw_model_segments(model) : NULL;
+	bool good = dw_steps_begin(&work, model, steps, threads) && dw_shares_walk(&work.shares, pieces) && dw_steps_end(&work, threads);
 
 	dw_steps_reset(&work);
 	return good;

@@ -469,7 +469,7 @@ static bool tree_compute(struct dw_model *model, const void *request, void *resu
 	return good;
 }
 
-DW_PRODUCT(tree, struct dw_tree, tree_compute, NULL);
+DW_PRODUCT_OF_RECORDS(tree, struct dw_tree, tree_compute, NULL);
 
 DW_PRODUCT_GETTER(tree, struct dw_tree)
 

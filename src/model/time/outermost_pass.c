@@ -127,6 +127,6 @@ static bool outermost_compute(struct dw_model *model, const void *request, void 
 	return tree != NULL;
 }
 
-DW_PRODUCT(outermost, struct dw_tree, outermost_compute, NULL);
+DW_PRODUCT_OF_RECORDS(outermost, struct dw_tree, outermost_compute, NULL);
 
 DW_PRODUCT_GETTER(outermost, struct dw_tree)

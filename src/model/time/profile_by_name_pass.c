@@ -386,7 +386,7 @@ static bool profile_compute_all(struct dw_model *model, const void *request, voi
 	return true;
 }
 
-DW_PRODUCT(profile, struct dw_flat_all, profile_compute_all, NULL);
+DW_PRODUCT_OF_RECORDS(profile, struct dw_flat_all, profile_compute_all, NULL);
 
 static const struct dw_flat_all *profile_get_all(struct dw_model *model, enum dw_by by)
 {
@@ -445,7 +445,7 @@ static bool profile_choose(struct dw_model *model, const void *pointer, void *re
 	return true;
 }
 
-DW_PRODUCT(flat, struct dw_flat, profile_choose, NULL);
+DW_PRODUCT_OF_RECORDS(flat, struct dw_flat, profile_choose, NULL);
 
 const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categories, enum dw_by by,
                                        struct dwell_error *error)

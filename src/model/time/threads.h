@@ -10,6 +10,7 @@ struct dw_thread_row {
 	uint64_t records, ranges, first_ns, last_ns;
 	uint64_t open_ns;          /* until when a range lasts that did not end; 0: none is known */
 	uint64_t busy_ns;          /* inside at least one range */
+	uint64_t busy_ticks;       /* the same, in ticks of its file */
 	uint64_t gap_ns;           /* time of recycled chunks */
 	uint64_t missing_ns;       /* records are missing, and no range is known to cover the time */
 	uint64_t lost;

@@ -119,6 +119,7 @@ static void threads_close_row(struct dw_threads_pass *count)
 	row->records += count->records;
 	row->ranges += count->ranges;
 	row->busy_ns += dw_source_span_ns(clock, count->busy_ticks);
+	row->busy_ticks += count->busy_ticks;
 	row->gap_ns += dw_source_span_ns(clock, walk->gap_ticks - count->gap_before);
 	pthread_mutex_unlock(&count->sums->lock);
 	count->busy_ticks = count->ranges = count->records = 0;
@@ -348,6 +349,6 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 	return ready;
 }
 
-DW_PRODUCT(threads, struct dw_threads, threads_compute, NULL);
+DW_PRODUCT_OF_RECORDS(threads, struct dw_threads, threads_compute, NULL);
 
 DW_PRODUCT_GETTER(threads, struct dw_threads)

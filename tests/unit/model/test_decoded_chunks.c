@@ -17,6 +17,7 @@
 #include "model/layers/layers.h"
 #include "model/memory/memory.h"
 #include "model/sequence/sequence.h"
+#include "model/steps/iterations.h"
 #include "model/model.h"
 
 const uint32_t *__real_dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
@@ -46,7 +47,8 @@ static void make_trace(void)
 	made_init(&made);
 	op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
 	memory = made_op(&made, DWELL_CATEGORY_ALLOCATION, "other");
-	event = dw_encode_op(&made.process, DWELL_CATEGORY_EVENT, "STARTED", "trainer", 0, NULL, 0);
+	/* Names with a number cost the period a walk. */
+	event = dw_encode_op(&made.process, DWELL_CATEGORY_EVENT, "STARTED 1", "trainer", 0, NULL, 0);
 	for (uint64_t i = 0; i < CHUNKS; i++) {
 		uint64_t at = 1 + i * CHUNK_TICKS, block[2] = { 0x1000 * (i + 1), 64 };
 
@@ -229,6 +231,25 @@ TEST(products_together_decode_each_chunk_twice)
 		CHECK(dw_model_flat(models[i], UINT32_MAX, &made.error));
 	CHECK(dw_model_threads(made.model, &made.error));
 	CHECK(dw_model_memory(made.model, &made.error));
+	CHECK_EQ(count_decoded(), 0);
+	made_close(&made);
+}
+
+/* The profiles, the threads; the search for a period; the steps. */
+TEST(a_run_without_steps_is_decoded_three_times)
+{
+	const struct dw_iterated *iterated;
+
+	make_plain_trace();
+	REQUIRE(made_open(&made, NULL) == 0);
+	count_decoded();
+	REQUIRE(dw_model_compute_together(&made.model, 1, true, &made.error) == 0);
+	iterated = dw_model_iterated(made.model, &made.error);
+	REQUIRE(iterated && iterated->model != made.model);
+	REQUIRE(dw_model_steps(iterated->model, &made.error));
+	CHECK_EQ(count_decoded(), 3 * CHUNKS);
+	CHECK(dw_model_flat(iterated->model, UINT32_MAX, &made.error));
+	CHECK(dw_model_threads(iterated->model, &made.error) == dw_model_threads(made.model, &made.error));
 	CHECK_EQ(count_decoded(), 0);
 	made_close(&made);
 }

@@ -49,7 +49,7 @@ static int request(const struct dw_product *product)
 
 TEST(a_request_that_no_line_allows_names_the_file_and_the_line)
 {
-	const struct dw_product flat = { 8, product_asks_for_steps, NULL, "flat" };
+	const struct dw_product flat = { 8, product_asks_for_steps, NULL, "flat", false };
 
 #ifndef NDEBUG
 	CHECK(WIFSIGNALED(request(&flat)));
@@ -62,7 +62,7 @@ TEST(a_request_that_no_line_allows_names_the_file_and_the_line)
 
 TEST(a_product_without_a_line_is_told_which)
 {
-	const struct dw_product new = { 8, product_asks_for_nothing, NULL, "new" };
+	const struct dw_product new = { 8, product_asks_for_nothing, NULL, "new", false };
 
 #ifndef NDEBUG
 	CHECK(WIFSIGNALED(request(&new)));
@@ -75,7 +75,7 @@ TEST(a_product_without_a_line_is_told_which)
 
 TEST(a_product_of_another_module_may_ask_for_any)
 {
-	const struct dw_product of_facts = { 8, product_asks_for_steps, NULL, NULL };
+	const struct dw_product of_facts = { 8, product_asks_for_steps, NULL, NULL, false };
 
 	CHECK_EQ(request(&of_facts), 0);
 	CHECK_STR(said, "");
