@@ -6,7 +6,7 @@ export const GREY = 0, STONE = 1, BLUE = 2, GREEN = 3, AMBER = 4, YELLOW = 5, TE
 
 /** By hue: kinds of ranges, parts of a step, a run and a device, families of kernels, kinds of memory. */
 const WORDS = [
-  ["thread", "other", "idle", "idle: nothing submitted", "not known", "smaller parts", "memory set", "mark", "between steps", "until the next step", "waits: for what is not known", "waits of unknown cause"],
+  ["thread", "other", "idle", "idle: nothing submitted", "not known", "memory set", "mark", "between steps", "until the next step", "waits: for what is not known", "waits of unknown cause"],
   ["function", "functions", "python", "Python", "Python of libraries", "interpreter", "runtime", "other names", "smaller ones", "sort and scan", "idle: host late"],
   ["zone", "forward", "elementwise", "parameter", "steps", "of the step"],
   ["layer", "layers", "checkpoint", "compute", "normalisation", "code of libraries"],
@@ -16,7 +16,7 @@ const WORDS = [
   ["phase", "backward", "attention", "optimizer state", "idle: waits for another stream", "importing"],
   ["communication", "gradient", "idle: synchronising call", "waiting for threads", "waiting for answers", "waits: thread", "waits: lock"],
   ["action", "event", "handler", "optimizer", "reduction", "softmax"],
-  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU"],
+  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU", "smaller parts"],
 ];
 const HUES = new Map(WORDS.flatMap((words, hue) => words.map((word) => [word, hue])));
 
