@@ -186,6 +186,19 @@ def contrast(one, other):
     return (more + .05) / (less + .05)
 
 
+def read_words():
+    """Each word that dwell has for a part of a bar is explained, and those of steps and devices are in the table of colours."""
+    texts = {}
+    for name, path in {"words": "web/src/words.js", "hues": "web/src/timeline/hues.js", "shares": "src/model/core/share_names.h", "device": "src/model/device/times.h", "states": "src/analysis/account/account.h"}.items():
+        with open(os.path.join(HERE, "../..", path), encoding="utf-8") as file:
+            texts[name] = file.read()
+    lists = {name: re.findall(r'\bX\([A-Z_]+, "([^"]+)"\)', texts[name].partition(f"#define {macro}(X)")[2].partition("\n\n")[0])
+             for name, macro in (("shares", "DW_SHARES"), ("device", "DW_DEVICE_PARTS"), ("states", "DW_ACCOUNT_STATES"))}
+    for name, words in lists.items():
+        lacks = [word for word in words if f'"{word}": "' not in texts["words"]] + [word for word in words if name != "states" and f'"{word}"' not in texts["hues"]]
+        check(f"the {len(words)} words of {name} are explained and have colours", len(words) > 5 and not lacks, lacks, words)
+
+
 def see_palette(browser, page):
     """A page has 22 colours for parts: each hue, and its darker shade. All are apart to the eye."""
     for dark in (False, True):
@@ -462,6 +475,7 @@ def main():
             if result.returncode == 0:
                 pages[name] = page
                 read_data(name, page)
+        read_words()
         if lack():
             print(f"skip: the pages in a browser ({lack()})")
         else:
