@@ -17,6 +17,7 @@ import sys
 import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+LONG_S = 300  # no limit of how fast something is: only what hangs takes longer, on a machine of any load
 FLAGS = ["--no-sandbox", "--disable-gpu"]  # root has no sandbox
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
 
@@ -44,7 +45,7 @@ class Browser:
             sys.exit(lack())
         from playwright.sync_api import sync_playwright
         self.playwright = sync_playwright().start()
-        self.chromium = self.playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        self.chromium = self.playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=LONG_S * 1000)
         self.context = self.page = None
 
     def open(self, address, width, height, dark=False):
@@ -52,6 +53,7 @@ class Browser:
         if self.context:
             self.context.close()
         self.context = self.chromium.new_context(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+        self.context.set_default_timeout(LONG_S * 1000)
         self.page = self.context.new_page()
         self.asked, self.wrong = [], []
         self.page.on("request", lambda request: self.asked.append(request.url))
@@ -69,7 +71,7 @@ class Browser:
         """The value of an expression in the page; promises are waited for."""
         return self.page.evaluate(code)
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=LONG_S):
         """Whether an expression becomes true in time. The page may be replaced meanwhile."""
         from playwright.sync_api import Error
         until = time.monotonic() + seconds

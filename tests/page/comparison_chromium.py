@@ -11,6 +11,7 @@ file. Without Chromium only the files are checked. The last line is "N passed, N
 """
 import argparse
 import json
+import math
 import os
 import re
 import pty
@@ -24,6 +25,7 @@ from browser import Browser, lack
 
 check = report.check
 NODE = 10
+NEXT_CLASS = 0.035  # colours of two classes of change that follow each other are this far apart in OKLab
 
 
 def steps(operators, cpu="fast", version="2.1", count=30, worker=()):
@@ -152,7 +154,7 @@ def refuse(dwell, traces, folder):
 
 BARS = """(() => [...document.querySelectorAll('.waterfall li')].map((li) => { const bar = li.querySelector('.up, .down').getBoundingClientRect(), up = li.querySelector('.up') !== null,
   zero = li.querySelector('.zero').getBoundingClientRect().left, track = li.querySelector('.track').getBoundingClientRect();
-  return { from: (up ? bar.left : bar.right) - zero, to: (up ? bar.right : bar.left) - zero, inside: bar.left >= track.left - 1 && bar.right <= track.right + 2, whole: li.className === 'whole', text: li.textContent } }))()"""
+  return { from: (up ? bar.left : bar.right) - zero, to: (up ? bar.right : bar.left) - zero, track: track.width, inside: bar.left >= track.left - 1 && bar.right <= track.right + 2, whole: li.className === 'whole', text: li.textContent } }))()"""
 
 
 def use_bars(browser, page):
@@ -165,6 +167,8 @@ def use_bars(browser, page):
         check(f"{width} pixels: {len(parts)} bars begin where the ones above end", not apart and abs(parts[0]["from"]) < 2, apart[:2])
         check(f"{width} pixels: and end where the whole does", whole["whole"] and abs(whole["from"]) < 2 and abs(whole["to"] - parts[-1]["to"]) < 2.5, whole, parts[-1])
         check(f"{width} pixels: within the scale", all(bar["inside"] for bar in bars))
+        seen = max(abs(bar["to"] - bar["from"]) for bar in bars) / bars[0]["track"]
+        check(f"{width} pixels: the bars take the scale, however wide the interval is", seen > 0.3, seen)
     browser.size(1280, 900)
     said = browser.js("document.querySelector('.figures').textContent")
     check("the figures have the interval and what can be detected", "95% interval" in said and "smallest detectable change" in said and "3 before, 3 after" in said, said)
@@ -216,7 +220,13 @@ def use_flame(browser):
     check("and a sentence says so", "only the runs before have took 401 us" in browser.js("document.querySelector('#tree').textContent"))
     legend = browser.js("[...document.querySelectorAll('#tree .legend li')].map((item) => item.textContent)")
     check("the legend has nine colours", len(legend) == 9 and any(text.endswith("to +670 us") for text in legend), legend)
-    check("which are nine", browser.js("new Set([...document.querySelectorAll('#tree .legend i')].map((i) => getComputedStyle(i).backgroundColor)).size") == 9)
+    for dark in (False, True):
+        browser.media("screen", dark)
+        browser.settle()
+        colours = browser.js("[...document.querySelectorAll('#tree .legend i')].map((i) => getComputedStyle(i).backgroundColor.match(/\\d+/g).map(Number))")
+        near = [(i, k) for i, one in enumerate(colours) for k in range(i) if math.dist(report.oklab(one), report.oklab(colours[k])) < NEXT_CLASS]
+        check(f"which are apart to the eye{', dark' if dark else ''}", len(colours) == 9 and not near, near, colours)
+    browser.media("screen", False)
 
 
 def use_paper(browser):

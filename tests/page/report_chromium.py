@@ -13,6 +13,7 @@ import argparse
 import glob
 import html
 import json
+import math
 import os
 import re
 import subprocess
@@ -130,8 +131,10 @@ def see(browser, name, page, verdict):
         cut = browser.js("[...document.querySelectorAll('.parts .label')].filter((e) => { const [word, number] = e.children, box = e.getBoundingClientRect(), at = number.getBoundingClientRect();"
                          " return e.clientWidth && at.width && at.top < box.bottom - 2 && (at.right > box.right || word.scrollWidth > word.clientWidth) }).map((e) => e.textContent)")
         check(f"{name}: no label is cut within a number, {width} pixels", not cut, cut)
+        see_bars(browser, name, width)
         see_tables(browser, name, width)
         see_lines(browser, name, width)
+        see_rows(browser, name, width)
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     print(f"{name}: there after {ready:.0f} ms")
     check(f"{name}: there without a wait", ready < 20000, ready)  # some 100 ms, on any machine not a hundred times as much
@@ -159,6 +162,68 @@ def see_tables(browser, name, width):
     check(f"{name}: numbers of processes, threads and steps have no comma", not ids, ids[:5])
 
 
+LEAST_APART, LEAST_CONTRAST = 0.05, 4.5  # in OKLab, where 0.02 is just seen; of a label to its part
+# The parts of each bar and chart: their name, the paint, its pixel and that of the text.
+BARS = """(() => { const draw = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
+  const pixel = (paint) => { draw.fillStyle = paint; draw.fillRect(0, 0, 1, 1); return [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3) };
+  const of = (e, style) => { const stripes = /gradient/.test(style.backgroundImage), paint = e.tagName === 'path' ? style.fill : stripes ? style.backgroundImage : style.backgroundColor;
+    return { name: e.textContent, paint, stripes, pixel: pixel(stripes ? 'white' : paint), ink: pixel(style.color) } };
+  return [...document.querySelectorAll('.parts, .plot svg')].map((bar) => [...bar.querySelectorAll(':scope > span, path[d]:not([d=""]):not([class])')].map((e) => of(e, getComputedStyle(e)))) })()"""
+
+
+def oklab(pixel):
+    r, g, b = linear(pixel)
+    l, m, s = ((x * r + y * g + z * b) ** (1 / 3) for x, y, z in ((.41222147, .53633254, .05144599), (.21190350, .68069955, .10739696), (.08830246, .28171884, .62997870)))
+    return .21045426 * l + .79361779 * m - .00407205 * s, 1.97799850 * l - 2.42859221 * m + .45059371 * s, .02590404 * l + .78277177 * m - .80867577 * s
+
+
+def linear(pixel):
+    return [x / 12.92 if x <= .04045 else ((x + .055) / 1.055) ** 2.4 for x in (value / 255 for value in pixel)]
+
+
+def contrast(one, other):
+    less, more = sorted(.2126 * r + .7152 * g + .0722 * b for r, g, b in (linear(one), linear(other)))
+    return (more + .05) / (less + .05)
+
+
+def read_words():
+    """Each word that dwell has for a part of a bar is explained, and those of steps and devices are in the table of colours."""
+    texts = {}
+    for name, path in {"words": "web/src/words.js", "hues": "web/src/timeline/hues.js", "shares": "src/model/core/share_names.h", "device": "src/model/device/times.h", "states": "src/analysis/account/account.h"}.items():
+        with open(os.path.join(HERE, "../..", path), encoding="utf-8") as file:
+            texts[name] = file.read()
+    lists = {name: re.findall(r'\bX\([A-Z_]+, "([^"]+)"\)', texts[name].partition(f"#define {macro}(X)")[2].partition("\n\n")[0])
+             for name, macro in (("shares", "DW_SHARES"), ("device", "DW_DEVICE_PARTS"), ("states", "DW_ACCOUNT_STATES"))}
+    for name, words in lists.items():
+        lacks = [word for word in words if f'"{word}": "' not in texts["words"]] + [word for word in words if name != "states" and f'"{word}"' not in texts["hues"]]
+        check(f"the {len(words)} words of {name} are explained and have colours", len(words) > 5 and not lacks, lacks, words)
+
+
+def see_palette(browser, page):
+    """A page has 22 colours for parts: each hue, and its darker shade. All are apart to the eye."""
+    for dark in (False, True):
+        browser.open(page, 1280, 900, dark)
+        pixels = browser.js("""(() => { const box = document.body.appendChild(document.createElement('i')), draw = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+          return Array.from({ length: 22 }, (_, i) => { box.style.background = i < 11 ? `var(--c${i})` : `color-mix(in oklab,var(--c${i - 11}) var(--shade),#000)`;
+            draw.fillStyle = getComputedStyle(box).backgroundColor; draw.fillRect(0, 0, 1, 1); return [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3) }) })()""")
+        near = [(i, k) for i in range(22) for k in range(i) if math.dist(oklab(pixels[i]), oklab(pixels[k])) < LEAST_APART]
+        check(f"22 colours of parts are apart to the eye{', dark' if dark else ''}", len({tuple(pixel) for pixel in pixels}) == 22 and not near, near, pixels)
+
+
+def see_bars(browser, name, width):
+    """No two parts of a bar or a chart have one colour, neighbours are apart to the eye, and labels can be read."""
+    bars = browser.js(BARS)
+    word = {part["name"]: re.sub(r"^(start-up|end): |[\d.]+%$", "", part["name"]) for bar in bars for part in bar}  # before and after the steps a word has one colour
+    alike = [(one["name"], other["name"]) for bar in bars for i, one in enumerate(bar) for other in bar[:i]
+             if one["paint"] == other["paint"] and not (word[one["name"]] and word[one["name"]] == word[other["name"]])]
+    near = [(one["name"], other["name"]) for bar in bars for one, other in zip(bar, bar[1:])
+            if not one["stripes"] and not other["stripes"] and math.dist(oklab(one["pixel"]), oklab(other["pixel"])) < LEAST_APART]
+    dim = [part["name"] for bar in bars for part in bar if part["name"] and not part["stripes"] and contrast(part["pixel"], part["ink"]) < LEAST_CONTRAST]
+    check(f"{name}: no two parts of {len(bars)} bars and charts have one colour, {width} pixels", not alike, alike[:5])
+    check(f"{name}: neighbours in a bar are apart to the eye, {width} pixels", not near, near[:5])
+    check(f"{name}: labels of parts can be read, {width} pixels", not dim, dim[:5])
+
+
 def see_lines(browser, name, width):
     """No number of a legend and no word of a table is broken into lines, and no sum's row is empty."""
     legend = browser.js("[...document.querySelectorAll('.legend b, .legend li > span')].filter((e) => e.getClientRects().length > 1).map((e) => e.textContent)")
@@ -174,6 +239,19 @@ def see_lines(browser, name, width):
     check(f"{name}: no word of a table is broken, {width} pixels", not broken, broken[:5])
     empty = browser.js("[...document.querySelectorAll('tfoot tr')].filter((row) => row.cells.length > 1 && ![...row.cells].slice(1).some((cell) => cell.textContent)).map((row) => row.closest('.panel')?.id)")
     check(f"{name}: no row of sums is empty, {width} pixels", not empty, empty)
+
+
+def see_rows(browser, name, width):
+    """Where columns are left out, rows can still be told apart as well as with all of them."""
+    poor = browser.js("""(() => { const kinds = (table) => new Set([...table.tBodies[0].rows].map((row) => [...row.cells].filter((cell) => cell.matches('th, .text')).map((cell) => cell.textContent).join('|'))).size, poor = [];
+      for (const box of document.querySelectorAll('.table')) {
+        const table = box.querySelector('table'), button = [...box.querySelectorAll('.under button')].find((e) => e.textContent.endsWith('columns')), few = kinds(table);
+        if (!button || table.querySelector('[style*=padding-left]')) continue;
+        button.click();
+        if (kinds(table) > few) poor.push(`${table.ariaLabel}: ${few} of ${kinds(table)} kinds of ${table.tBodies[0].rows.length} rows`);
+      }
+      return poor })()""")
+    check(f"{name}: rows can be told apart, {width} pixels", not poor, poor)
 
 
 def see_columns(browser, page):
@@ -281,9 +359,7 @@ def use(browser, page):
     check("Escape shows all", "in all" in browser.js("document.querySelector('#tree .said').textContent"))
     browser.js("document.querySelectorAll('#tree .choice button')[1].click()")
     browser.js("document.querySelector('#timeline').scrollIntoView()")
-    browser.settle()
-    browser.settle()
-    check("the timeline is drawn when it is seen", browser.js("Boolean(document.querySelector('#timeline canvas'))"))
+    check("the timeline is drawn when it is seen", browser.wait("document.querySelector('#timeline canvas')"))
     check("it can be turned", browser.js("document.querySelectorAll('#tree .choice button')[1].ariaPressed") == "true")
 
 
@@ -302,9 +378,7 @@ def use_more(browser, page):
     said = browser.js("document.querySelector('.steps .details').textContent")
     check("a click on the slowest step says what took longer", said.startswith(f"Step {most['number']} took") and (not most["why"] or most["why"] in said), said[:200], most)
     browser.js("document.querySelector('.steps .details button').click()")
-    browser.settle()
-    browser.settle()
-    check("and shows it in the timeline", browser.js("document.activeElement.closest('#timeline') !== null"))
+    check("and shows it in the timeline", browser.wait("document.activeElement.closest('#timeline') !== null"))
     groups = browser.js("[...document.querySelectorAll('#verdict .choice button')].map((button) => button.textContent)")
     browser.js("document.querySelectorAll('#verdict .choice button')[2].click()")
     check("rules that were not measured say what is missing", "what is missing" in browser.js("document.querySelector('#verdict thead').textContent"), groups)
@@ -316,7 +390,6 @@ def use_more(browser, page):
     check("it shows one thread", browser.js("document.querySelector('#tree canvas').toDataURL().length") != before)
     browser.media("print", dark=True)
     browser.size(700, 990)
-    browser.settle()
     browser.settle()
     paper = browser.js("""(() => { const shown = (text) => [...document.querySelectorAll(text)].filter((e) => e.getClientRects().length).length;
       return { light: getComputedStyle(document.body).backgroundColor, controls: shown('nav, input, select, .choice, .tools, #timeline'),
@@ -402,6 +475,7 @@ def main():
             if result.returncode == 0:
                 pages[name] = page
                 read_data(name, page)
+        read_words()
         if lack():
             print(f"skip: the pages in a browser ({lack()})")
         else:
@@ -409,6 +483,7 @@ def main():
             try:
                 for name, page in pages.items():
                     see(browser, name, page, said_first(dwell, traces[name], "text"))
+                see_palette(browser, pages["rich"])
                 use(browser, pages["rich"])
                 use_more(browser, pages["loader"])
                 see_panels(browser, pages["hostile"])

@@ -7,6 +7,7 @@ import { colour, CATEGORY_NAMES } from "./theme.js";
 import { baseName, showPage } from "./shell.js";
 
 const MOST_PARTS = 12, NODE = 10, CLASSES = 4;
+const ROOM = 0.5; /* for the interval on each side of the bars, by their extent: a wide interval leaves no bars to see */
 const GREY = 0, STONE = 1, FASTER = 10, SLOWER = 14; /* hues: a class is added to the last two */
 const NAMES = { operator: "Operators", layer: "Layers", function: "Functions", zone: "Named ranges", phase: "Phases", data: "Data loading", action: "Actions", event: "Events",
   handler: "Handlers", collector: "Garbage collector", communication: "Communication", device: "Device", checkpoint: "Checkpoints", evaluation: "Evaluation", profiler: "Profiler" };
@@ -57,11 +58,17 @@ function fallOf(rows, isFast) {
   return parts;
 }
 
+/** The interval of the whole, as far as the scale has it; an end beyond the scale is an arrow. */
+function intervalOf({ low_ns: low, high_ns: high }, least, most) {
+  const from = Math.max(low, least), to = Math.min(high, most), size = most - least || 1, place = (ns) => (((ns - least) / size) * 100).toFixed(3);
+  return h("i", { class: ["interval", low < from && "on-left", high > to && "on-right"].filter(Boolean).join(" "), style: `left:${place(from)}%;width:${(((to - from) / size) * 100).toFixed(3)}%` });
+}
+
 function waterfall(report) {
   const fast = report.table("fast"), table = fast || report.table("parts"), parts = fallOf(rowsOf(table), Boolean(fast));
   if (!parts.length) return null;
   const [whole] = rowsOf({ ...table, rows: [table.totals] }), ends = `from ${time(whole.before_ns)} to ${time(whole.after_ns)}`;
-  let at = 0, least = Math.min(0, whole.low_ns ?? 0), most = Math.max(0, whole.high_ns ?? 0);
+  let at = 0, least = Math.min(0, whole.difference_ns), most = Math.max(0, whole.difference_ns);
   for (const part of parts) {
     part.from = at;
     at += part.ns;
@@ -69,15 +76,18 @@ function waterfall(report) {
     least = Math.min(least, at);
     most = Math.max(most, at);
   }
+  const room = (most - least) * ROOM, from = Math.max(least - room, Math.min(least, whole.low_ns ?? least)), to = Math.min(most + room, Math.max(most, whole.high_ns ?? most));
+  least = from;
+  most = to;
   const size = most - least || 1, place = (ns) => `${(((ns - least) / size) * 100).toFixed(3)}%`;
   const bar = (from, to) => h("i", { class: to > from ? "up" : "down", style: `left:${place(Math.min(from, to))};width:${((Math.abs(to - from) / size) * 100).toFixed(3)}%` });
   const line = (part, isLast) => h("li", { class: isLast ? "whole" : null }, h("bdi", { title: part.name }, part.name),
     h("div", { class: "track", "aria-hidden": "true" }, h("i", { class: "zero", style: `left:${place(0)}` }), bar(part.from, part.to), isLast ? null : h("i", { class: "link", style: `left:${place(part.to)}` }),
-      isLast && known(whole.low_ns) ? h("i", { class: "interval", style: `left:${place(whole.low_ns)};width:${(((whole.high_ns - whole.low_ns) / size) * 100).toFixed(3)}%` }) : null),
+      isLast && known(whole.low_ns) ? intervalOf(whole, least, most) : null),
     h("b", {}, signed(part.ns, time)), h("span", {}, signed(part.of, percent)));
   return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: ${fast ? `fast steps ${ends}` : `${ends} per ${unitOf(report)}`}`),
     h("p", { class: "look" }, fast ? "Each name has its self time in a fast step" : "Parts exclude each other", ", so their differences sum to the whole. A bar begins where the one above it ends; to the right is slower. The line is no change",
-      known(whole.low_ns) ? ", and the thin bar the 95% interval of the whole." : "."),
+      known(whole.low_ns) ? `, and the thin bar the 95% interval of the whole${whole.low_ns < least || whole.high_ns > most ? ", which goes on beyond an arrow" : ""}.` : "."),
     h("ol", { class: "waterfall" }, parts.map((part) => line(part, false)), line({ name: "all", ns: whole.difference_ns, of: whole.change_of_whole, from: 0, to: whole.difference_ns }, true)));
 }
 
@@ -112,7 +122,19 @@ function strip(rows) {
   return h("div", { class: "strip", "aria-hidden": "true" }, line("before"), line("after"), h("span"), h("span", { class: "ends" }, h("span", {}, time(least)), h("span", {}, time(least + size))));
 }
 
-const runs = (report) => [strip(report.rows("runs")), signedTable(report.table("runs"), "Runs")];
+/** The folder that all paths are in, with its last "/"; "" if they have none. */
+function folderOf(paths) {
+  let folder = paths[0].slice(0, paths[0].lastIndexOf("/") + 1);
+  while (folder && !paths.every((path) => path.startsWith(folder))) folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
+  return folder;
+}
+
+/** Paths without the folder of all of them, so that what tells them apart is not cut. */
+function runs(report) {
+  const table = report.table("runs"), at = table.columns.findIndex((column) => column.name === "trace"), folder = folderOf(table.rows.map((row) => row[at]));
+  const rows = table.rows.map((row) => row.map((value, i) => (i === at ? value.slice(folder.length) : value)));
+  return [strip(report.rows("runs")), signedTable({ ...table, rows }, "Runs"), folder ? h("p", { class: "note" }, "The traces are in ", name(folder), ".") : null];
+}
 
 function byName(report) {
   const list = report.names(), box = h("div"), title = (table) => NAMES[table.part] || table.part;

@@ -117,32 +117,32 @@ function trust(report, run) {
   return h("section", { class: "trust", "aria-labelledby": "trust" }, h("h2", { id: "trust" }, "What these figures rest on"), h("ul", {}, items));
 }
 
-function partsSection(table, id, titleOf, look, hueOf, report) {
+function partsSection(table, id, titleOf, look, colourOf, report) {
   if (!table) return null;
   const value = table.columns.find((column) => column.unit === "ns")?.name;
   const parts = rowsOf(table).map((row) => ({ name: row[table.columns[0].name], ns: row[value] || 0, share: table.columns.some((column) => column.name === "share") ? row.share ?? null : undefined }));
   const all = (table.totals && rowsOf({ ...table, rows: [table.totals] })[0][value]) || parts.reduce((sum, part) => sum + part.ns, 0);
   if (!value || !all) return null;
   const title = titleOf(time(all));
-  return h("section", { "aria-labelledby": id }, h("h2", { id }, unbroken(title)), h("p", { class: "look" }, look), partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, unbroken(title)), h("p", { class: "look" }, look), partsBar(parts, colourOf, title), partsList(parts, colourOf), notesOf(table, report));
 }
 
-function parts(report, hueOf) {
+function parts(report, colourOf) {
   const steps = report.table("overview", "breakdown"), device = report.table("overview", "device");
   const mean = /, mean of .*/.exec(steps?.columns[0].label ?? "")?.[0] ?? "";
   const host = partsSection(steps || report.table("overview", "wall"), "parts", (all) => `${steps ? device ? "A step of the host, " : "A step of " : ""}${all}${mean}, by part`,
-    "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute.", hueOf, report);
+    "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute.", colourOf, report);
   const work = partsSection(device, "device-parts", (all) => `A step on the device, ${all}, by part`,
-    "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", hueOf, report);
+    "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", colourOf, report);
   const ends = report.table("overview", "ends");
   const run = partsSection(ends, "run-parts", (all) => `${upper(ends.columns[0].label)}, ${all}, by part`,
-    "The steps are less than half of the run. Look at the widest part before or after them.", hueOf, report);
+    "The steps are less than half of the run. Look at the widest part before or after them.", colourOf, report);
   const account = report.table("overview", "account"), thread = account && !steps ? partsSection(account, "thread-parts", (all) => `${upper(account.columns[0].label)}, ${all}, by part`,
-    "What the thread did, by the kernel's account and by samples. Each moment belongs to one part.", hueOf, report) : null;
+    "What the thread did, by the kernel's account and by samples. Each moment belongs to one part.", colourOf, report) : null;
   return [run, host, work, thread];
 }
 
-export function firstScreen(report, steps, hueOf) {
+export function firstScreen(report, steps, colourOf) {
   const fired = verdicts(report), { ran, title, more: said } = opening(report, fired);
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const all = linesOf(report.table("verdict"), "head").find((line) => line.label === "ALL"), together = all && `All of this ${all.text}`;
@@ -152,9 +152,9 @@ export function firstScreen(report, steps, hueOf) {
     h("section", { class: "verdict", id: "summary" }, ran ? h("p", { class: "ran" }, sentence(ran, report)) : null, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row.statement === title, report))), together ? h("p", { class: "note" }, together) : null) : null,
-    ...parts(report, hueOf),
+    ...parts(report, colourOf),
     charted ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
-      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report, run?.p50_ns)) : null,
+      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, colourOf, report, run?.p50_ns)) : null,
     trust(report, run),
   ];
 }

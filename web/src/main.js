@@ -1,9 +1,9 @@
 /** Reads the data and shows the page of a report, or of a comparison: the first screen at once, and panels when they come near. */
 import { h, name } from "./dom.js";
-import { bytes, time } from "./format.js";
+import { bytes } from "./format.js";
 import { rowsOf } from "./table.js";
 import { readSteps } from "./steps.js";
-import { partHues } from "./theme.js";
+import { partColours } from "./theme.js";
 import { firstScreen } from "./first.js";
 import { PANELS } from "./panels.js";
 import { isRanked } from "./ranks.js";
@@ -25,10 +25,10 @@ class Report {
     const table = this.table("facts"), at = table?.columns.findIndex((column) => column.name === "value");
     return table?.rows.find((row) => row[0] === wanted)?.[at] ?? null;
   }
-  /** All names that a part of a step has somewhere on the page. */
-  partNames() {
-    const rows = [this.table("overview", "breakdown"), this.table("overview", "wall")].flatMap((table) => table?.rows ?? []);
-    return [...rows.map((row) => String(row[0])), ...(this.data.steps?.parts ?? [])];
+  /** The names in each bar of parts. */
+  bars() {
+    const tables = ["breakdown", "wall", "device", "ends", "account"].map((part) => this.table("overview", part)?.rows ?? []);
+    return [...tables.map((rows) => rows.map((row) => String(row[0]))), this.data.steps?.parts ?? []];
   }
 }
 
@@ -57,16 +57,16 @@ function header(data) {
   const { trace } = data, created = trace.created_s ? new Date(trace.created_s * 1000) : null;
   return h("header", { class: "top" },
     h("p", { class: "brand" }, "dwell"),
-    h("p", { class: "what" }, name(trace.program || baseName(trace.paths[0] || "")), h("span", { title: trace.paths.slice(0, 20).join("\n") }, [trace.files > 1 ? `${trace.files} files` : name(baseName(trace.paths[0] || "")), bytes(trace.bytes), time(trace.end_ns),
+    h("p", { class: "what" }, name(trace.program || baseName(trace.paths[0] || "")), h("span", { title: trace.paths.slice(0, 20).join("\n") }, [trace.files > 1 ? `${trace.files} files` : name(baseName(trace.paths[0] || "")), bytes(trace.bytes),
       created ? h("time", {}, created.toISOString().replace("T", " ").slice(0, 16) + " UTC") : ""].filter(Boolean).map((part, i) => [i ? ", " : "", part]).flat())));
 }
 
 function showReport(data) {
-  const report = new Report(data), steps = readSteps(data.steps), hueOf = partHues(report.partNames());
+  const report = new Report(data), steps = readSteps(data.steps), colourOf = partColours(report.bars());
   const panels = PANELS.filter(([id]) => isThere(id, report, steps)).map((panel) => withoutSteps(report, withSums(report, panel)));
   report.ids = new Set(panels.map(([id]) => id));
   const sectionOf = showPage({ title: `${data.trace.program || data.trace.paths[0] || "trace"} - dwell report`, header: header(data), panels, made: [report, steps],
-    first: firstScreen(report, steps, hueOf) });
+    first: firstScreen(report, steps, colourOf) });
   report.showTime = (begin, end) => {
     const section = sectionOf("timeline");
     section.scrollIntoView();

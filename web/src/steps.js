@@ -1,7 +1,7 @@
 /** The parts of a step as one bar, and the chart of all steps. */
 import { h, svg, name } from "./dom.js";
 import { time, percent, count } from "./format.js";
-import { colour, fill } from "./theme.js";
+import { fill } from "./theme.js";
 import { isRanked, stragglers } from "./ranks.js";
 import { meaning } from "./words.js";
 
@@ -9,21 +9,21 @@ import { meaning } from "./words.js";
 const shareOf = (part, all) => (part.share === undefined ? percent(part.ns / all) : typeof part.share === "number" ? percent(part.share) : "");
 
 /** A label has its number if both fit, otherwise its name alone, never a part of a number (style.css). @param {{name: string, ns: number, share: ?number}[]} parts that sum to the whole */
-export function partsBar(parts, hueOf, label) {
+export function partsBar(parts, colourOf, label) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   const shown = parts.filter((part) => part.ns > 0);
   const text = shown.map((part) => `${part.name} ${shareOf(part, all) || time(part.ns)}`).join(", ");
   return h("div", { class: "parts", role: "img", "aria-label": `${label}: ${text}` },
     shown.map((part) =>
-      h("span", { style: `flex:${part.ns / all} 0 0;background:${fill(part.name, hueOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
+      h("span", { style: `flex:${part.ns / all} 0 0;background:${fill(part.name, colourOf(part.name))}`, title: [`${part.name}: ${time(part.ns)}`, shareOf(part, all)].filter(Boolean).join(", ") },
         h("span", { class: "label" }, name(part.name), h("span", {}, shareOf(part, all))))));
 }
 
 /** The list below the bar. */
-export function partsList(parts, hueOf) {
+export function partsList(parts, colourOf) {
   const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
   return h("ul", { class: "legend" }, parts.filter((part) => part.ns > 0).map((part) =>
-    h("li", { title: meaning(part.name) }, h("i", { style: `background:${fill(part.name, hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
+    h("li", { title: meaning(part.name) }, h("i", { style: `background:${fill(part.name, colourOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, shareOf(part, all)))));
 }
 
 /** Steps of the data, decoded. */
@@ -93,20 +93,20 @@ function stackPaths(steps, parts, x, y, width) {
   return paths;
 }
 
-function details(steps, step, hueOf, report) {
+function details(steps, step, colourOf, report) {
   const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).filter((part) => part.name !== BETWEEN).sort((a, b) => b.ns - a.ns);
   const open = step.state === 2, ratio = steps.own_p50_ns && !open ? step.own / steps.own_p50_ns : 0, gap = step.length - step.own;
   const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
-    open ? ` did not end: it lasts for ${time(step.own)} until the end of the recording` : ` took ${time(step.own)}`, ratio ? `, ${ratio.toFixed(2)} times the median of ${time(steps.own_p50_ns)}` : "", gap > step.length / 20 ? `; the next one began ${time(gap)} later` : "", ". "];
+    open ? ` did not end: it lasts for ${time(step.own)} until the end of the recording` : ` took ${time(step.own)}`, ratio ? `, ${ratio.toFixed(ratio < 10 ? 1 : 0)} times the median` : "", gap > step.length / 20 ? `; the next one began ${time(gap)} later` : "", ". "];
   if (step.state === 1) words.push("Part of it was not recorded.");
   else if (step.why && !open) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
   else if (ratio > USUAL) words.push("No single name explains the difference.");
   const inTimeline = report.has("timeline") && step.length > 0
     ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;
-  return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);
+  return [h("p", {}, words.flat()), partsBar(parts, colourOf, `Parts of step ${step.number}`), partsList(parts, colourOf), inTimeline].filter(Boolean);
 }
 
-export function stepsChart(steps, hueOf, report, median) {
+export function stepsChart(steps, colourOf, report, median) {
   steps.own_p50_ns = steps.p50_ns;
   steps.p50_ns = median || steps.p50_ns; // from a step's begin to the next one's, as high as the bars are
   const lane = { index: 0 }, lanes = laneOrder(steps);
@@ -120,7 +120,7 @@ export function stepsChart(steps, hueOf, report, median) {
     plot.setAttribute("aria-valuenow", at);
     plot.setAttribute("aria-valuetext", `Step ${step.number}: ${time(step.own)}${step.why ? `, ${time(step.extra)} longer in ${step.why}` : ""}`);
     mark();
-    panel.replaceChildren(...details(steps, step, hueOf, report));
+    panel.replaceChildren(...details(steps, step, colourOf, report));
     if (focus) plot.focus();
   }
   function mark() {
@@ -139,7 +139,7 @@ export function stepsChart(steps, hueOf, report, median) {
     const over = cut ? list.flatMap((step, i) => (step.length > top ? [svg("path", { class: "over", d: `M${x(i) + width / 2 - 4} ${TOP + 5}l4-6 4 6z` })] : [])) : [];
     plot.replaceChildren(svg("svg", { width: whole, height: HEIGHT, viewBox: `0 0 ${whole} ${HEIGHT}`, "aria-hidden": "true" },
       ticks(top).map((ns) => [svg("line", { x1: LEFT, x2: whole, y1: y(ns), y2: y(ns), class: "grid" }), svg("text", { x: LEFT - 8, y: y(ns) + 4, class: "tick", "text-anchor": "end" }, ns ? time(ns) : "0")]).flat(),
-      stackPaths(list, steps.parts, x, y, width).map((d, i) => svg("path", { d, style: `fill:${colour(hueOf(steps.parts[i]))}` })),
+      stackPaths(list, steps.parts, x, y, width).map((d, i) => svg("path", { d, style: `fill:${colourOf(steps.parts[i])}` })),
       steps.p50_ns && steps.p50_ns < top ? svg("line", { x1: LEFT, x2: whole, y1: y(steps.p50_ns), y2: y(steps.p50_ns), class: "median" }) : null,
       steps.p50_ns && steps.p50_ns < top ? svg("text", { x: whole - 2, y: y(steps.p50_ns) - 4, class: "tick haloed", "text-anchor": "end" }, `median ${time(steps.p50_ns)}`) : null,
       over, marker,

@@ -28,14 +28,14 @@ function namesOf(table, columns) {
 function columnsOf(table) {
   const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
   const keys = KEYS[table.title === "names" ? "names" : table.view] || [], names = table.depths ? columns.slice(0, 1) : namesOf(table, columns);
-  columns.forEach((item) => { item.isKey = names.includes(item) || (item.column.bar && item.column.unit === "ratio") || keys.includes(item.column.name); });
+  columns.forEach((item) => { item.isName = names.includes(item); item.isKey = names.includes(item) || (item.column.bar && item.column.unit === "ratio") || keys.includes(item.column.name); });
   return [...columns.filter((item) => item.isKey), ...columns.filter((item) => !item.isKey)];
 }
 
-/** The order in which columns are left out where all are too wide: those that a narrow terminal leaves out, then the others, at last key columns, from the right. */
+/** The order in which columns are left out where all are too wide: those that a narrow terminal leaves out, the others, then key columns, at last those that tell rows apart; from the right. */
 function leftOutFirst(columns) {
   const fromRight = columns.slice(1).reverse(), others = fromRight.filter((item) => !item.isKey).sort((a, b) => (b.column.wide ?? 0) - (a.column.wide ?? 0));
-  return [...others, ...fromRight.filter((item) => item.isKey && !item.column.bar)];
+  return [...others, ...fromRight.filter((item) => item.isKey && !item.isName && !item.column.bar), ...fromRight.filter((item) => item.isName)];
 }
 
 const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
@@ -92,17 +92,22 @@ function barScale(table, columns) {
   return most;
 }
 
-/** Leaves out columns until the others fit into the box. @param {{everything: boolean, leftOut: Set, width: number}} state */
+/** Leaves out columns until the others fit into the box, and bars before key columns. @param {{everything: boolean, leftOut: Set, width: number}} state */
 function fit(box, head, columns, state, draw) {
   const width = box.clientWidth, order = leftOutFirst(columns);
   if (!width || state.everything || width === state.width) return;
   state.width = width;
   state.leftOut.clear();
+  head.parentNode.classList.remove("bare");
   draw();
   for (let over; (over = box.scrollWidth - width) > 0 && order.length > state.leftOut.size; draw()) {
+    if (!order.some((item) => !item.isKey && !state.leftOut.has(item)) && !head.parentNode.classList.contains("bare")) {
+      head.parentNode.classList.add("bare");
+      continue;
+    }
     const shown = columns.filter((item) => !state.leftOut.has(item)), widths = new Map([...head.rows[0].cells].map((cell, i) => [shown[i], cell.offsetWidth]));
-    const others = order.filter((item) => !item.isKey && !state.leftOut.has(item));
-    for (const item of others.length ? others : order)
+    const others = order.filter((item) => !item.isKey), rest = others.some((item) => !state.leftOut.has(item)) ? others : order.filter((item) => !state.leftOut.has(item)).slice(0, 1);
+    for (const item of rest)
       if (over > 0 && !state.leftOut.has(item)) {
         state.leftOut.add(item);
         over -= widths.get(item);

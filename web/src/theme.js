@@ -9,24 +9,31 @@ export const rangeHue = (category, label) => hueOf(rangeWord(category, label));
 
 const NAMED = [BLUE, VIOLET, LIME, AMBER, TEAL, ROSE, GREEN, YELLOW];
 
-/** "importing torch" of "start-up: importing torch" and of "end: importing torch"; "thread" of "waits: thread". */
-const plain = (part) => part.replace(/^(start-up|end|runs|others run): /, "").replace(/^importing .*/, "importing");
-
-/** Hues of parts; names that the table of colours does not have get, in their order, hues that no other part has. */
-export function partHues(parts) {
-  const given = new Map(), taken = new Set(parts.map(plain).filter(hasHue).map(hueOf));
-  const free = NAMED.filter((hue) => !taken.has(hue)), hues = free.length ? free : NAMED;
-  return (part) => {
-    const word = plain(part);
-    if (hasHue(word)) return hueOf(word);
-    if (!given.has(word)) given.set(word, hues[given.size % hues.length]);
-    return given.get(word);
-  };
-}
+/** "garbage collection" of "start-up: garbage collection" and of "end: garbage collection"; a chart's word for the time between steps is the bar's. */
+const plain = (part) => part.replace(/^(start-up|end|runs|others run): /, "").replace(/^until the next step$/, "between steps");
+const isStriped = (part) => /^(has no|without a) CPU$/.test(part);
+const hueOfPart = (word) => (/^importing /.test(word) ? hueOf("importing") : hueOf(word));
 
 export const colour = (hue) => `var(--c${hue})`;
-/** Of a part of a bar: stripes where the thread had no CPU, which is no part of what shares are of. */
-export const fill = (part, hue) => (/^(has no|without a) CPU$/.test(part) ? `repeating-linear-gradient(135deg, ${colour(hue)} 0 4px, var(--paper) 4px 7px)` : colour(hue));
+/** A hue, and a darker one for a second word of it in one bar. No two of these 22 are near (tests/page/report_chromium.py). */
+const SHADES = [colour, (hue) => `color-mix(in oklab,${colour(hue)} var(--shade),#000)`];
+
+/** The colours of parts on a page, so that in no bar two of them have the same one. Names that the table of colours does not have get hues in their order.
+ * @param {string[][]} bars the parts of each bar */
+export function partColours(bars) {
+  const given = new Map(), words = [...new Set(bars.flat().map(plain))].filter((word) => !isStriped(word)), all = bars.map((bar) => new Set(bar.map(plain)));
+  const shaded = (hues) => SHADES.flatMap((shade) => hues.map(shade));
+  for (const word of [...words.filter(isKnown), ...words.filter((word) => !isKnown(word))]) {
+    const taken = new Set(all.filter((bar) => bar.has(word)).flatMap((bar) => [...bar].map((other) => given.get(other))));
+    const own = shaded(isKnown(word) ? [hueOfPart(word)] : NAMED);
+    given.set(word, own.find((one) => !taken.has(one)) ?? shaded(NAMED).find((one) => !taken.has(one)) ?? own[0]);
+  }
+  return (part) => given.get(plain(part)) ?? colour(hueOfPart(plain(part)));
+}
+const isKnown = (word) => hasHue(word) || /^importing /.test(word);
+
+/** The background of a part of a bar: stripes where the thread had no CPU, which is no part of what shares are of. */
+export const fill = (part, shade) => (isStriped(part) ? `repeating-linear-gradient(135deg, ${shade} 0 4px, var(--paper) 4px 7px)` : shade);
 /** For a canvas, which does not know variables. */
 export function canvasColours() {
   const style = getComputedStyle(document.documentElement);

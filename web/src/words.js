@@ -20,6 +20,16 @@ const WORDS = {
   "other": "No range is open.",
   "between steps": "From the end of a step to the begin of the next one.",
   "has no CPU": "The thread could run, and other threads or programs had the CPUs. It is no share of the loop.",
+  "named": "In ranges that the program named.",
+  "device": "Named work of a device, or a call that waits for it.",
+  "start-up": "Before the first step.",
+  "end": "After the last step.",
+  "runs": "The thread uses a CPU, by samples for what is named.",
+  "spins": "The thread uses a CPU to wait for another thread.",
+  "others run": "The thread waits for threads of the program, which do what is named.",
+  "waits": "The thread waits for what is named, and needs no CPU.",
+  "unknown": "The kernel's account of the thread was not read.",
+  "without a CPU": "The thread could run, and other threads or programs had the CPUs.",
   "steps": "All steps of the loop, or their number.",
   "smaller parts": "Parts that are too short for a row.",
   "not known": "Neither samples nor the kernel's account say what the thread did.",
@@ -29,6 +39,10 @@ const WORDS = {
   "idle: synchronising call": "The host waited for the device, and so submitted nothing.",
   "idle: launch latency": "From the call that submits work to its begin.",
   "idle: waits for another stream": "The work is submitted and waits for work of another stream.",
+  "idle: first call": "The host is in its first call of a kernel, which loads code.",
+  "idle: work is queued": "The work is submitted, and nothing shows what it waits for.",
+  "idle: not known why": "What the host did then was not recorded.",
+  "idle: before its first work": "From the begin of the recording to the device's first work.",
   "idle: nothing submitted": "Before the device's first work and after its last.",
   /* columns */
   "self": "Without what is called within.",
@@ -87,7 +101,10 @@ const WORDS = {
 };
 
 /** @returns {string|null} what a word of the page means */
-export const meaning = (word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : null);
+export const meaning = (word) => WORDS[keyOf(word)] ?? null;
+
+/** Of "waits: lock" and "start-up: importing torch" the word before the colon, unless the whole has a meaning of its own. */
+const keyOf = (word) => (Object.hasOwn(WORDS, word) ? word : Object.hasOwn(WORDS, word.split(": ")[0]) ? word.split(": ")[0] : null);
 
 /** The words that a page has, in the order of the alphabet. */
 export function wordsOf(report) {
@@ -97,7 +114,7 @@ export function wordsOf(report) {
     if (["overview", "phases", "device", "memory"].includes(table.view)) for (const row of table.rows) row.slice(0, 2).forEach((text) => said.add(text));
   }
   for (const kind of report.data.timeline?.kinds ?? []) said.add(report.data.timeline.kind_names[kind]);
-  return [...said].filter((word) => typeof word === "string" && meaning(word)).sort((a, b) => a.localeCompare(b));
+  return [...new Set([...said].map((word) => (typeof word === "string" ? keyOf(word) : null)))].filter(Boolean).sort((a, b) => a.localeCompare(b));
 }
 
 export const wordList = (report) => h("dl", { class: "words" }, wordsOf(report).map((word) => h("div", {}, h("dt", {}, word), h("dd", {}, meaning(word)))));

@@ -172,37 +172,64 @@ static void screen_put_use(struct screen *screen, const struct dw_top_look *look
 
 /* ---- the parts of a step ------------------------------------------------------------------------- */
 
-/* The terminal's colours that are nearest to those of the page and the pictures. */
-static const char *screen_part_color(const char *name, size_t place)
+/* The terminal's colour that is nearest to that of the page and the pictures; NULL: the name has none. */
+static const char *screen_known_color(const char *name)
 {
 	static const char *const known[][2] = {
 		{ "data", "33" }, { "forward", "34" }, { "backward", "35" }, { "optimizer", "92" },
-		{ "operators", "93" }, { "layers", "32" }, { "collector", "90" }, { "profiler", "90" },
-		{ "communication", "31" }, { "device", "36" }, { "checkpoint", "32" }, { "evaluation", "36" },
-		{ "python", "37" }, { "functions", "37" }, { "idle", "90" }, { "other", "90" },
-		{ "between steps", "37" },
+		{ "operators", "93" }, { "layers", "32" }, { "collector", "95" }, { "profiler", "94" },
+		{ "communication", "31" }, { "device", "36" }, { "checkpoint", "96" }, { "evaluation", "36" },
+		{ "python", "37" }, { "functions", "97" }, { "idle", "90" }, { "other", "90" },
+		{ "between steps", "2;37" },
 	};
-	static const char *const own[] = { "34", "35", "92", "93", "36", "31", "32", "33" };
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i][0]) == 0)
 			return known[i][1];
-	return own[place % (sizeof own / sizeof *own)];
+	return NULL;
+}
+
+static bool screen_has_color(const char *const colors[], size_t count, const char *color)
+{
+	for (size_t i = 0; i < count; i++)
+		if (colors[i] && strcmp(colors[i], color) == 0)
+			return true;
+	return false;
+}
+
+/* A colour for each part, so that no two have the same one: there are more colours than parts. Known names have theirs. */
+static void screen_color_parts(const struct dw_top_look *look, const char *colors[DW_TOP_MOST_PARTS])
+{
+	static const char *const all[] = { "34", "35", "92", "93", "36", "31", "32", "33", "94", "95", "96", "91", "37", "97", "90" };
+	size_t next = 0, count = look->part_count;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *color = screen_known_color(look->parts[i].name);
+
+		colors[i] = color && !screen_has_color(colors, i, color) ? color : NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		for (; !colors[i]; next++)
+			if (!screen_has_color(colors, count, all[next]))
+				colors[i] = all[next];
+	}
 }
 
 /* Without colours the bar consists of the first letters of the parts. */
 static void screen_put_parts(struct screen *screen, const struct dw_top_look *look)
 {
 	const struct dw_top_screen *top = screen->top;
+	const char *colors[DW_TOP_MOST_PARTS];
 	unsigned width = screen_width(top), at = 0;
 	double sum = 0;
 
+	screen_color_parts(look, colors);
 	for (size_t i = 0; i < look->part_count; i++) {
 		const struct dw_top_part *part = &look->parts[i];
 		char letter[2] = { part->name[0], '\0' };
 
 		sum += part->share;
-		screen_style(screen, screen_part_color(part->name, i));
+		screen_style(screen, colors[i]);
 		for (unsigned to = (unsigned)lround(sum * width); at < to && at < width; at++)
 			screen_put_text(screen, !top->color ? letter : top->utf8 ? "\u2588" : "#");
 		screen_style(screen, "0");
@@ -217,7 +244,7 @@ static void screen_put_parts(struct screen *screen, const struct dw_top_look *lo
 			continue;
 		if (screen->used + strlen(text) > width)
 			break;
-		screen_put(screen, screen_part_color(part->name, i), "%s", text);
+		screen_put(screen, colors[i], "%s", text);
 		screen_put(screen, "", "  ");
 	}
 	screen_end_line(screen);

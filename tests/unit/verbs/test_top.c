@@ -75,6 +75,40 @@ TEST(steps_that_stopped_coming_are_said)
 	}
 }
 
+/* The known names that have one colour on the page, and names of a program: two parts of a bar never have the same colour. */
+TEST(parts_of_a_bar_have_colours_of_their_own)
+{
+	static const char *const names[DW_TOP_MOST_PARTS] = { "idle", "other", "python", "between steps", "functions", "collector",
+		"profiler", "mine", "device", "evaluation", "yours", "optimizer" };
+	char text[16384], colors[DW_TOP_MOST_PARTS][16];
+	FILE *file = fmemopen(text, sizeof text, "w");
+	const char *at = text;
+
+	begin(rows);
+	top.look = (struct dw_top_look){ .program = "train.py", .live = true, .step_count = 62, .window_steps = 6, .rows = top.look.rows,
+		.part_count = DW_TOP_MOST_PARTS };
+	for (size_t i = 0; i < DW_TOP_MOST_PARTS; i++) {
+		snprintf(top.look.parts[i].name, sizeof top.look.parts[i].name, "%s", names[i]);
+		top.look.parts[i].share = 1.0 / DW_TOP_MOST_PARTS;
+	}
+	top.screen = (struct dw_top_screen){ .rows = 20, .columns = 120, .view = "operators", .filter = "", .color = true };
+	dw_top_draw(&top.screen, &top.look, file);
+	fclose(file);
+	for (size_t i = 0; i < DW_TOP_MOST_PARTS; i++) {
+		const char *bar = at ? strstr(at, "m#") : NULL;
+		const char *style = bar;
+
+		while (style && style > text && style[-1] != '[')
+			style--;
+		snprintf(colors[i], sizeof colors[i], "%.*s", bar ? (int)(bar - style) : 0, bar ? style : "");
+		CHECK(*colors[i]);
+		for (size_t k = 0; k < i; k++)
+			CHECK(strcmp(colors[i], colors[k]) != 0);
+		at = bar ? bar + 1 : NULL;
+	}
+	end();
+}
+
 TEST(a_search_goes_on_at_the_first_row_after_the_last)
 {
 	begin(rows);

@@ -6,17 +6,17 @@ export const GREY = 0, STONE = 1, BLUE = 2, GREEN = 3, AMBER = 4, YELLOW = 5, TE
 
 /** By hue: kinds of ranges, parts of a step, a run and a device, families of kernels, kinds of memory. */
 const WORDS = [
-  ["thread", "other", "idle", "idle: nothing submitted", "not known", "smaller parts", "memory set", "mark", "between steps", "until the next step", "waits: for what is not known", "waits of unknown cause"],
-  ["function", "functions", "python", "Python", "Python of libraries", "interpreter", "runtime", "other names", "smaller ones", "sort and scan", "idle: host late"],
+  ["thread", "other", "idle", "idle: nothing submitted", "idle: before its first work", "idle: not known why", "unknown", "not known", "memory set", "mark", "between steps", "until the next step", "waits: for what is not known", "waits of unknown cause"],
+  ["function", "functions", "python", "Python", "Python of libraries", "interpreter", "runtime", "other names", "smaller ones", "sort and scan", "idle: host late", "named"],
   ["zone", "forward", "elementwise", "parameter", "steps", "of the step"],
   ["layer", "layers", "checkpoint", "compute", "normalisation", "code of libraries"],
   ["operator", "operators", "matmul", "convolution", "activation", "own code", "its own code"],
   ["data", "copy", "input", "reading and writing files", "file"],
-  ["device", "evaluation", "pooling", "temporary", "embedding"],
+  ["device", "evaluation", "pooling", "temporary", "embedding", "idle: work is queued"],
   ["phase", "backward", "attention", "optimizer state", "idle: waits for another stream", "importing"],
-  ["communication", "gradient", "idle: synchronising call", "waiting for threads", "waiting for answers", "waits: thread", "waits: lock"],
-  ["action", "event", "handler", "optimizer", "reduction", "softmax"],
-  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU"],
+  ["communication", "gradient", "idle: synchronising call", "waiting for threads", "waiting for answers", "waits: thread", "waits: lock", "spins"],
+  ["action", "event", "handler", "optimizer", "reduction", "softmax", "idle: first call"],
+  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU", "smaller parts"],
 ];
 const HUES = new Map(WORDS.flatMap((words, hue) => words.map((word) => [word, hue])));
 
