@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../probes"))
+import again  # noqa: E402
+
 dwell, program = (os.path.abspath(path) for path in sys.argv[1:3])
 PACKAGE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
 # Of each case, the rules that are about it.
@@ -78,23 +81,23 @@ class Marks(unittest.TestCase):
     def check(self, name, rules, *command):
         for marked in (0, 1):
             first = self.first(name, marked, *command)
-            with self.subTest(marked=marked):
-                self.assertIn(first["rule"], rules, first["statement"])
+            self.assertIn(first["rule"], rules, f"marked {marked}: {first['statement']}")
 
-    def test_python(self):
-        for name, (rules, text) in PYTHON.items():
-            with open(f"{name}.py", "w", encoding="utf-8") as file:
-                file.write(text)
-            with self.subTest(case=name):
-                self.check(name, rules, sys.executable, f"{name}.py")
+    def check_python(self, name):
+        rules, text = PYTHON[name]
+        with open(f"{name}.py", "w", encoding="utf-8") as file:
+            file.write(text)
+        self.check(name, rules, sys.executable, f"{name}.py")
 
 
-def add(case):
-    setattr(Marks, f"test_{case}", lambda self: self.check(case, CASES[case], program, case))
+def add(name, check):
+    setattr(Marks, f"test_{name}", again.measures(check))
 
 
 for one in CASES:
-    add(one)
+    add(one, lambda self, case=one: self.check(case, CASES[case], program, case))
+for one in PYTHON:
+    add(f"python_{one}", lambda self, name=one: self.check_python(name))
 
 if __name__ == "__main__":
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(Marks)

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+import again
+
 BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "account_program.c")
-passed = failed = 0
 
 # Collections begin to be recorded after some 10 ms of CPU time, at about the time of the first sample.
 COLLECTS = """
@@ -28,11 +29,8 @@ while time.process_time() < end:
 """
 
 
-def check(what, good, *more):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAILED", what, *more)
+checks = again.Checks()
+check = checks.check
 
 
 def run(trace, *command, options=(), limit=None):
@@ -150,10 +148,8 @@ def data(folder, program):
 with tempfile.TemporaryDirectory() as scratch:
     binary = os.path.join(scratch, "account_program")
     subprocess.run([*os.environ.get("CC", "cc").split(), "-O1", "-g", "-pthread", "-o", binary, SOURCE], check=True)
-    known(scratch, binary)
-    ended(scratch, binary)
-    refused(scratch, binary)
+    for measure in known, ended, refused, data:
+        checks.part(measure, scratch, binary)
     first_samples(scratch)
-    data(scratch, binary)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+print(f"{checks.passed} passed, {checks.failed} failed")
+sys.exit(checks.failed != 0)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import again
 import counts
 
 BUILD = os.path.abspath(sys.argv[1])
@@ -22,7 +23,6 @@ SOURCE = os.path.join(ROOT, "tests/probes/malloc_program.c")
 LINES = {found[1]: number for number, line in enumerate(open(SOURCE), 1) if (found := re.search(r"/\* (\w+) \*/$", line))}
 MIB = 1 << 20
 MOST_INSTRUCTIONS = 50  # that a pair of malloc and free takes more: twice what gcc 12 makes of it
-passed = failed = 0
 deviations = []
 
 # 100 steps of a range of Python each keep 80,000 bytes and 20 lists of 100 numbers.
@@ -86,12 +86,8 @@ void *realloc(void *old, size_t bytes)
 """
 
 
-def check(what, good, *more):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAILED:", what, *more, flush=True)
+checks = again.Checks()
+check = checks.check
 
 
 def run(trace, *command, option="malloc", expected=0, more=()):
@@ -306,8 +302,8 @@ def main():
         refusals(folder, program)
         errors_are_right()
         skipped = cost(folder, program)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+    print(f"{checks.passed} passed, {checks.failed} failed, {skipped} skipped")
+    return checks.failed != 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ DWELL = os.path.join(BUILD, "dwell")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "sampler_program.c")
 REACH = os.path.join(HERE, "sampler_reach.c")
-passed = failed = 0
 
 LOOP = """
 def inner(): sum(range(20000))
@@ -70,11 +69,8 @@ print(called)
 """
 
 
-def check(what, good, *more):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAILED", what, *more)
+checks = again.Checks()
+check = checks.check
 
 
 def run(trace, *command, options=()):
@@ -317,7 +313,7 @@ def algebra_team(folder):
         return first_screen(trace)
 
     for words in ([], ["two"]):  # whoever gives up the CPU spins only if no other program wants it
-        text = again.until(lambda text: bool(re.search(sentence, text)) == bool(words), lambda: see(words))
+        text = see(words)
         check(f"a team of a library of algebra {words}", bool(re.search(sentence, text)) == bool(words), text)
 
 
@@ -497,7 +493,6 @@ def steps_of_python(folder, interpreter):
         text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
         found = re.search(r"^\S+: (\d+) steps in", text, re.M)
         check(f"--step-on {name} {arguments}", found and (100 if arguments else 200) <= int(found.group(1)) <= 200, text)
-    first_calls(folder, interpreter)
     ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script, "long"], capture_output=True, text=True, check=True)
     check("a name that is not there", "--step-on laern: nothing of this name was seen; these would do: learn, main" in ran.stderr, ran.stderr)
     text = first_screen(trace)
@@ -677,34 +672,25 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "program")
         subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program, "-lpthread"], check=True)
-        shares(folder, program)
+        checks.part(shares, folder, program)
         without_ranges(folder, program)
-        short_threads(folder)
-        shares(folder, program, "perf:1000")
-        kernel(folder, program)
+        checks.part(short_threads, folder)
+        checks.part(shares, folder, program, "perf:1000")
+        checks.part(kernel, folder, program)
         unnoticed(folder, program)
         unnoticed(folder, program, "perf:1000")
-        waits(folder, program)
-        reach(folder)
-        names(folder)
-        team(folder)
-        algebra_team(folder)
-        workers(folder)
-        candidates(folder)
-        called_once(folder)
-        made_code(folder)
+        checks.part(waits, folder, program)
+        for measure in reach, names, team, algebra_team, workers, candidates, called_once, made_code:
+            checks.part(measure, folder)
         kinds_of_code(folder)
         unknown(folder)
         for interpreter in interpreters():
-            python(folder, interpreter)
-            by_default(folder, interpreter)
-            freed_code(folder, interpreter)
-            before_script(folder, interpreter)
-            trampolines(folder, interpreter)
+            for measure in python, by_default, freed_code, before_script, trampolines, steps_of_python:
+                checks.part(measure, folder, interpreter)
             storm(folder, interpreter)
-            steps_of_python(folder, interpreter)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+            first_calls(folder, interpreter)
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    return checks.failed != 0
 
 
 sys.exit(main())

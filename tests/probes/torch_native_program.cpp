@@ -22,6 +22,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 static std::mutex lock;
 static std::map<std::string, long> counts;
@@ -140,7 +141,8 @@ struct Slow : torch::data::datasets::Dataset<Slow> {
 	decltype(std::declval<const torch::data::datasets::MNIST &>().size()) size() const override { return 100; }
 };
 
-static long waited_us;
+static long waited_us; /* the fastest of some runs */
+static std::vector<long> waits_ns;
 
 static void train_with_loader(Net &net)
 {
@@ -156,7 +158,7 @@ static void train_with_loader(Net &net)
 		steps++;
 		auto begun = std::chrono::steady_clock::now();
 		++batch;
-		waited_us += std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count();
+		waits_ns.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun).count());
 	}
 }
 
@@ -287,9 +289,15 @@ static int report(Net &net)
 
 	for (auto &p : net.parameters())
 		bytes += static_cast<long>(p.nbytes());
-	std::printf("\n{\"steps\": %ld, \"evaluations\": %ld, \"parameters\": %ld, \"waited_us\": %ld, \"operators\": {", steps, evaluations,
+	std::printf("\n{\"steps\": %ld, \"evaluations\": %ld, \"parameters\": %ld, \"waited_us\": %ld, \"waits_ns\": [", steps, evaluations,
 	            bytes, waited_us);
 	const char *comma = "";
+	for (long wait : waits_ns) {
+		std::printf("%s%ld", comma, wait);
+		comma = ", ";
+	}
+	std::printf("], \"operators\": {");
+	comma = "";
 	for (auto &entry : counts) {
 		std::printf("%s\"%s\": %ld", comma, entry.first.c_str(), entry.second);
 		comma = ", ";

@@ -5,7 +5,7 @@
  *
  * Trains with gloo: the ranks average each gradient, rank 1 sleeps before. With `reducer`, the reducer of
  * DistributedDataParallel averages them in the backward. Its last line is JSON: for each collective its calls and their bytes;
- * the steps; and how long its waits took by its own clock.
+ * the steps; and how long each of its waits took by its own clock.
  */
 #include <torch/torch.h>
 
@@ -22,17 +22,20 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
+/* Rank 1 is so late in each step, by its sleep; a machine that is busy with other programs makes both ranks late. */
+static constexpr int late_us = 20000;
 static constexpr int steps = 30, ranks = 2;
 static std::map<std::string, std::pair<long, long>> counts;
-static long waited_us;
+static std::vector<long> waits_ns;
 
 static void wait_for(const c10::intrusive_ptr<c10d::Work> &work)
 {
 	auto begun = std::chrono::steady_clock::now();
 
 	work->wait();
-	waited_us += std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count();
+	waits_ns.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun).count());
 }
 
 static void count(const char *name, long bytes)
@@ -79,7 +82,7 @@ static void train_with_reducer(torch::nn::Linear &model, torch::optim::SGD &opti
 		auto loss = model->forward(torch::randn({ 16, 64 })).square().mean();
 		reducer.prepare_for_backward({});
 		if (rank == 1)
-			usleep(5000);
+			usleep(late_us);
 		count("all_reduce", (64 * 32 + 32) * sizeof(float));
 		loss.backward();
 		optimizer.step();
@@ -89,8 +92,15 @@ static void train_with_reducer(torch::nn::Linear &model, torch::optim::SGD &opti
 
 static int report()
 {
-	std::printf("{\"steps\": %d, \"waited_us\": %ld, \"collectives\": {", steps, waited_us);
 	const char *comma = "";
+
+	std::printf("{\"steps\": %d, \"waits_ns\": [", steps);
+	for (long wait : waits_ns) {
+		std::printf("%s%ld", comma, wait);
+		comma = ", ";
+	}
+	std::printf("], \"collectives\": {");
+	comma = "";
 	for (auto &entry : counts) {
 		std::printf("%s\"%s\": [%ld, %ld]", comma, entry.first.c_str(), entry.second.first, entry.second.second);
 		comma = ", ";
@@ -121,7 +131,7 @@ int main(int argc, char **argv)
 		auto loss = model->forward(torch::randn({ 16, 64 })).square().mean();
 		loss.backward();
 		if (rank == 1)
-			usleep(5000);
+			usleep(late_us);
 		for (auto &parameter : model->parameters()) {
 			std::vector<torch::Tensor> tensors = { parameter.grad() };
 			count("all_reduce", parameter.grad().nbytes());

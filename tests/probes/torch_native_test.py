@@ -9,6 +9,7 @@ It counts operators with a callback of its own, or with PyTorch's profiler, and 
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here, or no compiler and headers for it.
 """
+import bisect
 import glob
 import json
 import os
@@ -21,6 +22,7 @@ import tempfile
 import installed
 
 TORCH = installed.need("torch")
+MOST_APART_NS = 200000  # a wait, by the program's clock and as it is recorded
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 HOST = """
@@ -162,6 +164,23 @@ def main():
         def steps(trace):
             return len(rows(trace, "steps")) - 1
 
+        def equal_but_lost(name, trace, theirs):
+            """Each operator is recorded, or counted as lost: a thread waits for the recorder for a bounded time."""
+            found = count(events(trace), "cpu_op")
+            lost = re.search(r"^lost +([\d,]+) records", subprocess.run([dwell, "info", trace], capture_output=True, text=True).stdout, re.M)
+            missing = {what: times - found.get(what, 0) for what, times in theirs.items() if times != found.get(what)}
+            check(name, set(found) == set(theirs) and min(missing.values(), default=0) >= 0 and
+                  sum(missing.values()) <= int(lost[1].replace(",", "") if lost else 0), f"missing {missing}, {lost and lost[0]}")
+
+        def equal_waits(name, found, own_ns, unknown=0):
+            """Each wait but so many unknown ones is recorded, and lasts as long as one by the program's clock, which goes on while other
+            programs have the processor: at most a few waits differ by that."""
+            own = sorted(own_ns)
+            apart = sorted(min(abs(wait * 1000 - nearest) for nearest in own[max(at - 1, 0):at + 1])
+                           for wait, at in ((wait, bisect.bisect(own, wait * 1000)) for wait in found))
+            check(name, len(found) >= len(own) - unknown > 0 and apart[len(apart) // 2] < MOST_APART_NS,
+                  f"{len(found)} of {len(own)}, of which half are {apart[len(apart) // 2] if apart else 0:.0f} ns apart or less")
+
         def check_own_steps():
             """A program that marks its steps itself: only these."""
             build, marked = os.path.dirname(dwell), os.path.join(folder, "marked")
@@ -209,11 +228,10 @@ def main():
             for rank, (trace, truth) in enumerate(zip(traces, truths)):
                 equal(f"{wait}: steps of rank {rank}", steps(trace), truth["steps"])
                 waits = [event["dur"] for event in events(trace) if event["ph"] == "X" and event["name"] == wait]
-                if way:  # it sleeps 5 ms
-                    check(f"{wait}: each backward", len(waits) == truth["steps"] and (rank == 1 or sorted(waits)[3] > 4000), len(waits))
+                if way:  # rank 1 sleeps 20 ms
+                    check(f"{wait}: each backward", len(waits) == truth["steps"] and (rank == 1 or sorted(waits)[len(waits) // 2] > 10000), waits)
                 else:
-                    check(f"{wait}: time of rank {rank}", abs(sum(waits) / truth["waited_us"] - 1) < .01,
-                          f"{len(waits)} of {sum(waits):.0f} us, the program measured {truth['waited_us']}")
+                    equal_waits(f"{wait}: time of rank {rank}", waits, truth["waits_ns"])
             said = json.loads(subprocess.run([dwell, "ranks", "--format", "json", *traces], capture_output=True, text=True,
                                              check=True).stdout)
             tables = {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
@@ -240,7 +258,7 @@ def main():
             check("asking a model for its parameters", truth["waited_us"] < 5 * alone["waited_us"],
                   f"{truth['waited_us'] / 100:.0f} us recorded, {alone['waited_us'] / 100:.0f} us alone")
             trace, truth = run("crowd")
-            equal("300 threads: each operator", count(events(trace), "cpu_op"), truth["operators"])
+            equal_but_lost("300 threads: each operator", trace, truth["operators"])
             equal("300 threads: steps", steps(trace), truth["steps"])
             equal("300 threads: a layer", count(events(trace), "user_annotation").get("Net.block.inner"), truth["steps"])
 
@@ -328,10 +346,10 @@ def main():
                           <= around["ts"] + around["dur"] for event in found) for around in found if around["name"] == zone]
             equal(f"zones: {name} in {zone}", inside, [times] * truth["steps"])
         trace, truth = run("loader")
-        waits = [event["dur"] for event in events(trace) if event.get("args", {}).get("Category") == "data"]
         # The first wait of a loader is not known as one.
-        check("waits for a DataLoader's threads", 0.85 < sum(waits) / truth["waited_us"] <= 1 and steps(trace) == truth["steps"],
-              f"{len(waits)} of {sum(waits):.0f} us, {truth}; {steps(trace)} steps")
+        equal_waits("waits for a DataLoader's threads", [event["dur"] for event in events(trace) if event.get("args", {}).get("Category") == "data"],
+                    truth["waits_ns"], 1)
+        equal("steps with a DataLoader", steps(trace), truth["steps"])
         for mode in ("closure", "manual", "script", "threads", "throws", "fork", "nothing", "profiler"):
             trace, truth = run(mode)
             equal(f"{mode}: operators", count(events(trace), "cpu_op"), truth["operators"])

@@ -166,32 +166,59 @@ static int keeps_errors(void)
 
 /* ---- the trace is cut ------------------------------------------------------------------- */
 
-static void *records_on(void *unused)
+#define MOST_THREADS 16
+
+/* How often each thread has recorded. */
+static unsigned rounds[MOST_THREADS];
+
+static void *records_on(void *mine)
 {
-	(void)unused;
 	while (!__atomic_load_n(&finished, __ATOMIC_RELAXED)) {
 		record(1000);
+		__atomic_add_fetch((unsigned *)mine, 1, __ATOMIC_RELEASE);
 		usleep(100);
 	}
 	return NULL;
 }
 
-/* Records in so many threads until the trace is cut, and for a while after it. */
+static bool make_file(const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	return file && fclose(file) == 0;
+}
+
+/* Waits until no thread is in a record that it began before now. */
+static void let_records_end(int threads)
+{
+	for (int i = 0; i < threads; i++) {
+		unsigned before = __atomic_load_n(&rounds[i], __ATOMIC_ACQUIRE);
+
+		while (__atomic_load_n(&rounds[i], __ATOMIC_ACQUIRE) - before < 2)
+			usleep(1000);
+	}
+}
+
+/* Records in so many threads until the trace is cut, says with the file `noticed` that nobody writes to it any more, and
+ * goes on for a while after `ready` is gone. */
 static int is_cut(int threads)
 {
-	pthread_t others[16];
-	FILE *ready;
+	pthread_t others[MOST_THREADS];
+	bool said = false;
 
 	for (int i = 0; i < threads; i++)
-		if (pthread_create(&others[i], NULL, records_on, NULL) != 0)
+		if (pthread_create(&others[i], NULL, records_on, &rounds[i]) != 0)
 			return 2;
 	usleep(50000);
-	ready = fopen("ready", "w");
-	if (!ready || fclose(ready) != 0)
+	if (!make_file("ready"))
 		return 3;
 	while (access("ready", F_OK) == 0) {
 		record(1000);
 		dwell_step();
+		if (!said && !dwell_active()) {
+			let_records_end(threads);
+			said = make_file("noticed");
+		}
 	}
 	for (int i = 0; i < 200; i++) {
 		record(1000);

@@ -185,40 +185,61 @@ static void guests_have_no_space(void)
 
 /* ---- the trace is cut -------------------------------------------------------------------- */
 
-static void cut(const char *how)
+#define MOST_WAIT_MS 60000
+
+/* Waits for a file of the guest. Fails, and ends the guest, if it does not come. */
+static bool guests_wait_for(const char *file, pid_t pid)
+{
+	int status;
+
+	for (int ms = 0; access(file, F_OK) != 0; ms++) {
+		if (waitpid(pid, &status, WNOHANG) == pid) {
+			FAIL("the program ended with status %#x", status);
+			return false;
+		}
+		if (ms == MOST_WAIT_MS) {
+			FAIL("the program does not make the file %s", file);
+			kill(pid, SIGKILL);
+			stress_wait(pid);
+			return false;
+		}
+		stress_sleep_us(1000);
+	}
+	return true;
+}
+
+/* The program learns of a cut when it writes where the file has ended. What is copied over the file before the program
+ * ran again cuts nothing, as far as it can see: so it has the time to notice. */
+static bool copy_over(pid_t pid)
 {
 	char command[256];
 
-	if (strcmp(how, "truncate") == 0) {
-		CHECK(truncate(guests_trace, 0) == 0);
-	} else if (strcmp(how, "shorten") == 0) {
-		CHECK(truncate(guests_trace, 2 * DW_BLOCK_BYTES + 100) == 0);
-	} else {
-		snprintf(command, sizeof command, "cp copy %s", guests_trace);
-		CHECK(system(command) == 0);
-	}
+	CHECK(truncate(guests_trace, 0) == 0);
+	if (!guests_wait_for("noticed", pid))
+		return false;
+	snprintf(command, sizeof command, "cp copy %s", guests_trace);
+	CHECK(system(command) == 0);
+	return true;
 }
 
 static void cut_in_the_middle(const char *how, int threads)
 {
 	pid_t pid = guests_start("is-cut", threads);
-	bool ended = false;
-	int status;
 
-	while (access("ready", F_OK) != 0 && !ended) {
-		ended = waitpid(pid, &status, WNOHANG) == pid;
-		stress_sleep_us(1000);
-	}
-	if (ended) {
-		FAIL("the program ended with status %#x", status);
+	if (!guests_wait_for("ready", pid))
 		return;
-	}
-	cut(how);
+	if (strcmp(how, "truncate") == 0)
+		CHECK(truncate(guests_trace, 0) == 0);
+	else if (strcmp(how, "shorten") == 0)
+		CHECK(truncate(guests_trace, 2 * DW_BLOCK_BYTES + 100) == 0);
+	else if (!copy_over(pid))
+		return;
 	unlink("ready");
 	CHECK_EXITED(stress_wait(pid), 0);
 	if (strcmp(how, "copy") == 0) /* what was copied stays as it is */
 		CHECK(system("cmp copy is-cut-*.dwell") == 0);
 	unlink(guests_trace);
+	unlink("noticed");
 }
 
 static void guests_go_on_when_cut(void)

@@ -159,25 +159,60 @@ static uint64_t snapshot_signals(const char *status, const char *name)
 }
 
 /* Whether a signal for the thread waits, which the call may have ended for. */
-static bool snapshot_has_signal(const struct dw_snapshot *snapshot)
+static bool snapshot_has_signal(uint32_t tid)
 {
 	char text[4096];
 
-	if (dw_proc_read(snapshot->pid, snapshot->tid, "status", text, sizeof text) < 0)
+	if (dw_proc_read(tid, tid, "status", text, sizeof text) < 0)
 		return true;
 	return ((snapshot_signals(text, "\nSigPnd:") | snapshot_signals(text, "\nShdPnd:")) & ~snapshot_signals(text, "\nSigBlk:")) != 0;
 }
 
-/* ---- by stopping it ---------------------------------------------------------------------------- */
+#ifdef __x86_64__
+static bool snapshot_get_registers(uint32_t tid, struct user_regs_struct *user)
+{
+	struct iovec to = { user, sizeof *user };
 
-static bool snapshot_read_registers(struct dw_snapshot *snapshot)
+	return ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &to) == 0;
+}
+
+/* Lets a thread make a call again that ended because of the stop `status`, and not for a signal. As the kernel repeats
+ * other calls: two bytes before is the instruction of the call. */
+static void snapshot_repeat_call(uint32_t tid, int status, struct user_regs_struct *user)
+{
+	struct iovec from = { user, sizeof *user };
+
+	if (status >> 16 == 0 || (long long)user->orig_rax < 0 || (long long)user->rax != -EINTR || !snapshot_may_repeat(user->orig_rax) ||
+	    snapshot_has_signal(tid))
+		return;
+	user->rax = user->orig_rax;
+	user->rip -= 2;
+	ptrace(PTRACE_SETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &from);
+}
+
+/* The same for a thread of which nothing was read, because it stopped too late. */
+static void snapshot_mend_call(uint32_t tid, int status)
 {
 	struct user_regs_struct user;
-	struct iovec to = { &user, sizeof user };
 
-	if (ptrace(PTRACE_GETREGSET, (pid_t)snapshot->tid, (void *)NT_PRSTATUS, &to) != 0)
-		return false;
+	if (snapshot_get_registers(tid, &user))
+		snapshot_repeat_call(tid, status, &user);
+}
+#else
+static void snapshot_mend_call(uint32_t tid, int status)
+{
+	(void)tid, (void)status;
+}
+#endif
+
+/* ---- by stopping it ---------------------------------------------------------------------------- */
+
+static bool snapshot_read_registers(struct dw_snapshot *snapshot, int status)
+{
+	struct user_regs_struct user;
 #ifdef __x86_64__
+	if (!snapshot_get_registers(snapshot->tid, &user))
+		return false;
 	{
 		const unsigned long long by_number[] = { user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp,
 			user.rsp, user.r8, user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip };
@@ -187,15 +222,14 @@ static bool snapshot_read_registers(struct dw_snapshot *snapshot)
 		snapshot->sp = user.rsp;
 		snapshot->pc = user.rip;
 		snapshot->in_call = (long long)user.orig_rax >= 0;
-		/* As the kernel repeats other calls: two bytes before is the instruction of the call. */
-		if (snapshot->in_call && (long long)user.rax == -EINTR && snapshot_may_repeat(user.orig_rax) &&
-		    !snapshot_has_signal(snapshot)) {
-			user.rax = user.orig_rax;
-			user.rip -= 2;
-			ptrace(PTRACE_SETREGSET, (pid_t)snapshot->tid, (void *)NT_PRSTATUS, &to);
-		}
+		snapshot_repeat_call(snapshot->tid, status, &user);
 	}
 #else
+	struct iovec to = { &user, sizeof user };
+
+	(void)status;
+	if (ptrace(PTRACE_GETREGSET, (pid_t)snapshot->tid, (void *)NT_PRSTATUS, &to) != 0)
+		return false;
 	for (unsigned i = 0; i < 31; i++)
 		snapshot_set(snapshot, i, user.regs[i]);
 	snapshot_set(snapshot, 31, user.sp);
@@ -273,7 +307,7 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t pat
 		late[late_count++] = (uint32_t)tid;
 		return code;
 	}
-	if (!code && !snapshot_read_registers(snapshot))
+	if (!code && !snapshot_read_registers(snapshot, status))
 		code = errno;
 	if (!code) {
 		snapshot_copy_stack(snapshot, most < sizeof snapshot->stack ? most : sizeof snapshot->stack);
@@ -314,9 +348,10 @@ bool dw_snapshot_let_go(void)
 		int status;
 		pid_t got = waitpid((pid_t)late[i], &status, __WALL | WNOHANG);
 
-		if (got == (pid_t)late[i] && WIFSTOPPED(status))
+		if (got == (pid_t)late[i] && WIFSTOPPED(status)) {
+			snapshot_mend_call(late[i], status);
 			snapshot_detach((pid_t)late[i], status);
-		else if (got == 0)
+		} else if (got == 0)
 			late[kept++] = late[i];
 	}
 	late_count = kept;
