@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 
@@ -165,6 +166,38 @@ bool dw_facts_one_thread_works(const struct dw_facts_work *work)
 	return cpu > 0 && cpu <= (1 + DW_FACTS_TEAM) * wall;
 }
 
+#define LEAST 5u /* steps that come back; readings: a wait at the begin of a short loop is none of its short steps */
+
+/* Slow iterations that come back are a phase of the loop: half of them come as many steps after the one before, and the others after
+ * some times as many, where one between them was not slow. */
+static void steady_put_recurrence(struct dw_facts_work *work)
+{
+	const struct dw_step_classes *classes = dw_model_step_classes(work->model, NULL);
+	size_t count = 0, number = 0, last = 0, equal = 0, others = 0;
+	double every;
+
+	work->failed |= !classes;
+	for (size_t i = 0; classes && i < work->source->step_count && number < work->loop->count; i++) {
+		if (work->source->steps[i].thread != work->loop->thread)
+			continue;
+		number++;
+		if (classes->at[i] != DW_ITERATION_SLOW)
+			continue;
+		if (last)
+			work->values[count++] = (double)(number - last);
+		last = number;
+	}
+	every = floor(dw_median(work->values, count));
+	for (size_t i = 0; i < count; i++) {
+		equal += work->values[i] == every;
+		others += fmod(work->values[i], every) > 0;
+	}
+	if (count >= LEAST && every > 1 && equal * 2 >= count && !others)
+		dw_fact_set(work, DW_FACT_STEP_RECURS, every, count);
+	else
+		dw_fact_miss(work, DW_FACT_STEP_RECURS, "slow iterations do not come at regular intervals");
+}
+
 static void steady_put_long_steps(struct dw_facts_work *work)
 {
 	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
@@ -174,6 +207,7 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, steady_loop_ns(work));
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);
+	steady_put_recurrence(work);
 }
 
 /* ---- the steady steps ------------------------------------------------------------------------ */
@@ -301,8 +335,6 @@ static void steady_put_wholes(struct dw_facts_work *work)
 	}
 }
 
-#define LEAST_READINGS 5u /* a wait at the begin of a short loop is none of its short steps */
-
 /* Whether the account of the steps is their own: each has its CPU time, or they share several readings. */
 static bool steady_has_readings(const struct dw_facts_work *work)
 {
@@ -315,7 +347,7 @@ static bool steady_has_readings(const struct dw_facts_work *work)
 		readings += usage->known > 0 && usage->reading != last;
 		last = usage->known > 0 ? usage->reading : last;
 	}
-	return own * 2 >= work->steady_count || readings >= LEAST_READINGS || readings * 2 >= work->steady_count;
+	return own * 2 >= work->steady_count || readings >= LEAST || readings * 2 >= work->steady_count;
 }
 
 void dw_facts_of_steps(struct dw_facts_work *work)

@@ -413,11 +413,12 @@ const struct dw_rule dw_rules_loop[] = {
 		          "Not if a model is called without gradients in each step, or after more than half of the steps and not in "
 		          "evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
-		.statement = "Evaluation takes {share} {of}[ ({evaluation.times} time{evaluation.times:s} in the run)]"
-		             "[, most of it in {cells:most}].",
+		.statement = "[?evaluation.times: Evaluation {takes}][-evaluation.times: The model without gradients, to evaluate, sample or act, "
+		             "{takes}] {share} {of}[ ({evaluation.times} time{evaluation.times:s} in the run)][, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
-			[DW_WORDS_PYTORCH] = "evaluate less often, on fewer samples, or in larger batches",
+			[DW_WORDS_PYTORCH] = "[?evaluation.times: evaluate less often, on fewer samples, or in larger batches]"
+			                     "[-evaluation.times: call it less often, with larger batches]",
 			[DW_WORDS_LIGHTNING] = "a larger check_val_every_n_epoch or val_check_interval, or "
 			                       "limit_val_batches; larger batches in the validation loader",
 			[DW_WORDS_IGNITE] = "a larger every= in the event that runs the evaluator",
@@ -467,8 +468,11 @@ const struct dw_rule dw_rules_loop[] = {
 		          "as warm-up. Not if all takes longer alike, unless the thread runs 2.5 times as long: the machine was "
 		          "slower then. Not if other causes have so much of it that the rest is less than the threshold.",
 		.applies = loop_has_slow_steps,
-		.statement = "Slow steps, {cells:steps} of all, {take} {share} {of} beyond the usual time[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "the view steps lists them with what took longer" },
+		.statement = "[?step.recurs: One step in {step.recurs}, at regular intervals, {takes}]"
+		             "[-step.recurs: Slow steps, {cells:steps} of all, {take}] {share} {of} beyond the usual time"
+		             "[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = "[?step.recurs: what comes back is a phase of the loop: do it less often, or for more at once]"
+			                         "[-step.recurs: the view steps lists them with what took longer]" },
 		.look = "dwell report --view steps",
 	},
 	{

@@ -49,6 +49,7 @@ step.excess                    0.0%                          the loop           
 step.warm_up                   0                                                                                   0
 step.warm_up_excess            0.0%                          the loop                                              0
 step.outliers                  0                                                                                   0
+step.recurs                    not measured                                                                           slow iterations do not come at regular intervals
 step.outliers_excess           0.0%                          the loop                                              0
 step.profiler                  0.0%                          a steady step                                        25
 step.collector                 0.0%                          a steady step                                        25
@@ -203,7 +204,7 @@ device.nothing                 not measured                  a step             
 device.late_long               not measured                  device.host_late                                         the trace has no events of a device
 device.pageable                not measured                  copies' time                                             the trace has no events of a device
 
-120 of 202 facts are not measured; each says why.
+121 of 203 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -271,6 +272,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["step.warm_up","0",null,"",0,0,0,"count",0,null,null,"first steps that took longer than the steady ones"],
   ["step.warm_up_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps; note: the part with most of it"],
   ["step.outliers","0",null,"",0,0,0,"count",0,null,null,"later steps that took longer than the steady ones"],
+  ["step.recurs","not measured",null,"",null,null,null,"count",null,"slow iterations do not come at regular intervals","slow iterations do not come at regular intervals","slow iterations come back after so many steps, at regular intervals"],
   ["step.outliers_excess","0.0%",null,"the loop",0,0,0,"ratio",0,null,null,"what they took beyond as many steady steps, without the start of loader workers; note: the part with most of it, or \"no CPU\"; symbol: its event"],
   ["step.profiler","0.0%",null,"a steady step",0,0,0,"ratio",16,null,null,"the recorder's own work; with the next sixteen it makes up a step"],
   ["step.collector","1.5%","1.0% to 2.3%","a steady step",0.0146842878,0.0103950104,0.0227014756,"ratio",16,null,null,"garbage collection"],
@@ -426,7 +428,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["107 of 202 facts are not measured; each says why."]}
+ "notes":["108 of 203 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

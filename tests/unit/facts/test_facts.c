@@ -95,6 +95,36 @@ TEST(slow_first_steps_are_the_warm_up)
 	made_close(&made);
 }
 
+/* One of them may not be slow. Where they come at other times, or are few, nothing says that they are a phase. */
+TEST(slow_steps_that_come_back_are_a_phase)
+{
+	static const struct {
+		size_t slow[9];
+		double every;
+	} cases[] = {
+		{ { 14, 24, 34, 44, 54, 64, 74, 84, 94 }, 10 }, { { 14, 24, 34, 44, 64, 74, 84, 94 }, 10 },
+		{ { 14, 24, 34, 45, 54, 64, 74, 84, 94 }, 0 },  { { 14, 24, 34, 44, 54 }, 0 },
+		{ { 30, 31, 32, 33, 34, 35, 36 }, 0 },
+	};
+
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		uint64_t lengths[100];
+
+		for (size_t i = 0; i < 100; i++)
+			lengths[i] = 10;
+		for (size_t i = 0; i < 9; i++)
+			lengths[cases[c].slow[i]] = cases[c].slow[i] ? 50 : 10;
+		begin_trace(DW_PROCESS_PYTHON);
+		make_steps(100, lengths, 0);
+		const struct dw_facts *facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_STEP_RECURS].measured, cases[c].every > 0);
+		if (cases[c].every > 0)
+			CHECK_EQ(VALUE(facts, STEP_RECURS), cases[c].every);
+		made_close(&made);
+	}
+}
+
 TEST(a_rare_slow_step_is_an_outlier_and_a_recurring_one_counts)
 {
 	uint64_t lengths[60];
