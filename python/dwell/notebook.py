@@ -11,6 +11,7 @@ _dwell.view("tree").
 import argparse
 import re
 import shlex
+import textwrap
 
 from . import _native as native
 from .profiler import profile
@@ -38,7 +39,11 @@ class _Shown:
         return _RUN.sub("%%dwell ", _REPORT.sub("%%dwell ", _NEXT.sub("dwell report ", self._view.format(form))))
 
     def __repr__(self):
-        return self._said("text")
+        text, label, after = self._said("text").rpartition("\nNext:")  # the last line, which is shorter now
+        if not label:
+            return after
+        words = re.sub(r"(?<=\|)\s+", "", after)
+        return f"{text}\n" + textwrap.fill("Next:  " + " ".join(words.split()), 80, subsequent_indent="       ")
 
     def _repr_html_(self):
         return self._said("html")

@@ -48,6 +48,10 @@ def html(cell):
     return "".join(output.data.get("text/html", "") for output in shown)
 
 
+def plain(cell):
+    return "".join(output.data.get("text/plain", "") for output in outputs(cell, "display_data"))
+
+
 def errors(cell):
     return [f"{output.ename}: {output.evalue}" for output in outputs(cell, "error")]
 
@@ -78,6 +82,7 @@ def main():
         "and runs its cell in the notebook": "42" in values,
         "hints are calls of the magic": "dwell report" not in "".join(map(html, cells.values()))
                                         and "%%dwell --view" in html(cells["overview"]),
+        "which no line of text breaks": "|\n" not in plain(cells["overview"]) and "\nNext:  %%dwell --view " in plain(cells["overview"]),
         "--limit all, as a hint says": "--limit all" in html(cells["many"]) and ">part 29<" in html(cells["all of them"]),
         "a profile shows itself": not errors(cells["profile"]) and "dwell" in html(cells["profile"]),
         "a view shows itself": ">work<" in html(cells["view"]),

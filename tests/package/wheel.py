@@ -90,6 +90,7 @@ def main():
     check("nothing in it needs a newer glibc", len(needs) > 10 and max(needs.values()) <= 28, needs)
     check("it has the licenses of its libraries", sum("/LICENSE." in name for name in names) == 8, names)
     check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
+    check("and the library that the page of a C program links", "dwell/lib/libdwell.so.0" in names, names)
     check("it says that it has types", "dwell/py.typed" in names, names)
 
     status, _, error = run(python, "-m", "pip", "install", "--no-index", "--no-deps", "-q", wheel)

@@ -1,6 +1,6 @@
 /** The page of a comparison (dwell diff --format html): the verdict, where the difference is, what was compared, tables, flame graph. */
 import { h, choice, name, words } from "./dom.js";
-import { cell, count, percent, sign, time } from "./format.js";
+import { cell, count, percent, setting, sign, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf } from "./flame.js";
 import { colour, CATEGORY_NAMES } from "./theme.js";
@@ -136,6 +136,11 @@ function runs(report) {
   return [strip(report.rows("runs")), signedTable({ ...table, rows }, "Runs"), folder ? h("p", { class: "note" }, "The traces are in ", name(folder), ".") : null];
 }
 
+function environment(report) {
+  const table = report.table("environment"), key = table.columns.findIndex((column) => column.name === "key");
+  return tableOf({ ...table, rows: table.rows.map((row) => row.map((value) => (typeof value === "string" ? setting(row[key], value) : value))) }, "Environment");
+}
+
 function byName(report) {
   const list = report.names(), box = h("div"), title = (table) => NAMES[table.part] || table.part;
   const show = (i) => box.replaceChildren(...signedTable(list[i], `${title(list[i])} by name`).flat());
@@ -188,7 +193,7 @@ const PANELS = [
   ["names", "By name", "Self time and calls per step on all threads. A heading sorts, the field filters. Look for calls that one side alone has.", byName, (report) => report.names().length],
   ["tree", "Flame graph", "Width is time per step of all threads, with the time outside the steps; colour is the change of self time: red is slower, blue faster. Look for strong colours.", flameGraph, (report) => report.data.flame.nodes.length],
   ["runs", "Runs", "Each circle is a run, the upright line the mean. If the sides overlap, more runs show more.", runs, () => true],
-  ["environment", "Environment", "What differs comes first. It may be the change that you test, or the reason for the difference.", (report) => tableOf(report.table("environment"), "Environment"),
+  ["environment", "Environment", "What differs comes first. It may be the change that you test, or the reason for the difference.", environment,
     (report) => report.table("environment").rows.length],
 ];
 

@@ -22,10 +22,10 @@ export const words = (text) => h("bdi", {}, unbroken(text));
 /** Text in which a number stays with its unit. */
 export const unbroken = (text) => String(text).split(/(\d[\d.,]* (?:[mun]?s|[KMGT]?i?B)\b)/).map((part, i) => (i % 2 ? h("span", { class: "quantity" }, part) : part));
 
-/** The same nodes, in which long names may be broken after `_`, `.`, `/`, `#` and `::`, and where a word in them begins. */
+/** The same nodes, in which long names may be broken after `_`, `.`, `/`, `#` and `::`, before `[`, `(` and the number of a line, and where a word in them begins. */
 export function breakable(nodes) {
   for (const node of nodes.filter((item) => item.nodeName === "BDI").flatMap((item) => [...item.childNodes]).filter((item) => item.nodeType === Node.TEXT_NODE))
-    node.replaceWith(...node.data.split(/(?<=[A-Za-z0-9][_:./]+)(?=[A-Za-z])(?![A-Za-z]{1,4}:\d)|(?<=[\w)]#|\w[[(])(?=\w)|(?<=[a-z])(?=[A-Z][a-z])|(?<=[\w])(?=\+0x)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
+    node.replaceWith(...node.data.split(/(?<=[A-Za-z0-9][_:./]+)(?=[A-Za-z])(?![A-Za-z]{1,4}:\d)|(?<=[\w)]#)(?=\w)|(?<=\w)(?=[[(]\w)|(?<=[A-Za-z]:)(?=\d)|(?<=[a-z])(?=[A-Z][a-z])|(?<=[\w])(?=\+0x)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
   return nodes;
 }
 

@@ -38,3 +38,9 @@ export function cell(value, unit) {
     default: return count(value);
   }
 }
+
+/** What a trace says of its environment is text; what ends in _ns is a time, memory is in bytes. */
+export function setting(key, value) {
+  if (!/^\d+(\.\d+)?$/.test(value)) return value;
+  return key.endsWith("_ns") ? time(Number(value)) : /\bmemory(_allowed)?$|\bbytes$/.test(key) ? bytes(Number(value)) : value;
+}

@@ -1,6 +1,6 @@
 /** The panels below the first screen. A panel returns its content, or null if the trace has no data for it. */
 import { h, choice } from "./dom.js";
-import { bytes, time } from "./format.js";
+import { bytes, setting, time } from "./format.js";
 import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf, inverted } from "./flame.js";
 import { colour, rangeWord, CATEGORY_NAMES } from "./theme.js";
@@ -139,12 +139,6 @@ function timeline(report) {
   return box;
 }
 
-/** Values are text in the trace; those that end in _ns are times, memory is in bytes. */
-function unitOf(key, value) {
-  if (!/^\d+(\.\d+)?$/.test(value)) return value;
-  return key.endsWith("_ns") ? time(Number(value)) : /\b(memory|bytes)$/.test(key) ? bytes(Number(value)) : value;
-}
-
 function environment(report) {
   const rows = report.data.environment;
   if (!rows.length) return null;
@@ -152,7 +146,7 @@ function environment(report) {
   const by = new Map();
   for (const [process, key, value] of rows) {
     const at = `${key}\0${value}`;
-    if (!by.has(at)) by.set(at, [key, unitOf(key, value), new Set()]);
+    if (!by.has(at)) by.set(at, [key, setting(key, value), new Set()]);
     by.get(at)[2].add(process);
   }
   return tableOf({ columns: [{ name: "key", label: "what", unit: "", text: 1 }, { name: "value", label: "value", unit: "", text: 1 }, { name: "process", label: "process", unit: "", text: 1 }],

@@ -15,12 +15,12 @@ export function rowsOf(table) {
 }
 
 /** What a view's table is looked at for, besides its bars. */
-const KEYS = { operators: ["self_per_step_ns"], steps: ["why", "duration_ns"], dataloader: ["ready"], layers: ["total_ns"], waits: ["thread"], diff: ["difference_ns"], names: ["self_difference_ns"] };
+const KEYS = { operators: ["self_per_step_ns"], steps: ["why", "duration_ns"], dataloader: ["ready"], layers: ["total_ns"], waits: ["thread"], diff: ["difference_ns", "state"], names: ["self_difference_ns"] };
 const SORTED = { operators: "self_per_step_ns" }; /* whose rows come in another order */
 
-/** The first column, and as many columns of text as tell rows apart, if they do. */
+/** The first column, and as many columns of text as tell apart the rows that are shown first, if they do. */
 function namesOf(table, columns) {
-  const kinds = (items) => new Set(table.rows.map((row) => items.map((item) => row[item.at]).join("\n"))).size;
+  const kinds = (items) => new Set(table.rows.slice(0, FIRST + FEW_MORE).map((row) => items.map((item) => row[item.at]).join("\n"))).size;
   return columns.slice(1).filter((item) => item.column.text).reduce((names, item) => (kinds([...names, item]) > kinds(names) ? [...names, item] : names), columns.slice(0, 1));
 }
 
