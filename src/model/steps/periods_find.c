@@ -43,6 +43,9 @@ struct search {
 	struct name **recurring; /* by count, descending */
 	size_t recurring_count;
 	size_t longest;       /* event */
+	const struct dw_period_events *busy; /* all work of the thread */
+	size_t busy_longest;  /* of its events */
+	uint64_t busy_ticks;  /* of them, but the longest */
 	uint64_t ticks;       /* of all events but the longest */
 	uint64_t named_ticks; /* of functions and ranges */
 	/* Phases, compiled functions or loading data, if such recur: iterations begin with these, which are parts of them.
@@ -110,13 +113,14 @@ static bool search_count(struct search *search)
 	if (!DW_NEW(&search->by_key, names) || !DW_NEW(&search->recurring, names) || !DW_NEW(&search->pieces_with, names) ||
 	    !DW_NEW(&search->seen, names))
 		return false;
-	search->longest = find_longest(search->events);
+	search->longest = search->busy_longest = find_longest(search->events);
 	for (size_t i = 0; i < search->count; i++) {
 		uint32_t key = search_key(search, i);
 		enum dw_period_kind kind = search->names->kinds[key];
 		struct name *name = &search->by_key[key];
 		uint64_t own = event_own(dw_period_at(search->events, i), &until) * (i != search->longest);
 
+		search->busy_ticks += search->busy == search->events ? own : 0;
 		if (!name->count)
 			*name = (struct name){ .key = key, .from = search->ticks, .first = i };
 		if (kind == DW_PERIOD_COMPILED && !name->count)
@@ -439,37 +443,44 @@ static size_t search_last_event(const struct search *search)
 
 /* The time of pieces. If only parts of iterations are known, all that the thread does in them; otherwise of the events
  * that most pieces have. */
-static uint64_t search_covers(const struct search *search, const struct dw_period_events *busy)
+static uint64_t search_covers(const struct search *search)
 {
-	const struct dw_period_events *items = search->parts ? busy : search->events;
-	size_t piece = 0, longest = find_longest(items);
+	const struct dw_period_events *items = search->parts ? search->busy : search->events;
+	size_t piece = 0, longest = search->parts ? search->busy_longest : search->longest;
 	uint64_t until = 0, covered = 0, last = dw_period_at(search->events, search_last_event(search)).end;
+	uint64_t start = dw_period_at(search->events, search->begins[0]).start, end = last;
 
+	if (search->begin_count > 1)
+		end = dw_period_at(search->events, search->ends[0]).start;
 	for (size_t i = 0; i < items->count; i++) {
 		const struct dw_period_event item = dw_period_at(items, i);
-		uint64_t own = event_own(item, &until), end;
+		uint64_t own = event_own(item, &until);
 
-		while (piece + 1 < search->begin_count && item.start >= dw_period_at(search->events, search->ends[piece]).start)
+		while (piece + 1 < search->begin_count && item.start >= end) {
 			piece++;
-		end = piece + 1 < search->begin_count ? dw_period_at(search->events, search->ends[piece]).start : last;
-		if (i != longest && item.start >= dw_period_at(search->events, search->begins[piece]).start && item.start < end &&
-		    (search->parts || search_is_common(search, dw_period_key_at(items, i))))
+			start = dw_period_at(search->events, search->begins[piece]).start;
+			end = piece + 1 < search->begin_count ? dw_period_at(search->events, search->ends[piece]).start : last;
+		}
+		if (i != longest && item.start >= start && item.start < end &&
+		    (search->parts || search_is_common(search, items->paths[item.path].key)))
 			covered += own;
 	}
 	return covered;
 }
 
-static uint64_t find_busy(const struct dw_period_events *busy)
+/* The time of all work, if it is more than the events. */
+static void search_find_busy(struct search *search)
 {
-	size_t longest = find_longest(busy);
-	uint64_t until = 0, ticks = 0;
+	uint64_t until = 0;
 
-	for (size_t i = 0; i < busy->count; i++)
-		ticks += event_own(dw_period_at(busy, i), &until) * (i != longest);
-	return ticks;
+	if (search->busy == search->events)
+		return;
+	search->busy_longest = find_longest(search->busy);
+	for (size_t i = 0; i < search->busy->count; i++)
+		search->busy_ticks += event_own(dw_period_at(search->busy, i), &until) * (i != search->busy_longest);
 }
 
-static bool search_is_period(struct search *search, const struct dw_period_events *busy, uint32_t key)
+static bool search_is_period(struct search *search, uint32_t key)
 {
 	enum dw_period_kind kind = search->names->kinds[key];
 	size_t common;
@@ -483,22 +494,21 @@ static bool search_is_period(struct search *search, const struct dw_period_event
 		return false;
 	search_move_begins(search);
 	search_keep_usual(search, common, false);
-	return search->begin_count >= DW_PERIOD_LEAST && search_covers(search, busy) > find_busy(busy) / 2;
+	return search->begin_count >= DW_PERIOD_LEAST && search_covers(search) > search->busy_ticks / 2;
 }
 
-static bool search_try(struct search *search, const struct dw_period_events *busy, struct level level,
-                       struct dw_period_found *found)
+static bool search_try(struct search *search, struct level level, struct dw_period_found *found)
 {
 	const struct name *name = search_pick(search, level);
 
-	if (name->count < DW_PERIOD_LEAST || !search_is_period(search, busy, name->key))
+	if (name->count < DW_PERIOD_LEAST || !search_is_period(search, name->key))
 		return false;
 	*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search), search->parts };
 	search->begins = NULL;
 	return true;
 }
 
-static void search_cuts(struct search *search, const struct dw_period_events *busy, struct dw_period_found *found)
+static void search_cuts(struct search *search, struct dw_period_found *found)
 {
 	struct level first, level;
 	size_t place, least;
@@ -510,16 +520,16 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 	if (place >= search->recurring_count)
 		return;
 	first = level = search_level(search, place);
-	if (search_try(search, busy, first, found))
+	if (search_try(search, first, found))
 		return;
 	while (tried++ < MOST_CUTS / 2 && level.from > least) {
 		level = search_level(search, level.from - 1);
-		if (search_try(search, busy, level, found))
+		if (search_try(search, level, found))
 			return;
 	}
 	for (level = first; tried++ < MOST_CUTS && level.to < search->recurring_count;) {
 		level = search_level(search, level.to);
-		if (search_try(search, busy, level, found))
+		if (search_try(search, level, found))
 			return;
 	}
 }
@@ -527,17 +537,18 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 bool dw_period_find(const struct dw_period_names *names, const struct dw_period_events *events,
                     const struct dw_period_events *busy, struct dw_period_found *found)
 {
-	struct search search = { .names = names, .events = events, .count = events->count };
+	struct search search = { .names = names, .events = events, .busy = busy, .count = events->count };
 	bool good = search_count(&search);
 
 	*found = (struct dw_period_found){ NULL, 0, 0, false };
 	if (good) {
+		search_find_busy(&search);
 		search.parts = search_find_parts(&search);
-		search_cuts(&search, busy, found);
+		search_cuts(&search, found);
 	}
 	if (good && !found->count && search.parts) {
 		search.parts = 0;
-		search_cuts(&search, busy, found);
+		search_cuts(&search, found);
 	}
 	DW_FREE(search.by_key, search.recurring, search.begins, search.ends, search.pieces_with, search.seen);
 	return good;
