@@ -22,7 +22,8 @@ MOST = 1.02
 # by the names of bench/cost.c
 PATHS = ("range", "library", "disabled", "step", "idle", "shapes", "stack", "counter", "alloc", "action")
 # a view, of a trace of which path, what the path makes; how many of them
-VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000))
+VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000),
+         ("overview", "shapes", "operator without steps", 100000), ("overview", "stack", "operator of iterations that no step marks", 100000))
 
 
 def count(folder, *command):

@@ -92,47 +92,82 @@ static uint32_t search_key(const struct search *search, size_t i)
 	return dw_period_key_at(search->events, i);
 }
 
-/* Whether the name occurs anew, and not as the same operator again. */
-static bool search_is_new(const struct search *search, size_t i)
+/* Whether an event's name occurs anew, and not as the same operator again. `before`: the key of the event before it. */
+static bool search_is_new(const struct search *search, uint32_t key, uint32_t before)
 {
-	uint32_t key = search_key(search, i);
-
-	return !i || search_key(search, i - 1) != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
+	return before != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
 }
 
 /* ---- how often the loop runs --------------------------------------------------------------------- */
 
 DW_ORDER_OF_POINTERS(search_compare_names, struct name, DW_DOWN(count) DW_UP(first))
 
+/* The longest event, while the events are counted. */
+struct longest {
+	uint64_t own, counted; /* its time, and what of it is in the sums */
+	uint64_t before;       /* the sum of all events before it */
+};
+
+/* Counts an event. */
+static void search_count_event(struct search *search, size_t i, uint32_t before, uint64_t *until, struct longest *longest)
+{
+	const struct dw_period_event event = dw_period_at(search->events, i);
+	uint32_t key = search->events->paths[event.path].key;
+	enum dw_period_kind kind = search->names->kinds[key];
+	struct name *name = &search->by_key[key];
+	uint64_t own = event_own(event, until), counted = kind == DW_PERIOD_COMPILED && !name->count ? 0 : own;
+
+	if (own > longest->own) {
+		*longest = (struct longest){ own, counted, search->ticks };
+		search->longest = i;
+	}
+	if (!name->count)
+		*name = (struct name){ .key = key, .from = search->ticks, .first = i };
+	name->count += search_is_new(search, key, before);
+	name->to = search->ticks;
+	name->ticks += counted;
+	search->ticks += counted;
+	search->busy_ticks += own;
+	if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
+		search->named_ticks += counted;
+}
+
+/* Takes the longest event out of all sums. What was summed up after it is more than what was before it. */
+static void search_leave_out(struct search *search, const struct longest *longest)
+{
+	struct name *name = &search->by_key[search_key(search, search->longest)];
+	enum dw_period_kind kind = search->names->kinds[name->key];
+
+	for (uint32_t i = 0; i < search->names->count; i++) {
+		search->by_key[i].from -= search->by_key[i].from > longest->before ? longest->counted : 0;
+		search->by_key[i].to -= search->by_key[i].to > longest->before ? longest->counted : 0;
+	}
+	name->ticks -= longest->counted;
+	search->ticks -= longest->counted;
+	search->busy_ticks -= longest->own;
+	if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
+		search->named_ticks -= longest->counted;
+}
+
 /* Counts the names, and makes space for cuts at any of them. False: out of memory. */
 static bool search_count(struct search *search)
 {
 	size_t names = search->names->count + (size_t)1, most = 0;
+	struct longest longest = { 0, 0, 0 };
+	uint32_t before = DW_NO_INDEX;
 	uint64_t until = 0;
 
 	if (!DW_NEW(&search->by_key, names) || !DW_NEW(&search->recurring, names) || !DW_NEW(&search->pieces_with, names) ||
 	    !DW_NEW(&search->seen, names))
 		return false;
-	search->longest = search->busy_longest = find_longest(search->events);
 	for (size_t i = 0; i < search->count; i++) {
-		uint32_t key = search_key(search, i);
-		enum dw_period_kind kind = search->names->kinds[key];
-		struct name *name = &search->by_key[key];
-		uint64_t own = event_own(dw_period_at(search->events, i), &until) * (i != search->longest);
-
-		search->busy_ticks += search->busy == search->events ? own : 0;
-		if (!name->count)
-			*name = (struct name){ .key = key, .from = search->ticks, .first = i };
-		if (kind == DW_PERIOD_COMPILED && !name->count)
-			own = 0;
-		name->count += search_is_new(search, i);
-		most = name->count > most ? name->count : most;
-		name->to = search->ticks;
-		name->ticks += own;
-		search->ticks += own;
-		if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
-			search->named_ticks += own;
+		search_count_event(search, i, before, &until, &longest);
+		before = search_key(search, i);
 	}
+	search_leave_out(search, &longest);
+	search->busy_longest = search->longest;
+	for (uint32_t i = 0; i < search->names->count; i++)
+		most = search->by_key[i].count > most ? search->by_key[i].count : most;
 	return DW_NEW(&search->begins, most + 1) && DW_NEW(&search->ends, most + 1);
 }
 
@@ -261,10 +296,16 @@ static const struct name *search_pick(const struct search *search, struct level 
 /* Cuts where the name begins. */
 static void search_cut(struct search *search, uint32_t key)
 {
+	uint32_t before = DW_NO_INDEX;
+
 	search->begin_count = 0;
-	for (size_t i = 0; i < search->count; i++)
-		if (search_key(search, i) == key && search_is_new(search, i))
+	for (size_t i = 0; i < search->count; i++) {
+		uint32_t here = search_key(search, i);
+
+		if (here == key && search_is_new(search, key, before))
 			search->begins[search->begin_count++] = (uint32_t)i;
+		before = here;
+	}
 	for (size_t p = 0; p < search->begin_count; p++)
 		search->ends[p] = p + 1 < search->begin_count ? search->begins[p + 1] : search->count;
 	search->pieces = search->begin_count;
@@ -475,6 +516,7 @@ static void search_find_busy(struct search *search)
 
 	if (search->busy == search->events)
 		return;
+	search->busy_ticks = 0;
 	search->busy_longest = find_longest(search->busy);
 	for (size_t i = 0; i < search->busy->count; i++)
 		search->busy_ticks += event_own(dw_period_at(search->busy, i), &until) * (i != search->busy_longest);
@@ -538,9 +580,12 @@ bool dw_period_find(const struct dw_period_names *names, const struct dw_period_
                     const struct dw_period_events *busy, struct dw_period_found *found)
 {
 	struct search search = { .names = names, .events = events, .busy = busy, .count = events->count };
-	bool good = search_count(&search);
+	bool good;
 
 	*found = (struct dw_period_found){ NULL, 0, 0, false };
+	if (!events->count)
+		return true;
+	good = search_count(&search);
 	if (good) {
 		search_find_busy(&search);
 		search.parts = search_find_parts(&search);
