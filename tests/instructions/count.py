@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many instructions the hot paths execute, counted by Valgrind, compared with kept numbers.
+"""How many instructions the hot paths execute, counted by Valgrind, compared with kept numbers; and the memory of reports.
 
 usage: count.py BUILD [--update]      last line: N passed, N failed
 
@@ -10,6 +10,7 @@ the difference is what a record takes. A path may take at most 2% more than kept
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,11 @@ MOST = 1.02
 # by the names of bench/cost.c
 PATHS = ("range", "library", "disabled", "step", "idle", "shapes", "stack", "counter", "alloc", "action")
 # a view, of a trace of which path, what the path makes; how many of them
-VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000))
+VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000),
+         ("overview", "shapes", "operator without steps", 100000), ("overview", "stack", "operator of iterations that no step marks", 100000))
+# which path makes how many ranges, and the MB of private memory with which their report must do: four million operators that do
+# not repeat, and two million that are a million iterations (760 bytes each)
+REPORTS = (("shapes", 4000000, 40), ("stack", 2000000, 800))
 
 
 def count(folder, *command):
@@ -52,6 +57,14 @@ def measure(folder):
     return {name: round(value, 1) for name, value in found.items()}
 
 
+def report_within(folder, megabytes):
+    """Whether the report needs no more: the kernel refuses what is beyond."""
+    most = (megabytes << 20, megabytes << 20)
+    done = subprocess.run([DWELL, "report", os.path.join(folder, "bench-0.dwell")], capture_output=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, most))
+    return done.returncode == 0 and b"ranges" in done.stdout and b"memory ended" not in done.stderr
+
+
 def compiler():
     text = subprocess.run(["readelf", "-p", ".comment", COST], capture_output=True, text=True, check=True).stdout
     return re.search(r"\]\s+(\S.*)", text)[1]
@@ -68,6 +81,11 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         found = measure(folder)
+        for path, records, megabytes in REPORTS:
+            subprocess.run([COST, folder, path, str(records)], stdout=subprocess.DEVNULL, check=True)
+            good = report_within(folder, megabytes)
+            passed, failed = passed + good, failed + (not good)
+            print(f"{'ok    ' if good else 'FAILED'} {path}: the report of {records:,} ranges within {megabytes} MB")
     for name, value in found.items():
         most = kept["instructions"].get(name, 0) * MOST + 0.5
         passed, failed = passed + (value <= most), failed + (value > most)

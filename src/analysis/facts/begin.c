@@ -42,12 +42,14 @@ static void begin_copy_usages(struct dw_facts_work *work)
 {
 	const struct dw_usage_of *usages = dw_model_step_usages(work->model, NULL);
 
-	work->all_usages = usages ? malloc((work->steps->count + 1) * sizeof *usages) : NULL;
+	/* Without a reading all are zero, and the memory stays untouched. */
+	work->all_usages = usages ? calloc(work->steps->count + 1, sizeof *usages) : NULL;
 	if (!work->all_usages) {
 		work->failed = true;
 		return;
 	}
-	memcpy(work->all_usages, usages, work->steps->count * sizeof *usages);
+	if (work->source->usage_count)
+		memcpy(work->all_usages, usages, work->steps->count * sizeof *usages);
 	work->usages = work->all_usages + work->loop->first_step;
 	dw_facts_correct_usages(work);
 }

@@ -155,7 +155,7 @@ DW_INLINE void dw_division_count(struct dw_shares_pass *division, const struct d
 
 DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
 {
-	return frame->kind.share == DW_SHARE_COUNT && (frame->kind.class == DW_CLASS_PHASE || frame->kind.class == DW_CLASS_OWN);
+	return frame->kind.named;
 }
 
 /* What the worker counts of a row in this piece. */
@@ -221,7 +221,7 @@ DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *he
 	struct dw_shares_frame *frame = place;
 	uint32_t row = here->row;
 
-	*frame = (struct dw_shares_frame){ row, { DW_SHARE_COUNT, DW_CLASS_NONE, false }, 0 };
+	*frame = (struct dw_shares_frame){ row, { DW_SHARE_COUNT, DW_CLASS_NONE, false, false }, 0 };
 	if (!division->pace) {
 		if (division->collects)
 			frame->others = dw_others_enter(&division->others, here->pass, here->ticks, row);

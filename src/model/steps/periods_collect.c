@@ -238,16 +238,17 @@ static bool view_keeps(const struct view *view, const struct node *node)
 /* Opens ranges that are rare, and keeps the events of the others. False: out of memory. */
 static bool view_finish(struct view *view, uint32_t key_count)
 {
-	bool good = view_open(view, key_count), *counts = calloc(view->count + 1, sizeof *counts);
+	bool good = view_open(view, key_count), *counts = calloc(view->count + 1, sizeof *counts), all = true;
 
 	good = good && counts;
 	for (size_t i = 0; good && i < view->count; i++) {
 		const struct node *node = &view->nodes[i];
 
 		counts[i] = view_keeps(view, node);
+		all &= counts[i] || !node->count;
 		good = dw_period_add_path(view->events, (struct dw_period_path){ node->key, view->nodes[node->parent].key });
 	}
-	good = good && dw_period_keep(view->events, counts);
+	good = good && (all || dw_period_keep(view->events, counts));
 	free(counts);
 	return good;
 }

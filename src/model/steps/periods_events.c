@@ -27,12 +27,12 @@ uint64_t dw_period_late_length(const struct dw_period_events *events, size_t ind
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
 
-static uint8_t block_bits(uint64_t most)
+static uint8_t events_bits(uint64_t most)
 {
 	return most ? (uint8_t)(64 - __builtin_clzll(most)) : 0;
 }
 
-static void block_put(struct dw_period_block *block, size_t *at, unsigned bits, uint64_t value)
+static void events_put(struct dw_period_block *block, size_t *at, unsigned bits, uint64_t value)
 {
 	unsigned shift = *at % 64;
 
@@ -59,18 +59,18 @@ static bool events_pack(struct dw_period_events *events)
 		lengths |= events->tail[i].end - events->tail[i].start;
 		paths |= events->tail[i].path;
 	}
-	block->start_bits = block_bits(starts);
-	block->length_bits = block_bits(lengths + (lengths < UINT64_MAX)); /* all bits are set in none of them */
-	block->path_bits = block_bits(paths);
+	block->start_bits = events_bits(starts);
+	block->length_bits = events_bits(lengths + (lengths < UINT64_MAX)); /* all bits are set in none of them */
+	block->path_bits = events_bits(paths);
 	block->words = calloc((dw_period_place(block, DW_PERIOD_BLOCK - 1) + 64 + 64 + 32) / 64 + 2, sizeof *block->words);
 	if (!block->words)
 		return false;
 	for (size_t i = 0; i < DW_PERIOD_BLOCK; i++) {
 		uint64_t length = events->tail[i].end - events->tail[i].start;
 
-		block_put(block, &at, block->start_bits, events->tail[i].start - block->base);
-		block_put(block, &at, block->length_bits, length ? length : dw_period_ones(block->length_bits));
-		block_put(block, &at, block->path_bits, events->tail[i].path);
+		events_put(block, &at, block->start_bits, events->tail[i].start - block->base);
+		events_put(block, &at, block->length_bits, length ? length : dw_period_ones(block->length_bits));
+		events_put(block, &at, block->path_bits, events->tail[i].path);
 	}
 	events->block_count++;
 	return true;

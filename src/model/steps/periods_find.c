@@ -43,6 +43,9 @@ struct search {
 	struct name **recurring; /* by count, descending */
 	size_t recurring_count;
 	size_t longest;       /* event */
+	const struct dw_period_events *busy; /* all work of the thread */
+	size_t busy_longest;  /* of its events */
+	uint64_t busy_ticks;  /* of them, but the longest */
 	uint64_t ticks;       /* of all events but the longest */
 	uint64_t named_ticks; /* of functions and ranges */
 	/* Phases, compiled functions or loading data, if such recur: iterations begin with these, which are parts of them.
@@ -89,46 +92,82 @@ static uint32_t search_key(const struct search *search, size_t i)
 	return dw_period_key_at(search->events, i);
 }
 
-/* Whether the name occurs anew, and not as the same operator again. */
-static bool search_is_new(const struct search *search, size_t i)
+/* Whether an event's name occurs anew, and not as the same operator again. `before`: the key of the event before it. */
+static bool search_is_new(const struct search *search, uint32_t key, uint32_t before)
 {
-	uint32_t key = search_key(search, i);
-
-	return !i || search_key(search, i - 1) != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
+	return before != key || search->names->kinds[key] != DW_PERIOD_OPERATOR;
 }
 
 /* ---- how often the loop runs --------------------------------------------------------------------- */
 
 DW_ORDER_OF_POINTERS(search_compare_names, struct name, DW_DOWN(count) DW_UP(first))
 
+/* The longest event, while the events are counted. */
+struct longest {
+	uint64_t own, counted; /* its time, and what of it is in the sums */
+	uint64_t before;       /* the sum of all events before it */
+};
+
+/* Counts an event. */
+static void search_count_event(struct search *search, size_t i, uint32_t before, uint64_t *until, struct longest *longest)
+{
+	const struct dw_period_event event = dw_period_at(search->events, i);
+	uint32_t key = search->events->paths[event.path].key;
+	enum dw_period_kind kind = search->names->kinds[key];
+	struct name *name = &search->by_key[key];
+	uint64_t own = event_own(event, until), counted = kind == DW_PERIOD_COMPILED && !name->count ? 0 : own;
+
+	if (own > longest->own) {
+		*longest = (struct longest){ own, counted, search->ticks };
+		search->longest = i;
+	}
+	if (!name->count)
+		*name = (struct name){ .key = key, .from = search->ticks, .first = i };
+	name->count += search_is_new(search, key, before);
+	name->to = search->ticks;
+	name->ticks += counted;
+	search->ticks += counted;
+	search->busy_ticks += own;
+	if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
+		search->named_ticks += counted;
+}
+
+/* Takes the longest event out of all sums. What was summed up after it is more than what was before it. */
+static void search_leave_out(struct search *search, const struct longest *longest)
+{
+	struct name *name = &search->by_key[search_key(search, search->longest)];
+	enum dw_period_kind kind = search->names->kinds[name->key];
+
+	for (uint32_t i = 0; i < search->names->count; i++) {
+		search->by_key[i].from -= search->by_key[i].from > longest->before ? longest->counted : 0;
+		search->by_key[i].to -= search->by_key[i].to > longest->before ? longest->counted : 0;
+	}
+	name->ticks -= longest->counted;
+	search->ticks -= longest->counted;
+	search->busy_ticks -= longest->own;
+	if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
+		search->named_ticks -= longest->counted;
+}
+
 /* Counts the names, and makes space for cuts at any of them. False: out of memory. */
 static bool search_count(struct search *search)
 {
 	size_t names = search->names->count + (size_t)1, most = 0;
+	struct longest longest = { 0, 0, 0 };
+	uint32_t before = DW_NO_INDEX;
 	uint64_t until = 0;
 
 	if (!DW_NEW(&search->by_key, names) || !DW_NEW(&search->recurring, names) || !DW_NEW(&search->pieces_with, names) ||
 	    !DW_NEW(&search->seen, names))
 		return false;
-	search->longest = find_longest(search->events);
 	for (size_t i = 0; i < search->count; i++) {
-		uint32_t key = search_key(search, i);
-		enum dw_period_kind kind = search->names->kinds[key];
-		struct name *name = &search->by_key[key];
-		uint64_t own = event_own(dw_period_at(search->events, i), &until) * (i != search->longest);
-
-		if (!name->count)
-			*name = (struct name){ .key = key, .from = search->ticks, .first = i };
-		if (kind == DW_PERIOD_COMPILED && !name->count)
-			own = 0;
-		name->count += search_is_new(search, i);
-		most = name->count > most ? name->count : most;
-		name->to = search->ticks;
-		name->ticks += own;
-		search->ticks += own;
-		if (kind >= DW_PERIOD_FUNCTION && kind <= DW_PERIOD_RANGE)
-			search->named_ticks += own;
+		search_count_event(search, i, before, &until, &longest);
+		before = search_key(search, i);
 	}
+	search_leave_out(search, &longest);
+	search->busy_longest = search->longest;
+	for (uint32_t i = 0; i < search->names->count; i++)
+		most = search->by_key[i].count > most ? search->by_key[i].count : most;
 	return DW_NEW(&search->begins, most + 1) && DW_NEW(&search->ends, most + 1);
 }
 
@@ -257,10 +296,16 @@ static const struct name *search_pick(const struct search *search, struct level 
 /* Cuts where the name begins. */
 static void search_cut(struct search *search, uint32_t key)
 {
+	uint32_t before = DW_NO_INDEX;
+
 	search->begin_count = 0;
-	for (size_t i = 0; i < search->count; i++)
-		if (search_key(search, i) == key && search_is_new(search, i))
+	for (size_t i = 0; i < search->count; i++) {
+		uint32_t here = search_key(search, i);
+
+		if (here == key && search_is_new(search, key, before))
 			search->begins[search->begin_count++] = (uint32_t)i;
+		before = here;
+	}
 	for (size_t p = 0; p < search->begin_count; p++)
 		search->ends[p] = p + 1 < search->begin_count ? search->begins[p + 1] : search->count;
 	search->pieces = search->begin_count;
@@ -439,37 +484,45 @@ static size_t search_last_event(const struct search *search)
 
 /* The time of pieces. If only parts of iterations are known, all that the thread does in them; otherwise of the events
  * that most pieces have. */
-static uint64_t search_covers(const struct search *search, const struct dw_period_events *busy)
+static uint64_t search_covers(const struct search *search)
 {
-	const struct dw_period_events *items = search->parts ? busy : search->events;
-	size_t piece = 0, longest = find_longest(items);
+	const struct dw_period_events *items = search->parts ? search->busy : search->events;
+	size_t piece = 0, longest = search->parts ? search->busy_longest : search->longest;
 	uint64_t until = 0, covered = 0, last = dw_period_at(search->events, search_last_event(search)).end;
+	uint64_t start = dw_period_at(search->events, search->begins[0]).start, end = last;
 
+	if (search->begin_count > 1)
+		end = dw_period_at(search->events, search->ends[0]).start;
 	for (size_t i = 0; i < items->count; i++) {
 		const struct dw_period_event item = dw_period_at(items, i);
-		uint64_t own = event_own(item, &until), end;
+		uint64_t own = event_own(item, &until);
 
-		while (piece + 1 < search->begin_count && item.start >= dw_period_at(search->events, search->ends[piece]).start)
+		while (piece + 1 < search->begin_count && item.start >= end) {
 			piece++;
-		end = piece + 1 < search->begin_count ? dw_period_at(search->events, search->ends[piece]).start : last;
-		if (i != longest && item.start >= dw_period_at(search->events, search->begins[piece]).start && item.start < end &&
-		    (search->parts || search_is_common(search, dw_period_key_at(items, i))))
+			start = dw_period_at(search->events, search->begins[piece]).start;
+			end = piece + 1 < search->begin_count ? dw_period_at(search->events, search->ends[piece]).start : last;
+		}
+		if (i != longest && item.start >= start && item.start < end &&
+		    (search->parts || search_is_common(search, items->paths[item.path].key)))
 			covered += own;
 	}
 	return covered;
 }
 
-static uint64_t find_busy(const struct dw_period_events *busy)
+/* The time of all work, if it is more than the events. */
+static void search_find_busy(struct search *search)
 {
-	size_t longest = find_longest(busy);
-	uint64_t until = 0, ticks = 0;
+	uint64_t until = 0;
 
-	for (size_t i = 0; i < busy->count; i++)
-		ticks += event_own(dw_period_at(busy, i), &until) * (i != longest);
-	return ticks;
+	if (search->busy == search->events)
+		return;
+	search->busy_ticks = 0;
+	search->busy_longest = find_longest(search->busy);
+	for (size_t i = 0; i < search->busy->count; i++)
+		search->busy_ticks += event_own(dw_period_at(search->busy, i), &until) * (i != search->busy_longest);
 }
 
-static bool search_is_period(struct search *search, const struct dw_period_events *busy, uint32_t key)
+static bool search_is_period(struct search *search, uint32_t key)
 {
 	enum dw_period_kind kind = search->names->kinds[key];
 	size_t common;
@@ -483,22 +536,21 @@ static bool search_is_period(struct search *search, const struct dw_period_event
 		return false;
 	search_move_begins(search);
 	search_keep_usual(search, common, false);
-	return search->begin_count >= DW_PERIOD_LEAST && search_covers(search, busy) > find_busy(busy) / 2;
+	return search->begin_count >= DW_PERIOD_LEAST && search_covers(search) > search->busy_ticks / 2;
 }
 
-static bool search_try(struct search *search, const struct dw_period_events *busy, struct level level,
-                       struct dw_period_found *found)
+static bool search_try(struct search *search, struct level level, struct dw_period_found *found)
 {
 	const struct name *name = search_pick(search, level);
 
-	if (name->count < DW_PERIOD_LEAST || !search_is_period(search, busy, name->key))
+	if (name->count < DW_PERIOD_LEAST || !search_is_period(search, name->key))
 		return false;
 	*found = (struct dw_period_found){ search->begins, search->begin_count, search_last_event(search), search->parts };
 	search->begins = NULL;
 	return true;
 }
 
-static void search_cuts(struct search *search, const struct dw_period_events *busy, struct dw_period_found *found)
+static void search_cuts(struct search *search, struct dw_period_found *found)
 {
 	struct level first, level;
 	size_t place, least;
@@ -510,16 +562,16 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 	if (place >= search->recurring_count)
 		return;
 	first = level = search_level(search, place);
-	if (search_try(search, busy, first, found))
+	if (search_try(search, first, found))
 		return;
 	while (tried++ < MOST_CUTS / 2 && level.from > least) {
 		level = search_level(search, level.from - 1);
-		if (search_try(search, busy, level, found))
+		if (search_try(search, level, found))
 			return;
 	}
 	for (level = first; tried++ < MOST_CUTS && level.to < search->recurring_count;) {
 		level = search_level(search, level.to);
-		if (search_try(search, busy, level, found))
+		if (search_try(search, level, found))
 			return;
 	}
 }
@@ -527,17 +579,21 @@ static void search_cuts(struct search *search, const struct dw_period_events *bu
 bool dw_period_find(const struct dw_period_names *names, const struct dw_period_events *events,
                     const struct dw_period_events *busy, struct dw_period_found *found)
 {
-	struct search search = { .names = names, .events = events, .count = events->count };
-	bool good = search_count(&search);
+	struct search search = { .names = names, .events = events, .busy = busy, .count = events->count };
+	bool good;
 
 	*found = (struct dw_period_found){ NULL, 0, 0, false };
+	if (!events->count)
+		return true;
+	good = search_count(&search);
 	if (good) {
+		search_find_busy(&search);
 		search.parts = search_find_parts(&search);
-		search_cuts(&search, busy, found);
+		search_cuts(&search, found);
 	}
 	if (good && !found->count && search.parts) {
 		search.parts = 0;
-		search_cuts(&search, busy, found);
+		search_cuts(&search, found);
 	}
 	DW_FREE(search.by_key, search.recurring, search.begins, search.ends, search.pieces_with, search.seen);
 	return good;

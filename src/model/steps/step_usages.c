@@ -16,7 +16,8 @@ static bool usages_compute(struct dw_model *model, const void *request, void *re
 
 	if (steps)
 		usages->steps = dw_arena_alloc(&model->arena, (steps->count + 1) * sizeof *usages->steps);
-	for (size_t i = 0; usages->steps && i < steps->count; i++) {
+	/* Without a reading they stay zero, and the memory untouched. */
+	for (size_t i = 0; usages->steps && source->usage_count && i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 		uint32_t process = source->threads[step->thread].process;
 		const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
