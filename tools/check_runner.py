@@ -298,6 +298,12 @@ class Suite:
                    f"{processor:.1f} s of processor time]\n\n")
         return status, output
 
+    def add_processor(self, what, seconds):
+        """What ran beside the commands."""
+        with self.lock:
+            self.processor += seconds
+        self.write(f"{what}: {seconds:.1f} s of processor time\n")
+
     def must(self, what, *command, **options):
         status, output = self.run(*command, **options)
         if status != 0:

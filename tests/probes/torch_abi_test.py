@@ -22,7 +22,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SERVER = forked.Server()
+SERVER = forked.Server(shared=True)
 
 SCRIPT = """
 import torch

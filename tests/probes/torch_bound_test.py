@@ -24,7 +24,7 @@ STEPS = 600
 WHOLE = 2  # the first ones, whatever they cost
 FIRST = 8  # those that are recorded as far as they are paid for; later ones are chosen at random
 
-SERVER = forked.Server("torch.profiler")
+SERVER = forked.Server("torch.profiler", shared=True)
 SCRIPT = f"""
 import torch
 torch.set_num_threads(1)

@@ -21,7 +21,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SERVER = forked.Server("torch.utils.data")
+SERVER = forked.Server("torch.utils.data", shared=True)
 HEAD = """
 import os, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info

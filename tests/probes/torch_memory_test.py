@@ -20,7 +20,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SERVER, WHOLE = forked.Server(), forked.Server(light=False)
+SERVER, WHOLE = forked.Server(shared=True), forked.Server(light=False)
 HEAD = """
 import json, os, sys, torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset

@@ -19,7 +19,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SERVER = forked.Server("torch.utils.data")
+SERVER = forked.Server("torch.utils.data", shared=True)
 HEAD = """
 import sys, threading, time, torch, torch.nn as nn
 import torch.nn.functional as F

@@ -20,7 +20,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SERVER = forked.Server()
+SERVER = forked.Server(shared=True)
 HEAD = """
 import os, sys, threading, torch
 from torch.autograd.profiler import record_function

@@ -14,7 +14,7 @@ import forked
 import installed
 
 TORCH = installed.need("torch")
-SERVER = forked.Server()
+SERVER = forked.Server(shared=True)
 
 TRAIN = """
 import os

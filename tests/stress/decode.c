@@ -314,7 +314,8 @@ static void one_record(struct walk *walk, const uint32_t *at)
 			trace->surplus_ends++;
 		record->name = op_name(trace, record->id);
 	} else if (record->kind == DW_BEGIN) {
-		if (record->id && !*record->name)
+		/* A thread waits for a limited time until it may write a name, and counts one that it could not write. */
+		if (record->id && !*record->name && !trace_lost(trace, DW_LOSS_DICTIONARY))
 			bad(trace, "a range of id %u, which is no operation", record->id);
 		if (walk->depth == MAX_DEPTH)
 			bad(trace, "ranges nest too deep");
