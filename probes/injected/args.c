@@ -143,6 +143,12 @@ size_t dwi_json_number(double value, char *json, size_t size)
 	return (size_t)length;
 }
 
+/* False: the range is not recorded, or the domain never has one, as that of LLVM's OpenMP for arguments. */
+static bool args_are_wanted(const struct dwi_domain *domain, const struct dwi_open *open)
+{
+	return open ? open->began : domain && __atomic_load_n(&domain->noted, __ATOMIC_RELAXED);
+}
+
 void dwi_argument(const struct dwi_domain *domain, uint64_t id, const char *key, const char *value,
                   size_t length)
 {
@@ -150,8 +156,7 @@ void dwi_argument(const struct dwi_domain *domain, uint64_t id, const char *key,
 	struct dwi_open *open = dwi_innermost(domain, id, &thread);
 	size_t at, keys = strnlen(key, 200);
 
-	/* The range is not recorded, or the domain never has one, as that of LLVM's OpenMP for arguments. */
-	if (open ? !open->began : !domain || !__atomic_load_n(&domain->noted, __ATOMIC_RELAXED))
+	if (!args_are_wanted(domain, open))
 		return;
 	at = open && open->args ? open->args : 1;
 	if (!open || (open->args && thread->args_depth != thread->depth) ||
@@ -175,8 +180,10 @@ void dwi_argument_text(const struct dwi_domain *domain, uint64_t id, const char 
                        const char *value, size_t length)
 {
 	char json[DWI_LONGEST];
+	struct dwi_thread *thread;
 
-	dwi_argument(domain, id, key, json, dwi_json_text(value, length, json, sizeof json));
+	if (args_are_wanted(domain, dwi_innermost(domain, id, &thread)))
+		dwi_argument(domain, id, key, json, dwi_json_text(value, length, json, sizeof json));
 }
 
 void dwi_argument_number(const struct dwi_domain *domain, uint64_t id, const char *key, double value)

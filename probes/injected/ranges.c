@@ -121,10 +121,11 @@ static inline bool range_is_paused(void)
 	return DWELL_UNLIKELY(__atomic_load_n(&paused, __ATOMIC_RELAXED));
 }
 
-/* Whether the name's ranges are those of a framework whose own probe records them now. */
+/* Whether the name's ranges are those of a framework whose own probe records them now, or would if operators were recorded. */
 static inline bool range_is_left_out(const struct dwi_name *name)
 {
-	return name->framework && __atomic_load_n(&dwell_operator_probes, __ATOMIC_RELAXED);
+	return name->framework &&
+	       (__atomic_load_n(&dwell_operator_probes, __ATOMIC_RELAXED) || !dwell_wants(1u << DWELL_CATEGORY_OPERATOR));
 }
 
 /* ---- ranges that nest ----------------------------------------------------------------------------- */

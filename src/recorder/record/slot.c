@@ -119,6 +119,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->reserving = false;
 	slot->scope = NULL;
 	slot->step_ticks = 0;
+	slot->cpu_due = slot->cpu_cost = 0;
 	slot->usage_due = 0;
 	slot->usage_cost = 0;
 	slot->usage.ticks = 0;

@@ -254,6 +254,7 @@ void dwell_device_between_steps(void)
 #define STEP_PATH static inline __attribute__((always_inline))
 #define LIBRARIES_STEP 2u  /* the step before which loaded libraries are listed */
 #define RESERVED_STEPS 16u /* entries that a thread with short steps reserves at a time */
+#define CPU_COST_SHARE 2000u
 
 /* When a step begins now: after a reading of the usage, if one is due. */
 STEP_PATH uint64_t step_now(struct dw_slot *slot)
@@ -333,11 +334,24 @@ void dw_step_close(struct dw_slot *slot)
 		step_close(slot);
 }
 
-/* Reading the CPU time is a system call that takes a microsecond in some virtual machines. So it
- * is not read if the thread's last step was short. */
-STEP_PATH bool step_cpu_worth_reading(const struct dw_slot *slot)
+STEP_PATH bool step_was_short(const struct dw_slot *slot)
 {
-	return (!slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000) && dw_may_call();
+	return slot->step_ticks && slot->step_ticks <= dw_session_map()->ticks_per_second / 5000;
+}
+
+/* The CPU time of the process when a step begins; 0: it is not read. A reading is a system call, and what it displaces from the
+ * caches costs the program as much again. So a step has one if the time since the last such reading is CPU_COST_SHARE times what
+ * one takes: the lesser of the last two, because another thread may run during one. */
+static __attribute__((noinline)) uint64_t step_cpu(struct dw_slot *slot)
+{
+	uint64_t now = dw_now(), last = slot->cpu_cost, cpu_ns;
+
+	if (step_was_short(slot) || now < slot->cpu_due || !dw_may_call())
+		return 0;
+	cpu_ns = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	slot->cpu_cost = dw_now() - now;
+	slot->cpu_due = now + CPU_COST_SHARE * (last && last < slot->cpu_cost ? last : slot->cpu_cost);
+	return cpu_ns;
 }
 
 /* Whether any kind of record is wanted; a choice of layers alone is not one. */
@@ -361,7 +375,7 @@ STEP_PATH uint32_t step_flags(const struct dw_gate *gate)
  * that all threads share. Readers skip entries that were never completed. */
 static __attribute__((noinline)) struct dw_entry_step *step_reserve(struct dw_slot *slot)
 {
-	uint32_t count = DW_LOAD(slot->reserving) || step_cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
+	uint32_t count = DW_LOAD(slot->reserving) || !step_was_short(slot) ? 1 : RESERVED_STEPS;
 	enum dw_loss cause;
 	struct dw_entry_step *first = dw_journal_try_times(count * sizeof *first, &cause);
 
@@ -483,7 +497,7 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 		step_move_gate(gate, number);
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
-	slot->step_cpu_ns = step_cpu_worth_reading(slot) ? dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
+	slot->step_cpu_ns = step_cpu(slot);
 	if (!start_ticks)
 		start_ticks = step_now(slot);
 	dw_journal_look(start_ticks);
@@ -519,7 +533,7 @@ uint64_t dwell_step_now(void)
 	if (gate && !DW_LOAD(gate->open))
 		step_move_gate(gate, __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED));
 	if (slot)
-		slot->moment_cpu_ns = step_cpu_worth_reading(slot) ? dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
+		slot->moment_cpu_ns = step_cpu(slot);
 	return now;
 }
 

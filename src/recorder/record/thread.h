@@ -103,6 +103,8 @@ struct dw_slot {
 	uint64_t step_cpu_ns;               /* of the process at the begin of the step; 0 means not read */
 	uint64_t moment_cpu_ns;             /* the same at the last dwell_step_now(); 0 means not read */
 	uint64_t step_ticks;                /* duration of this thread's last step */
+	uint64_t cpu_due;                   /* no reading at the begin of a step before this time */
+	uint64_t cpu_cost;                  /* what the last such reading took */
 	uint64_t usage_due;                 /* no reading of the usage before this time */
 	uint64_t usage_cost;                /* duration of the last reading; 0: none yet */
 	struct dw_usage usage;              /* the last reading */
