@@ -413,8 +413,9 @@ const struct dw_rule dw_rules_loop[] = {
 		          "Not if a model is called without gradients in each step, or after more than half of the steps and not in "
 		          "evaluation mode: then it acts, or makes targets.",
 		.applies = loop_evaluates,
-		.statement = "[?evaluation.times: Evaluation {takes}][-evaluation.times: The model without gradients, to evaluate, sample or act, "
-		             "{takes}] {share} {of}[ ({evaluation.times} time{evaluation.times:s} in the run)][, most of it in {cells:most}].",
+		.statement = "[?evaluation.times: Evaluation {takes}]"
+		             "[-evaluation.times: The model without gradients, to evaluate, sample or act, {takes}] "
+		             "{share} {of}[ ({evaluation.times} time{evaluation.times:s} in the run)][, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
 			[DW_WORDS_PYTORCH] = "[?evaluation.times: evaluate less often, on fewer samples, or in larger batches]"
