@@ -342,16 +342,21 @@ STEP_PATH bool step_was_short(const struct dw_slot *slot)
 /* The CPU time of the process when a step begins; 0: it is not read. A reading is a system call, and what it displaces from the
  * caches costs the program as much again. So a step has one if the time since the last such reading is CPU_COST_SHARE times what
  * one takes: the lesser of the last two, because another thread may run during one. */
-static __attribute__((noinline)) uint64_t step_cpu(struct dw_slot *slot)
+static __attribute__((noinline)) uint64_t step_cpu_if_due(struct dw_slot *slot)
 {
 	uint64_t now = dw_now(), last = slot->cpu_cost, cpu_ns;
 
-	if (step_was_short(slot) || now < slot->cpu_due || !dw_may_call())
+	if (now < slot->cpu_due || !dw_may_call())
 		return 0;
 	cpu_ns = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	slot->cpu_cost = dw_now() - now;
 	slot->cpu_due = now + CPU_COST_SHARE * (last && last < slot->cpu_cost ? last : slot->cpu_cost);
 	return cpu_ns;
+}
+
+STEP_PATH uint64_t step_cpu(struct dw_slot *slot)
+{
+	return step_was_short(slot) ? 0 : step_cpu_if_due(slot);
 }
 
 /* Whether any kind of record is wanted; a choice of layers alone is not one. */
