@@ -208,12 +208,13 @@ static void session_replay(void)
 		dw_intern_replay();
 }
 
+#define SESSION_LATE_IDS 256u /* more threads than that take no ids at one time */
+
 static int session_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
-	/* The new session continues the ids of an earlier one, because call sites have stored them. */
-	uint32_t next_id = dw_session.map ? DW_LOAD(dw_session.map->next_id) : 1;
 	struct dw_head *head;
+	uint32_t next_id = 1;
 	int fd, result;
 
 	if (options->path)
@@ -229,6 +230,10 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
 	} else {
 		dw_file_measure_clock(head);
+		/* The new session continues the ids of an earlier one, because call sites have stored them. Threads that found the earlier
+		 * head, and had no processor since, still take ids from it. */
+		if (dw_session.map)
+			next_id = DW_LOAD(dw_session.map->next_id) + SESSION_LATE_IDS;
 		head->next_id = next_id; /* before other threads can use an id */
 		result = session_adopt(head, fd, actual, true, error);
 	}
