@@ -122,11 +122,11 @@ void dw_gains_combine(const struct dw_rule_case *at, struct dw_verdicts *verdict
 		sums_ns[verdict->rule->part] += verdict->gain_ns;
 		any = true;
 	}
-	/* Gains of no part (PART_NONE) may come from any of them: at most the loop's time. */
+	/* Gains of no part (PART_NONE) may come from any of them: at most the loop's time with a CPU. */
 	for (unsigned part = 0; part < DW_RULE_PART_COUNT; part++)
 		all_ns += fmin(sums_ns[part], fmax(0, gains_part_ns(at, part)));
 	if (production_ns > 0 && workers > 0 && !(sums_ns[DW_RULE_PART_DATA] > 0))
 		floor_ns = production_ns / workers;
 	if (any && all_ns > 0)
-		verdicts->combined_ns = fmax(0, fmin(all_ns, verdicts->loop_ns - floor_ns));
+		verdicts->combined_ns = fmax(0, fmin(all_ns, fmin(verdicts->loop_ns - floor_ns, verdicts->own_ns)));
 }
