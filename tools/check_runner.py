@@ -372,7 +372,7 @@ def name_failures(suites):
     for each in suites:
         for what, output in each.failures:
             print(f"FAILED {each.name}: {what}")
-            for line in what_failed(output)[-LAST:]:
+            for line in [line for line in what_failed(output) if not re.match(r"\s*skip\s", line)][-LAST:]:
                 print("    " + line)
     again = [what for each in suites for what in each.again if what not in MEASURES]
     if len(again) > MOST_AGAIN:
