@@ -45,23 +45,6 @@ __attribute__((noinline)) static PyObject *call_with_dict(PyObject *callable,
 
 struct dwp_hook_counts dwp_hook_counts;
 
-#define TIMED_FIRST 1024u      /* calls that are all timed */
-#define TIMED_MEAN 16u         /* later: calls from one that is timed to the next, in the mean */
-#define MOST_TIMES 16u         /* a call that takes more than so many means was interrupted, or is the first one of a model */
-
-static uint32_t timed_period = 1, timed_left = 1;
-
-/* At random, because a loop calls the same hooks in the same order again and again. */
-static uint32_t hooked_next_period(void)
-{
-	static uint32_t random = 1;
-
-	if (dwp_hook_counts.calls - dwp_hook_counts.skips < TIMED_FIRST)
-		return 1;
-	random = random * 1664525u + 1013904223u;
-	return 1 + (random >> 16) % (2 * TIMED_MEAN - 1);
-}
-
 static PyObject *hooked_call_original(const struct hooked *hooked, PyObject *const *arguments, size_t count,
                                       PyObject *names)
 {
@@ -70,40 +53,16 @@ static PyObject *hooked_call_original(const struct hooked *hooked, PyObject *con
 	           : call_with_dict(hooked->original, arguments, count, names);
 }
 
-static void hooked_add_time(uint64_t took, uint64_t stands_for)
-{
-	static uint64_t mean = 2048; /* recent ones count more */
-
-	took = took < MOST_TIMES * mean ? took : MOST_TIMES * mean;
-	mean = (31 * mean + took) / 32;
-	dwp_hook_counts.ticks += stands_for * took;
-}
-
-static __attribute__((noinline)) PyObject *
-hooked_call_timed(const struct hooked *hooked, struct dwp_call *call, PyObject *const *arguments, size_t count,
-                                   PyObject *names)
-{
-	uint64_t stands_for = timed_period, begin, took;
-	PyObject *result;
-
-	timed_left = timed_period = hooked_next_period();
-	begin = dwell_ticks();
-	hooked->hook->before(call);
-	took = dwell_ticks() - begin;
-	result = hooked_call_original(hooked, arguments, count, names);
-	begin = dwell_ticks();
-	hooked->hook->after(call, result);
-	took += dwell_ticks() - begin;
-	hooked_add_time(took, stands_for);
-	return result;
-}
-
 static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, size_t count,
                              PyObject *names)
 {
 	const struct hooked *hooked = (const struct hooked *)callable;
 	size_t given = ARGUMENTS(count);
-	struct dwp_call call;
+	struct dwp_call call = { .self = given > 0 ? arguments[0] : NULL,
+		                       .second = given > 1 ? arguments[1] : NULL,
+		                       .third = given > 2 ? arguments[2] : NULL,
+		                       .named = names && PyTuple_Size(names) > 0 ? arguments[given] : NULL,
+		                       .hook = hooked->hook };
 	PyObject *result;
 
 	dwp_hook_counts.calls++;
@@ -111,18 +70,9 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 		dwp_hook_counts.skips++;
 		return hooked_call_original(hooked, arguments, count, names);
 	}
-	call = (struct dwp_call){ .self = given > 0 ? arguments[0] : NULL,
-		                      .second = given > 1 ? arguments[1] : NULL,
-		                      .third = given > 2 ? arguments[2] : NULL,
-		                      .named = names && PyTuple_Size(names) > 0 ? arguments[given] : NULL,
-		                      .hook = hooked->hook };
-	if (DWELL_UNLIKELY(!--timed_left)) {
-		result = hooked_call_timed(hooked, &call, arguments, count, names);
-	} else {
-		hooked->hook->before(&call);
-		result = hooked_call_original(hooked, arguments, count, names);
-		hooked->hook->after(&call, result);
-	}
+	hooked->hook->before(&call);
+	result = hooked_call_original(hooked, arguments, count, names);
+	hooked->hook->after(&call, result);
 	return result && hooked->hook->replaces ? hooked->hook->replaces(hooked->hook, result) : result;
 }
 

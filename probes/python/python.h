@@ -70,10 +70,9 @@ struct dwp_hook {
 	PyObject *(*replaces)(const struct dwp_hook *hook, PyObject *result);
 };
 
-/* Calls of all hooked callables, those of them that the hook skipped, and the time that the hooks took in the others: an estimate
- * from some calls, each of which stands for those since the one before. */
+/* Calls of all hooked callables, and those of them that the hook skipped. */
 extern struct dwp_hook_counts {
-	uint64_t calls, skips, ticks;
+	uint64_t calls, skips;
 } dwp_hook_counts;
 
 /* Replaces owner.name by a callable that runs the hook around the original. A class method stays one:

@@ -20,8 +20,8 @@
  * the optimizer has stepped after which a batch is asked for. Where there are no batches it holds until the one that was made
  * last has stepped twice, so that a whole iteration is among these steps.
  *
- * All steps are recorded while only operators show what a step is (loops.c), and where several threads have steps:
- * a gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
+ * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
+ * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
  */
 #include "held_blocks.h"
 
@@ -41,7 +41,6 @@
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
 #define MOST_FACTOR 4.0
 #define LOOK_EVERY 16u /* steps */
-#define RECKON_EVERY 16u /* steps that are not chosen, from one reckoning to the next at most */
 #define SECOND_NS 1e9
 #define SAVED 0.1
 #define SHAPES_COST 1.8 /* an operator with its shapes, of one without; see doc/measured/costs.md */
@@ -64,10 +63,6 @@ static struct {
 	uint64_t looked_steps;
 	double usual_ns;              /* a usual step, with what comes after it */
 	double first_ns;              /* the first decision */
-	uint32_t passed;              /* steps since the last reckoning, for which its choice was kept */
-	double timed_ns;              /* when the last of RECKON_EVERY such steps began */
-	double note_steps;            /* reduced steps at which the costs are stored next */
-	double odds;                  /* that a step is recorded whole */
 	double earned_ns, spent_ns;   /* what recorded steps may have cost so far, and did */
 	double early_ns;              /* what they did before it was known how much more that is than the sum of the parts */
 	struct bound_kind {
@@ -98,6 +93,13 @@ void dwp_bound_count(uint64_t (*count)(void), double ns)
 		sources[source_count++] = (struct bound_source){ count, ns, 0 };
 }
 
+static struct bound_source spared;
+
+void dwp_bound_spared(uint64_t (*count)(void), double ns)
+{
+	spared = (struct bound_source){ count, ns, 0 };
+}
+
 static double bound_since(struct bound_source *source)
 {
 	uint64_t before = source->last;
@@ -108,14 +110,14 @@ static double bound_since(struct bound_source *source)
 
 static double bound_cost_ns(void)
 {
-	double ns = 0;
+	double ns = 0, less = spared.count ? bound_since(&spared) : 0;
 
 	for (struct bound_source *source = sources; source < sources + source_count; source++)
 		ns += bound_since(source);
-	return ns;
+	return bound.reduces && ns > less ? ns - less : bound.reduces ? 0 : ns;
 }
 
-uint64_t dwp_bound_steps(void)
+static uint64_t bound_count_steps(void)
 {
 	return bound.steps;
 }
@@ -129,12 +131,13 @@ static double bound_now_ns(clockid_t clock)
 }
 
 /* dwell run passes "cost=N" in millionths, before other options. */
-void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, void (*follow)(void))
+void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, double step_ns, void (*follow)(void))
 {
 	const char *options = getenv("DWELL_OPTIONS"), *run = getenv("DWELL_RUN");
 
 	follow_gate = follow;
 	dwp_bound_count(begun, operator_ns * (dwell_wants(DWELL_DETAIL_SHAPES) ? SHAPES_COST : 1));
+	dwp_bound_count(bound_count_steps, step_ns);
 	if (options && strncmp(options, "cost=", 5) == 0)
 		bound.share = (double)strtoul(options + 5, NULL, 10) / 1e6;
 	for (; run && *run; run++)
@@ -243,34 +246,29 @@ static void bound_earn(double now)
 	bound_look(now, used);
 }
 
-/* Adds what happened since the last reckoning: steps of one kind, and what came after each. How long one took is known of a single
- * one, or of the last one of RECKON_EVERY. */
+/* Adds what happened since the last decision: a step, and what came after it. */
 static void bound_add(double now, double cost)
 {
 	struct bound_kind *kind = bound.reduces ? &bound.reduced : &bound.recorded;
-	uint32_t steps = 1 + bound.passed;
+	double took = now - bound.last_ns;
 
-	if (bound.passed == 0 || bound.passed == RECKON_EVERY)
-		bound_add_time(kind, now - (bound.passed ? bound.timed_ns : bound.last_ns));
+	bound_add_time(kind, took);
 	bound_earn(now);
 	if (!bound.reduces && bound_knows_factor())
 		bound.spent_ns += cost * bound_factor();
 	else if (!bound.reduces)
 		bound.early_ns += cost;
-	kind->all_steps += steps;
+	kind->all_steps++;
 	kind->all_ns += cost;
-	kind->steps += steps;
+	kind->steps++;
 	kind->cost_ns += cost;
 	if (kind->steps >= REMEMBERED) {
 		kind->steps /= 2;
 		kind->cost_ns /= 2;
 	}
-	bound.passed = 0;
 	/* Now and then, because the program may be killed. */
-	if (bound.reduces && kind->all_steps >= bound.note_steps) {
-		bound.note_steps = 2 * kind->all_steps;
+	if (bound.reduces && !((uint64_t)kind->all_steps & ((uint64_t)kind->all_steps - 1)))
 		bound_note_costs();
-	}
 }
 
 void dwp_bound_updated(uint32_t optimizer, bool batch)
@@ -311,46 +309,25 @@ static void bound_limit(double cost)
 		bound.earned_ns = most;
 }
 
-static bool bound_must_be_whole(void)
-{
-	return bound.steps <= LEAST_WHOLE || dwp_torch_places.needed || dwell_device_in_burst();
-}
-
 /* Whether the next step is recorded without operators. */
-static bool bound_reduces(bool holds)
+static bool bound_reduces(void)
 {
 	double cost, most;
 
-	bound.odds = 1;
-	if (bound_must_be_whole())
+	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
-	if (holds)
+	if (bound_holds())
 		return bound.reduces;
 	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps;
 	most = cost * bound.held.before;
-	if (bound_spent() + most > bound.earned_ns && bound.steps <= WHOLE_STEPS)
+	if (bound_spent() + most > bound.earned_ns)
 		return true;
+	bound_limit(most);
 	if (bound.steps <= WHOLE_STEPS)
 		return false;
-	bound_limit(most);
 	if (bound.reduced.steps > 0)
 		cost -= bound.reduced.cost_ns / bound.reduced.steps;
-	if (cost > 0)
-		bound.odds = (1 - SAVED) * bound_allowed(bound.usual_ns) / cost;
-	return bound_spent() + most > bound.earned_ns || bound_draw(dwell_steps_begun()) > bound.odds;
-}
-
-/* Whether the last choice is kept without a reckoning, which costs as much as several records: the step is not chosen, whatever
- * was earned meanwhile. */
-static bool bound_passes(bool holds)
-{
-	if (!bound.reduces || bound.passed == RECKON_EVERY || bound.reduced.added < LAST || bound_must_be_whole())
-		return false;
-	if (!holds && bound_draw(dwell_steps_begun()) <= bound.odds)
-		return false;
-	if (++bound.passed == RECKON_EVERY)
-		bound.timed_ns = bound_now_ns(CLOCK_MONOTONIC);
-	return true;
+	return cost * bound_draw(dwell_steps_begun()) > (1 - SAVED) * bound_allowed(bound.usual_ns);
 }
 
 /* The first decision of a process always reaches the recorder: a child of fork has its parent's. */
@@ -373,7 +350,6 @@ static void bound_start(double now)
 void dwp_bound_choose(void)
 {
 	double now, cost;
-	bool holds;
 
 	if (!(bound.share > 0) || bound.chosen)
 		return;
@@ -385,18 +361,15 @@ void dwp_bound_choose(void)
 		bound_set(false);
 		return;
 	}
-	bound.chosen = true;
-	holds = bound.steps++ >= LEAST_WHOLE && bound_holds();
-	if (bound_passes(holds))
-		return;
 	now = bound_now_ns(CLOCK_MONOTONIC);
 	cost = bound_cost_ns();
-	if (bound.steps > 1)
+	if (bound.steps++)
 		bound_add(now, cost);
 	else
 		bound_start(now);
 	bound.last_ns = now;
-	bound_set(bound_reduces(holds));
+	bound.chosen = true;
+	bound_set(bound_reduces());
 }
 
 void dwp_bound_begun(void)
@@ -410,8 +383,6 @@ void dwp_bound_forked(void)
 	bound.forked = true;
 	bound.thread = NULL;
 	bound.steps = 0;
-	bound.passed = 0;
-	bound.note_steps = 0;
 	bound.chosen = false;
 	memset(&bound.held, 0, sizeof bound.held);
 	bound.earned_ns = bound.spent_ns = bound.early_ns = 0;

@@ -36,7 +36,6 @@ static void loop_watch(struct loop_thread *thread)
 	if (dwp_torch_places.watched != watch)
 		dwp_torch_attend(TORCH_ATTENTION_LOOP, watch);
 	dwp_torch_places.watched = watch;
-	dwp_torch_places.needed = watch && dwp_loops_needs_operators();
 }
 
 static enum steps_phase loop_report_to(struct loop_thread *thread, const struct steps_input *input)
