@@ -208,7 +208,12 @@ static void session_replay(void)
 		dw_intern_replay();
 }
 
-#define SESSION_LATE_IDS 256u /* more threads than that take no ids at one time */
+/* How many ids threads may still take from the head of the earlier session: those that found it, and had no processor since. Some may
+ * have no slot yet. */
+static uint32_t session_late_ids(void)
+{
+	return 2 * __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE);
+}
 
 static int session_start(const struct dwell_options *options, struct dwell_error *error)
 {
@@ -230,10 +235,9 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
 	} else {
 		dw_file_measure_clock(head);
-		/* The new session continues the ids of an earlier one, because call sites have stored them. Threads that found the earlier
-		 * head, and had no processor since, still take ids from it. */
+		/* The new session continues the ids of an earlier one, because call sites have stored them. */
 		if (dw_session.map)
-			next_id = DW_LOAD(dw_session.map->next_id) + SESSION_LATE_IDS;
+			next_id = DW_LOAD(dw_session.map->next_id) + session_late_ids();
 		head->next_id = next_id; /* before other threads can use an id */
 		result = session_adopt(head, fd, actual, true, error);
 	}
