@@ -56,13 +56,16 @@ function opening(report, fired) {
   return { ran: first && first.text !== title ? first.text : "", title: title || "This trace holds no ranges.", more: more.map((line) => line.text) };
 }
 
+/** What a hint says that it can save, and what else must go for that: ": at most 5.15 s in the run, if the rest of parse goes, too" */
+const GAIN = /: at most [\d.]+ (?:s|ms|us|ns) (a step|an iteration|in the run|in that process)(, if .*? goes, too)?(?= \(|$)/;
+
 /** A hint without what it can save, which has a line and a bar of its own. */
-const withoutGain = (hint) => hint.replace(/: at most [\d.]+ (s|ms|us|ns) (a step|an iteration|in the run)(?= \(|$)/, "");
+const withoutGain = (hint) => hint.replace(GAIN, "");
 
 /** "22.4 ms a step, 57.6%", of the same whole as the share; what a device can save may be more than a step of the host. */
 function gainOf(row) {
-  const each = /: at most [\d.]+ \S+ (a step|an iteration|in the run)/.exec(row.hint)?.[1] ?? "";
-  return `${time(row.gain_ns)} ${each}${row.gain_share <= 1 ? `, ${percent(row.gain_share)}` : ""}`.trimEnd();
+  const [, each = "", rest = ""] = GAIN.exec(row.hint) ?? [];
+  return `${time(row.gain_ns)} ${each}${row.gain_share <= 1 ? `, ${percent(row.gain_share)}` : ""}`.trimEnd() + rest;
 }
 
 /** The first one repeats no statement: it is the title of the page. */
