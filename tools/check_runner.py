@@ -20,12 +20,12 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$", re.M)
 SKIP = re.compile(r"^skip\s+(\S.*?)(?::|\s+[\d.]+ s)\s+(.+)$", re.M)
 PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
-# So many lines of a failure are printed where its suite ends, and so many at the end of everything.
+# How many lines of a failed command's output are printed: TAIL when its suite ends, and LAST at the end of the whole run.
 TAIL, LAST = 40, 8
 # A command with this many cores runs alone, after the others.
 ALONE = -1
-# So many programs of tests may fail while other suites run and pass alone: the others disturb them, on a slow machine more.
-# Beyond it the tests are at fault.
+# How many programs of tests may fail beside other suites and then pass alone. Other suites disturb them, on a slow machine more
+# often. If more fail, the tests are at fault.
 MOST_AGAIN = 10
 # These compare times of programs with what was planted in them. Other suites disturb them more, and any of them may run again.
 MEASURES = ("CUPTI", "PyTorch: bound", "PyTorch: loader", "PyTorch: loop", "PyTorch: places", "PyTorch: verdict", "Slurm", "call stacks",

@@ -35,8 +35,8 @@
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
-#define EARLY_NS 40000000      /* until samples have taken so much of a thread, each signal adds */
-#define EARLY_TIMES 4          /* times as much */
+#define EARLY_NS 40000000      /* while a thread has spent less time than this on samples, it earns more for them */
+#define EARLY_TIMES 4          /* by this factor */
 #define LONG_PERIODS 5         /* a process that used more CPU time has samples, or the trace says why not */
 #define MOST_PERIODS 64        /* that a thread hands on to the next */
 #define HANDED_ON 64u          /* places for functions of threads; functions may share one */

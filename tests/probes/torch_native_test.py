@@ -173,8 +173,8 @@ def main():
                   sum(missing.values()) <= int(lost[1].replace(",", "") if lost else 0), f"missing {missing}, {lost and lost[0]}")
 
         def equal_waits(name, found, own_ns, unknown=0):
-            """Each wait but so many unknown ones is recorded, and lasts as long as one by the program's clock, which goes on while other
-            programs have the processor: at most a few waits differ by that."""
+            """All waits are recorded, except for `unknown` ones. The program measured each wait with its own clock. Half of the recorded
+            waits agree with it; the others may differ, because the clock also runs while other programs have the processor."""
             own = sorted(own_ns)
             apart = sorted(min(abs(wait * 1000 - nearest) for nearest in own[max(at - 1, 0):at + 1])
                            for wait, at in ((wait, bisect.bisect(own, wait * 1000)) for wait in found))

@@ -215,7 +215,7 @@ struct dw_account_sum {
 	enum dw_share share; /* the part of a step in which at least half of it lies. DW_SHARE_COUNT: there is none */
 };
 
-/* "ask": the function of a sum. "" if it has none. Returns `text`. */
+/* Writes the name of the function that a sum lies in, as "ask", or "" if there is none. Returns `text`. */
 const char *dw_account_function(const struct dw_account_sum *sum, char text[200]);
 /* "ask (net.c:10)": the function of a sum with its line. "" if it has none. Returns `text`. */
 const char *dw_account_place(const struct dw_account_sum *sum, char text[300]);

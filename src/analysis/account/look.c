@@ -200,7 +200,7 @@ bool dw_look_reads_native(const struct dw_source *source, const struct dw_sample
 	return look_has_native(&stack);
 }
 
-/* Making, copying or destroying a table is not a look-up in it. What the innermost function does names the time. */
+/* Code that makes, copies or destroys a table is not counted as a look-up: its innermost function, as malloc(), says what it does. */
 static bool look_makes_table(struct dw_look *look, const struct dw_source_function *function)
 {
 	if (look->activity != DW_ACTIVITY_LOOK_UP || !dw_name_is_of_object(function->name))

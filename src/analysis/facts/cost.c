@@ -8,7 +8,7 @@
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
  *   - steps that begin at a function of a native program (--step-on), each at what the process measured;
- *   - samples, at the CPU time that the sampler measured of them;
+ *   - samples: the CPU time for them, which the sampler measured;
  *   - calls of libc that may wait, which the sampler measures, each at the cost of a range;
  *   - what the sampler measured of itself where threads, children and programs began and ended;
  *   - what recorded steps take longer than others, where devices are recorded in bursts (bursts.c): CUPTI's own work. Where

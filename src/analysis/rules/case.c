@@ -74,7 +74,7 @@ bool dw_case_has_place(const struct dw_rule_case *at)
 	return sum.range || (sum.function && sum.dominates);
 }
 
-#define CASE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
+#define CASE_LEAST_CPU 0.5 /* a step that waits for a CPU for longer than this is taken as one that waits for half of its time */
 
 double dw_case_with_cpu(const struct dw_rule_case *at)
 {

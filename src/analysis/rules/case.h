@@ -90,8 +90,8 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
 double dw_case_waits(const struct dw_rule_case *at, dw_activity_set activities);
 double dw_case_runs(const struct dw_rule_case *at, dw_activity_set activities);
 
-/* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps longer, and so the shares of
- * a sleep and of a wait for data smaller. */
+/* The part of a step without waits for a CPU that other programs had, as 0.8. Such waits make a step longer, and so they make the
+ * shares of its other parts, as a sleep, smaller. */
 double dw_case_with_cpu(const struct dw_rule_case *at);
 
 /* Whether the verdict's cells are those of one function or range, or most of the loop. Others may be anything's. True without
@@ -134,14 +134,15 @@ static inline bool dw_verdict_is_cause(const struct dw_verdict *verdict)
 	       (verdict->rule->kind == DW_RULE_CAUSE || verdict->rule->kind == DW_RULE_WORK);
 }
 
-/* gains.c: sets the bound of a verdict that fired, whose cells, if it has some, have this sum. */
+/* gains.c: sets how much a verdict that fired can save at most. `sum` is that of its cells; without cells it is empty. */
 void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict, const struct dw_account_sum *sum);
 /* What the bound has besides the share's time: "the rest of read_frame"; "": nothing. The text lives in `arena`. NULL: out of memory. */
 const char *dw_gains_rest(const struct dw_rule_case *at, const struct dw_verdict *verdict, struct dw_arena *arena);
-/* Makes the gains of a run of several processes those of its tables. */
+/* In a run of several processes, the tables have means over them. Makes the gains those of the tables. */
 void dw_gains_of_rows(const struct dw_rule_case *at, struct dw_verdicts *verdicts);
-/* Sets the bound of all verdicts together. Gains do not add up: within each exclusive part of the time their sum is limited to the part,
- * and a step cannot become shorter than the time in which the loader's workers make a batch, unless the wait for data is a cause. */
+/* Sets how much all verdicts together can save at most. Their gains do not simply add: gains of one part of the time, as data or
+ * computation, are at most that part. A step also stays as long as the loader's workers need for a batch, unless a verdict is about
+ * waiting for data. */
 void dw_gains_combine(const struct dw_rule_case *at, struct dw_verdicts *verdicts);
 
 /* sentence.c: fills in a template. The text lives in `arena`. NULL: out of memory. */

@@ -2,8 +2,8 @@
  * The events in which a period is searched, in little memory: there may be millions.
  *
  * The newest are in a tail. When it is full, it becomes a block, in which each field has as many bits as its largest value
- * needs: about seven bytes an event. What an event is (its path) is in a table. An event that ends after its block was made
- * is in a list, too: such events are few, because each has a block's events in it.
+ * needs: about seven bytes an event. A block has of each event a number in a table of paths. A range that is still open when
+ * its block is made has no end there: the end goes into a list. Such ranges are few, since each holds a block's events.
  */
 #pragma once
 

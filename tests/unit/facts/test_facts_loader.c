@@ -191,6 +191,15 @@ TEST(threads_that_make_batches_before_the_loop_begins)
 	made_close(&made);
 }
 
+/* Of workers that were made before. */
+static const struct dw_facts *facts_of_two_epochs(void)
+{
+	uint64_t end = make_epoch(100, 0, 4, "a batch was ready");
+
+	make_epoch(end, 1, 4, "a batch was ready");
+	return facts_of();
+}
+
 /* Two epochs with two new workers each: two at one time, and their start is apart. */
 TEST(workers_are_counted_at_one_time_and_their_start_apart)
 {
@@ -199,9 +208,7 @@ TEST(workers_are_counted_at_one_time_and_their_start_apart)
 	make_worker(1, 204, 10, 1, 12);
 	make_worker(2, 508, 10, 1, 12);
 	make_worker(3, 508, 10, 1, 12);
-	uint64_t end = make_epoch(100, 0, 4, "a batch was ready");
-	make_epoch(end, 1, 4, "a batch was ready");
-	const struct dw_facts *facts = facts_of();
+	const struct dw_facts *facts = facts_of_two_epochs();
 	REQUIRE(facts != NULL);
 	CHECK_EQ(VALUE(facts, LOADER_WORKERS), 2);
 	CHECK_EQ(VALUE(facts, LOADER_WORKERS_STARTED), 4);
@@ -220,9 +227,7 @@ TEST(workers_that_stay_are_started_once)
 	make_worker(0, 204, 20, 1, 28);
 	make_worker(1, 204, 20, 1, 28);
 	make_worker(2, 2000, 1, 1, 12);
-	uint64_t end = make_epoch(100, 0, 4, "a batch was ready");
-	make_epoch(end, 1, 4, "a batch was ready");
-	const struct dw_facts *facts = facts_of();
+	const struct dw_facts *facts = facts_of_two_epochs();
 	REQUIRE(facts != NULL);
 	CHECK_EQ(VALUE(facts, LOADER_EPOCHS), 2);
 	CLOSE(VALUE(facts, LOADER_START_SHARE), 0);
