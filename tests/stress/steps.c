@@ -50,14 +50,21 @@ struct found {
 	uint64_t single, lowest, highest; /* steps with entries of their own */
 	uint64_t summarised, first, next, open, entries, durations;
 	uint64_t open_number, start_ticks, end_ticks;
+	bool lacks_one; /* the last summary: its count was not yet written when the program was killed */
 };
 
-/* A step that began before the end of a summary is in it. */
+/* A step that began before the end of a summary is in it, even if the summary does not count it yet. */
 static void add_step(struct found *found, const struct dw_entry_step *step)
 {
 	if (step->entry.aux & DW_STEP_CANCELLED ||
-	    (found->entries && step->start_ticks >= found->start_ticks && step->start_ticks < found->end_ticks))
+	    (found->entries && step->start_ticks >= found->start_ticks && step->start_ticks < found->end_ticks)) {
+		if (!(step->entry.aux & DW_STEP_CANCELLED) && found->lacks_one) {
+			found->lacks_one = false;
+			found->summarised++;
+			found->next++;
+		}
 		return;
+	}
 	if (!step->end_ticks) {
 		found->open++;
 		found->open_number = step->number;
@@ -89,6 +96,7 @@ static void add_summary(struct found *found, const struct dw_entry_steps *steps)
 	for (unsigned i = 0; i < DW_STEPS_BUCKETS; i++)
 		durations += steps->durations[i];
 	found->durations += durations;
+	found->lacks_one = durations == steps->count + 1;
 	found->summarised += steps->count;
 	found->next += steps->count;
 	found->end_ticks = steps->end_ticks;

@@ -122,10 +122,22 @@ static int steps_fill_summaries(struct dw_reader *reader)
 	return source->step_summaries ? 0 : -1;
 }
 
-/* The time of a thread's summaries, which follow each other. */
+/* The time of a thread's summaries, which follow each other, and the last of them. */
 struct summed {
 	uint64_t start_ticks, end_ticks;
+	struct dw_source_step_summary *last;
 };
+
+/* Whether the summary was read, or its program killed, just before `count` became one more: everything else has the
+ * step already (dw_step_summary_add). */
+static bool summary_lacks_one(const struct dw_source_step_summary *summary)
+{
+	uint64_t durations = 0;
+
+	for (unsigned i = 0; i < DW_STEPS_BUCKETS; i++)
+		durations += summary->durations[i];
+	return durations == summary->count + 1;
+}
 
 /* Drops steps that a summary has already: the program was killed, or this was read, between adding a step to a
  * summary and freeing the step's entry. */
@@ -141,19 +153,23 @@ static int drop_summarised_steps(struct dw_reader *reader)
 	if (!summed)
 		return -1;
 	for (size_t i = 0; i < source->step_summary_count; i++) {
-		const struct dw_source_step_summary *summary = &source->step_summaries[i];
+		struct dw_source_step_summary *summary = &source->step_summaries[i];
 		struct summed *of = &summed[summary->thread];
 
-		if (!of->end_ticks || summary->start_ticks < of->start_ticks)
+		if (!of->last || summary->start_ticks < of->start_ticks)
 			of->start_ticks = summary->start_ticks;
-		if (summary->end_ticks > of->end_ticks)
+		if (!of->last || summary->end_ticks > of->end_ticks) {
 			of->end_ticks = summary->end_ticks;
+			of->last = summary;
+		}
 	}
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct summed *of = &summed[source->steps[i].thread];
 
 		if (source->steps[i].start_ticks < of->start_ticks || source->steps[i].start_ticks >= of->end_ticks)
 			source->steps[kept++] = source->steps[i];
+		else if (summary_lacks_one(of->last))
+			of->last->count++;
 	}
 	source->step_count = kept;
 	return 0;

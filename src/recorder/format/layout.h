@@ -542,7 +542,8 @@ struct dw_entry_withdrawal {
 /*
  * id: THREAD; aux: DW_STEP_TENTATIVE or 0. Consecutive steps of one thread that were summarised, because the file's space
  * for entries of single steps is full. Updates of one iteration are one step. The thread updates the entry in place while it
- * collects steps; `count` is written last.
+ * collects steps; `count` is written last. If it lacks one of the steps in `durations`, and the step's own entry began before
+ * `end_ticks`, the program was killed in between: the step is in the summary.
  */
 #define DW_STEPS_BUCKETS 128u
 #define DW_STEPS_BUCKETS_PER_OCTAVE 4u

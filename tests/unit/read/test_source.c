@@ -301,6 +301,30 @@ TEST(summarised_steps_are_read)
 	made_close(&made);
 }
 
+/* A program that is killed while it adds a step: the sums, then `end_ticks`, then `count`, then the step's entry is free. The step
+ * is there once, wherever the program is killed. */
+TEST(a_step_that_was_being_summarised_is_there_once)
+{
+	for (int written = 0; written < 4; written++) {
+		struct dw_entry_steps *entry;
+
+		made_init(&made);
+		entry = dw_encode_steps(&made.process, made.thread, 0, 10 + (written > 2));
+		REQUIRE(entry);
+		entry->end_ticks = written > 1 ? 10900 : 9900;
+		entry->step_ticks = 9000;
+		entry->shortest_ticks = entry->longest_ticks = 900;
+		entry->durations[7] = 10 + (written > 0);
+		for (uint64_t i = 10; i < 13; i++)
+			dw_encode_step(&made.process, made.thread, i, i * 1000, i * 1000 + 900, 0, 1);
+		REQUIRE(made_open(&made, NULL) == 0);
+		REQUIRE(made.source->step_summary_count == 1);
+		CHECK_EQ(made.source->step_count, written > 1 ? 2 : 3);
+		CHECK_EQ(made.source->step_summaries[0].count + made.source->step_count, 13);
+		made_close(&made);
+	}
+}
+
 TEST(gaps_are_marked)
 {
 	made_init(&made);
