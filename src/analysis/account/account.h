@@ -191,7 +191,8 @@ struct dw_account_sum {
 	uint32_t line;
 	double place_ns;
 	/* What else the function does, with what it calls of libraries: the time of other cells while it is the innermost function of the
-	 * program. Whoever changes it may save this, too. 0 if it starts the program, or does not dominate. */
+	 * program. Whoever changes it may save this, too. Of a function that starts the program: what its line does. 0 if it does not
+	 * dominate. */
 	double rest_ns;
 	bool dominates;
 	bool root; /* the function starts the program */

@@ -110,7 +110,7 @@ static double sum_place_all(const struct dw_account *account, const struct dw_ac
 	return ns;
 }
 
-/* The time of other cells while a function is the innermost one of the program. */
+/* The time of other cells while a function is the innermost one of the program. Of one that starts the program: at the same line. */
 static double sum_rest_of(const struct dw_account *account, const struct dw_account_select *select, const struct dw_account_place *place)
 {
 	double ns = 0;
@@ -118,9 +118,12 @@ static double sum_rest_of(const struct dw_account *account, const struct dw_acco
 	for (size_t i = 0; i < account->count; i++) {
 		double part = fmax(0, dw_account_part_selected(account, select, &account->cells[i]));
 
-		for (size_t p = 0; part < 1 && p < account->cells[i].place_count; p++)
-			if (sum_is_place(&account->cells[i].places[p], place))
-				ns += account->cells[i].places[p].self_ns * (1 - part);
+		for (size_t p = 0; part < 1 && p < account->cells[i].place_count; p++) {
+			const struct dw_account_place *other = &account->cells[i].places[p];
+
+			if (sum_is_place(other, place) && (!place->root || other->line == place->line))
+				ns += other->self_ns * (1 - part);
+		}
 	}
 	return ns;
 }
@@ -307,7 +310,7 @@ struct dw_account_sum dw_account_sum(const struct dw_account *account, const str
 	best = select->explained & DW_ACCOUNT_REGIONS || select->where ? sum_find_region(account, &sum, places, count)
 	                                                               : sum_find_place(&sum, places, count);
 	sum_choose_place(&sum, best, places, count, &basis);
-	sum.rest_ns = sum.dominates && !sum.root ? sum_rest_of(account, select, best->of) : 0;
+	sum.rest_ns = sum.dominates && (!sum.root || (sum.line && sum.function->file)) ? sum_rest_of(account, select, best->of) : 0;
 	sum_choose_second(&sum, best, places, count, &basis);
 	if (select->call && select->call <= account->call_count)
 		sum.callee = account->calls[select->call - 1].callee;

@@ -135,7 +135,7 @@ static inline bool dw_verdict_is_cause(const struct dw_verdict *verdict)
 }
 
 /* gains.c: sets how much a verdict that fired can save at most. `sum` is that of its cells; without cells it is empty. */
-void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict, const struct dw_account_sum *sum);
+void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict);
 /* What the bound has besides the share's time: "the rest of read_frame"; "": nothing. The text lives in `arena`. NULL: out of memory. */
 const char *dw_gains_rest(const struct dw_rule_case *at, const struct dw_verdict *verdict, struct dw_arena *arena);
 /* In a run of several processes, the tables have means over them. Makes the gains those of the tables. */

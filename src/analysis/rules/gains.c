@@ -1,20 +1,45 @@
 /*
  * How much of its time a verdict can save at most, and all of them together.
  *
- * A cause may be gone as a whole. With it goes what else lies where it is mended: of cells, what the function does besides that the
- * sentence names. This only makes the bound larger: the order of verdicts is by the cause's own time.
+ * A cause may be gone as a whole. With it goes what else lies where it is mended: what the function does besides that the sentence
+ * names, or of a function that starts the program, its line. This only makes the bound larger: the order of verdicts is by the
+ * cause's own time.
  */
 #include <math.h>
 
+#include "base/text.h"
 #include "rules/case.h"
 
-/* Adds to the bound what else goes if the function goes that the sentence names, where it can be seen in percent. */
-static void gains_add_rest(const struct dw_rule_case *at, struct dw_verdict *verdict, const struct dw_account_sum *sum)
+/* The cells in whose function the sentence says that the time lies. NULL: it names no function. */
+static const struct dw_account_select *gains_place(const struct dw_rule_case *at, const struct dw_verdict *verdict)
+{
+	return verdict->has_cells ? &verdict->cells : at->facts->account ? at->rule->place : NULL;
+}
+
+/* The time of the function that the sentence names, without what the verdict has of it already. */
+static double gains_rest_ns(const struct dw_rule_case *at, const struct dw_verdict *verdict, const struct dw_account_sum *sum)
 {
 	const struct dw_account *account = at->facts->account;
-	double rest_ns = at->rule->rest_ns ? at->rule->rest_ns(at)
-	                 : verdict->has_cells && account->own_ns > 0 ? sum->rest_ns / account->own_ns * verdict->whole_ns
-	                                                             : 0;
+	double of_own;
+
+	if (at->rule->rest_ns)
+		return at->rule->rest_ns(at);
+	if (!gains_place(at, verdict) || !(account->own_ns > 0) || !sum->dominates)
+		return 0;
+	of_own = verdict->whole_ns / account->own_ns;
+	if (verdict->has_cells)
+		return sum->rest_ns * of_own;
+	if (sum->root)
+		return 0;
+	return fmax(0, (sum->place_ns + sum->rest_ns) * of_own - verdict->time_ns * fmin(1, sum->place_ns / sum->ns));
+}
+
+/* Adds to the bound what else goes if the function goes that the sentence names, where it can be seen in percent. */
+static void gains_add_rest(const struct dw_rule_case *at, struct dw_verdict *verdict)
+{
+	const struct dw_account_select *place = gains_place(at, verdict);
+	struct dw_account_sum sum = place ? dw_account_sum(at->facts->account, place) : (struct dw_account_sum){ .ns = 0 };
+	double rest_ns = gains_rest_ns(at, verdict, &sum);
 	double own_ns = fmin(verdict->gain_ns, verdict->time_ns), all_ns = fmin(own_ns + rest_ns, verdict->whole_ns);
 
 	if (isnan(verdict->gain_ns) ||
@@ -24,7 +49,7 @@ static void gains_add_rest(const struct dw_rule_case *at, struct dw_verdict *ver
 	verdict->gain_ns = all_ns;
 }
 
-void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict, const struct dw_account_sum *sum)
+void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
 	double most_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP) * dw_case_with_cpu(at);
@@ -32,7 +57,7 @@ void dw_gains_find(const struct dw_rule_case *at, struct dw_verdict *verdict, co
 	if (rule->no_gain)
 		return;
 	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
-	gains_add_rest(at, verdict, sum);
+	gains_add_rest(at, verdict);
 	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > most_ns)
 		verdict->gain_ns = most_ns;
 	if (!(verdict->gain_ns > 0))
@@ -49,7 +74,9 @@ const char *dw_gains_rest(const struct dw_rule_case *at, const struct dw_verdict
 		return "";
 	if (at->rule->rest)
 		return at->rule->rest;
-	sum = dw_account_sum(at->facts->account, &verdict->cells);
+	sum = dw_account_sum(at->facts->account, gains_place(at, verdict));
+	if (sum.root)
+		return dw_arena_printf(arena, "the rest of %s:%u", dw_text_base_name(sum.function->file), sum.line);
 	return dw_arena_printf(arena, "the rest of %s", dw_account_function(&sum, name));
 }
 

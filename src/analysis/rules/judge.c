@@ -235,7 +235,7 @@ static void judge_gain(const struct dw_rule_case *at, struct dw_verdict *verdict
 	if (verdict->has_cells)
 		sum = dw_account_sum(at->facts->account, &verdict->cells);
 	verdict->placed = sum.function && sum.ns > 0 ? fmin(1, sum.place_ns / sum.ns) : 1;
-	dw_gains_find(at, verdict, &sum);
+	dw_gains_find(at, verdict);
 }
 
 /* Whether the share is a sum of records of the whole loop: then it is no estimate, however few the steps are. Samples, and steps of

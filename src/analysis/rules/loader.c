@@ -54,6 +54,14 @@ static struct dw_amount loader_share(const struct dw_rule_case *at)
 	return dw_amount_less(dw_case_amount(at, DW_FACT_STEP_DATA), loader_starts_in_steps(at));
 }
 
+/* Workers that stay make batches ahead while the loop does something else. */
+static double loader_rest_of_waits(const struct dw_rule_case *at)
+{
+	double all = dw_case_part(at, DW_FACT_LOOP_DATA_ALL) + dw_case_part(at, DW_FACT_LOADER_COLLECTOR);
+
+	return fmax(0, all - dw_case_part(at, DW_FACT_LOADER_START_SHARE)) * dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+}
+
 /* The part of a step that is not spent waiting for data. */
 static double loader_work_ns(const struct dw_rule_case *at)
 {
@@ -246,6 +254,8 @@ const struct dw_rule dw_rules_loader[] = {
 		.reason = "The first start is necessary, and is not counted. To start and end workers takes "
 		          "as long whatever the samples cost, so that it is reported apart from them.",
 		.applies = loader_restarts,
+		.rest_ns = loader_rest_of_waits,
+		.rest = "the rest of the waits for data",
 		.statement = "Starting and ending {loader.workers} loader worker{loader.workers:s} in each of "
 		             "{loader.epochs} epochs {takes} {share} {of}[: {loader.start} an epoch].",
 		.remedy = {

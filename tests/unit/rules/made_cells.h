@@ -17,6 +17,9 @@ struct made_cell {
 	enum dw_share share;  /* if it is in no range; 0: OTHER */
 	enum dw_iteration_class class;
 	uint32_t call; /* its number, of std::regex::regex() */
+	bool root;     /* the function starts the program */
+	uint32_t line; /* 0: 41 */
+	bool between;  /* the steps */
 };
 
 /* CELL(WAITS, LOCK, 0.3, .range = "metrics") */
@@ -69,7 +72,7 @@ static inline void made_add_cell(struct made_account *account, const struct made
 	if (number > MADE_MOST)
 		abort();
 	*to = (struct dw_account_cell){ .class = cell->class,
-		                            .where = DW_SAMPLE_IN_STEP,
+		                            .where = cell->between ? DW_SAMPLE_BETWEEN : DW_SAMPLE_IN_STEP,
 		                            .share = cell->range   ? DW_SHARE_NAMED
 		                                     : cell->share ? cell->share
 		                                                   : DW_SHARE_OTHER,
@@ -84,7 +87,7 @@ static inline void made_add_cell(struct made_account *account, const struct made
 		return;
 	account->functions[number] = (struct dw_source_function){ cell->function, "/srv/engine.c", 41 };
 	account->places[number] = (struct dw_account_place){
-		.function = &account->functions[number], .line = 41, .ns = to->ns, .self_ns = to->ns
+		.function = &account->functions[number], .line = cell->line ? cell->line : 41, .root = cell->root, .ns = to->ns, .self_ns = to->ns
 	};
 	to->places = &account->places[number];
 	to->place_count = 1;

@@ -120,6 +120,43 @@ TEST(the_bound_has_the_rest_of_the_function)
 	made_end(&at);
 }
 
+/* Of the function that starts the program only the line goes: all other lines are there for something else. */
+TEST(the_bound_has_the_rest_of_the_line_of_main)
+{
+	const struct dw_verdict *copies;
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, COPIES, 0.40, .function = "main", .root = true, .line = 20),
+	                           CELL(RUNS, INTERPRETER, 0.30, .function = "main", .root = true, .line = 20),
+	                           CELL(RUNS, OWN, 0.20, .function = "main", .root = true, .line = 31),
+	                           CELL(RUNS, ALGEBRA, 0.10, .function = "sum_of")));
+	made_judge(&at);
+	copies = made_find(&at, "copies");
+	CHECK_EQ(copies->state, DW_RULE_FIRED);
+	CHECK_NEAR(copies->gain_ns / copies->whole_ns, 0.70, 1e-9);
+	CHECK_STR(copies->rest, "the rest of engine.c:20");
+	made_end(&at);
+}
+
+/* A sentence about a part of the loop names the function that has most of it: the bound has what else the function does. */
+TEST(the_bound_of_a_part_has_the_rest_of_its_function)
+{
+	const struct dw_verdict *between;
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_OPERATORS, 0.40 }, { DW_FACT_LOOP_STEPS, 0.5 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, COPIES, 0.35, .function = "sample", .between = true),
+	                           CELL(RUNS, INTERPRETER, 0.20, .function = "sample", .between = true),
+	                           CELL(RUNS, ALGEBRA, 0.45, .function = "forward", .share = DW_SHARE_FORWARD)));
+	made_judge(&at);
+	between = made_find(&at, "between-steps");
+	CHECK_EQ(between->state, DW_RULE_FIRED);
+	CHECK_NEAR(between->gain_ns / between->whole_ns, 0.55, 1e-9);
+	CHECK_STR(between->rest, "the rest of sample");
+	made_end(&at);
+}
+
 /* A call is one sentence, and no other rule has its time. What makes an object need not be called again. */
 TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 {
