@@ -12,7 +12,9 @@ const NAMED = [BLUE, VIOLET, LIME, AMBER, TEAL, ROSE, GREEN, YELLOW];
 /** "garbage collection" of "start-up: garbage collection" and of "end: garbage collection"; a chart's word for the time between steps is the bar's. */
 const plain = (part) => part.replace(/^(start-up|end|runs|others run): /, "").replace(/^until the next step$/, "between steps");
 const isStriped = (part) => /^(has no|without a) CPU$/.test(part);
-const hueOfPart = (word) => (/^importing /.test(word) ? hueOf("importing") : hueOf(word));
+/** The table has one word for all imports, and one for the code of all libraries. */
+const kindOf = (word) => (/^importing /.test(word) ? "importing" : /^code of /.test(word) ? "code of libraries" : word);
+const hueOfPart = (word) => hueOf(kindOf(word));
 
 export const colour = (hue) => `var(--c${hue})`;
 /** A hue, and a darker one for a second word of it in one bar. No two of these 22 are near (tests/page/report_chromium.py). */
@@ -30,7 +32,7 @@ export function partColours(bars) {
   }
   return (part) => given.get(plain(part)) ?? colour(hueOfPart(plain(part)));
 }
-const isKnown = (word) => hasHue(word) || /^importing /.test(word);
+const isKnown = (word) => hasHue(kindOf(word));
 
 /** The background of a part of a bar: stripes where the thread had no CPU, which is no part of what shares are of. */
 export const fill = (part, shade) => (isStriped(part) ? `repeating-linear-gradient(135deg, ${shade} 0 4px, var(--paper) 4px 7px)` : shade);

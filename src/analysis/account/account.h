@@ -301,6 +301,7 @@ static inline bool dw_account_is_for_threads(const struct dw_account_cell *cell)
 /* Whether samples divide the account, so that it says more than how long the thread ran. */
 bool dw_account_is_divided(const struct dw_account *account);
 
-/* "waits: sleeps", "runs: copies", "runs: imports torch", "others run: text", "data": for people. Returns `text`. */
+/* "waits: sleeps", "runs: copies", "runs: imports torch", "runs: code of numpy", "others run: text", "data": for people. Returns
+ * `text`. */
 const char *dw_account_label(const struct dw_account_row *row, char text[64]);
 const char *dw_account_state_name(enum dw_account_state state);

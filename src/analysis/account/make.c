@@ -556,7 +556,7 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 	const char *what = row->activity == DW_ACTIVITY_OWN       ? "own code"
 	                   : row->activity == DW_ACTIVITY_UNKNOWN ? NULL
 	                                                          : dw_activity_name(row->activity);
-	char callee[80];
+	char callee[80], library[64];
 
 	if (row->share != DW_SHARE_COUNT)
 		snprintf(text, 64, "%s", dw_share_label(row->share));
@@ -564,11 +564,12 @@ const char *dw_account_label(const struct dw_account_row *row, char text[64])
 		snprintf(text, 64, "calls %.57s", callee);
 	else if (row->package)
 		snprintf(text, 64, "%s: %s %.30s", dw_account_state_name(row->state), what, row->package);
+	else if (!what && row->state == DW_ACCOUNT_RUNS && row->sum.samples)
+		snprintf(text, 64, "%s: code of %.40s", dw_account_state_name(row->state),
+		         row->sum.library ? dw_library_name(row->sum.library, library) : "libraries");
 	else if (!what)
 		snprintf(text, 64, "%s%s", dw_account_state_name(row->state),
-		         row->state == DW_ACCOUNT_RUNS && row->sum.samples ? ": code of libraries"
-		         : row->state == DW_ACCOUNT_WAITS                  ? ": for what is not known"
-		                                                           : "");
+		         row->state == DW_ACCOUNT_WAITS ? ": for what is not known" : "");
 	else
 		snprintf(text, 64, "%s: %s", dw_account_state_name(row->state), what);
 	return text;

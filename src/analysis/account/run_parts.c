@@ -52,12 +52,16 @@ static size_t run_parts_add(const struct dw_account *account, const struct dw_ac
                             struct dw_account_run_part *to)
 {
 	const char *package = select->by_package ? select->package : NULL;
+	char library[64];
 
 	to->sum = dw_account_sum(account, select);
 	to->known = !(group->states >> DW_ACCOUNT_UNKNOWN & 1);
 	to->imports = group->activities == DOES(IMPORTS);
 	to->no_cpu = group->states >> DW_ACCOUNT_NO_CPU & 1;
-	snprintf(to->words, sizeof to->words, "%s%s%.30s", group->words, package ? " " : "", package ? package : "");
+	if (group->activities == DOES(UNKNOWN) && group->states >> DW_ACCOUNT_RUNS & 1 && to->sum.library)
+		snprintf(to->words, sizeof to->words, "code of %.40s", dw_library_name(to->sum.library, library));
+	else
+		snprintf(to->words, sizeof to->words, "%s%s%.30s", group->words, package ? " " : "", package ? package : "");
 	return to->sum.ns >= 1;
 }
 

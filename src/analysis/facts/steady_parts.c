@@ -67,10 +67,12 @@ static bool parts_keep_account(struct dw_model *model, struct dw_steady *steady,
 	steady->steps = 1;
 	steady->ns = account->own_ns;
 	for (size_t i = 0; steady->parts && i < count; i++) {
-		const char *name = dw_account_label(&rows[i], label);
+		const char *name;
 
 		if (rows[i].state == DW_ACCOUNT_NO_CPU)
 			continue;
+		rows[i].sum.library = NULL; /* parts of two runs are compared by name, and another library may lead in one */
+		name = dw_account_label(&rows[i], label);
 		name = dw_arena_text(&model->arena, name, strlen(name));
 		if (!name)
 			return false;
