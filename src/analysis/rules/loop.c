@@ -317,8 +317,22 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at)
 }
 
 /* What a step computes again of the input of the one before. */
-#define GROWS "[?input.grows: if each input is the last one with something added, compute only what is new, and keep the rest (of " \
-              "attention, keys and values); or ]"
+#define EXTENDED "if each input is the last one with something added, compute only what is new, and keep the rest (of attention, keys " \
+                 "and values)"
+#define GROWS "[?input.grows: " EXTENDED "; or ]"
+
+/* Most inputs are larger than the one before, and nothing is learned from them: a text that is made word by word. If they grow over
+ * the whole run, steps get slower, which has a rule of its own. */
+static bool loop_extends_input(const struct dw_rule_case *at)
+{
+	return 2 * dw_case_part(at, DW_FACT_INPUT_GROWS) - 1 >= DW_RULE_MOST && !(dw_case_part(at, DW_FACT_STEP_BACKWARD) > 0) &&
+	       !loop_input_grows(at);
+}
+
+static void loop_rows_forward(const struct dw_rule_case *at, struct dw_rule_rows *rows)
+{
+	dw_case_add_row(at, "forward", rows);
+}
 
 const struct dw_rule dw_rules_loop[] = {
 	{
@@ -564,6 +578,25 @@ const struct dw_rule dw_rules_loop[] = {
 			                     "their work",
 		},
 		.look = "dwell report --view steps",
+	},
+	{
+		.id = "input-extended",
+		.place = &loop_all,
+		.question = "Is each input the last one with something added?",
+		.kind = DW_RULE_WORK,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_FORWARD, DW_FACT_INPUT_GROWS),
+		.rows = loop_rows_forward,
+		.threshold = DW_RULE_NAMED,
+		.reason = "The largest activation of a step shows the size of its input. In inputs of any order half are larger than the one "
+		          "before; here at least three of four are. Only where nothing is learned. It is ranked as work: what is kept may be "
+		          "what grows.",
+		.applies = loop_extends_input,
+		.statement = "The forward pass takes {share} {of}, and its input grows from step to step, in {input.grows} of the steps"
+		             "[, most of it in {cells:most}].",
+		.remedy = { [DW_WORDS_ANY] = EXTENDED },
+		.look = "dwell report --view operators",
 	},
 	{
 		.id = "warm-up",

@@ -78,6 +78,7 @@ static const struct trial {
 	  0.03,
 	  S(INPUT_VARIATION, 0.6),
 	  { S(STEP_EXCESS, 0.3), S(INPUT_VARIATION, 0.8), S(STEP_SPREAD, 0.6) } },
+	{ "input-extended", 0.06, S(INPUT_GROWS, 0.74), { S(STEP_FORWARD, 0.8), S(STEP_BACKWARD, 0), S(INPUT_GROWS, 0.98) } },
 	{ "collector", 0.06, NO_OTHER, { S(LOOP_COLLECTOR_ALL, 0.2) } },
 	{ "synchronising-call",
 	  0.03,

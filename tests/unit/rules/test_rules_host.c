@@ -243,6 +243,20 @@ TEST(other_programs_make_the_share_of_a_wait_for_workers_smaller)
 	made_end(&at);
 }
 
+/* A text that is made word by word. Training on inputs that get longer, and a loop whose steps get slower with them, are not. */
+TEST(an_input_that_is_extended_is_computed_again)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_FORWARD, 0.8 }, { DW_FACT_INPUT_GROWS, 0.95 }, { DW_FACT_STEP_BACKWARD, 0 }));
+	CHECK(made_fires(&at, "input-extended", DW_FACT_INPUT_GROWS, 0.95));
+	CHECK(made_fires(&at, "input-extended", DW_FACT_STEP_BACKWARD, 0));
+	CHECK(!made_fires(&at, "input-extended", DW_FACT_STEP_BACKWARD, 0.1));
+	CHECK(made_fires(&at, "input-extended", DW_FACT_STEP_BACKWARD, 0));
+	CHECK(!made_fires(&at, "input-extended", DW_FACT_INPUT_TREND, 0.5));
+	made_end(&at);
+}
+
 TEST(inputs_of_many_sizes_are_no_new_shapes)
 {
 	struct made at;
