@@ -589,9 +589,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_FORWARD, DW_FACT_INPUT_GROWS),
 		.rows = loop_rows_forward,
 		.threshold = DW_RULE_NAMED,
-		.reason = "The largest activation of a step shows the size of its input. In inputs of any order half are larger than the one "
-		          "before; here at least three of four are. Only where nothing is learned. It is ranked as work: what is kept may be "
-		          "what grows.",
+		.reason = "The largest activation of a step shows the size of its input. In inputs of any order half are larger than "
+		          "the one before; here at least three of four are. Only where nothing is learned. It is ranked as work: "
+		          "what is kept may be what grows.",
 		.applies = loop_extends_input,
 		.statement = "The forward pass takes {share} {of}, and its input grows from step to step, in {input.grows} of the steps"
 		             "[, most of it in {cells:most}].",
