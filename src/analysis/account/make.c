@@ -247,6 +247,30 @@ static void account_add_samples(struct dw_making *making, const struct dw_sample
 	dw_look_reset(&look);
 }
 
+/* Adds what forks of the process did while the thread waited for them. */
+static void account_add_forks(struct dw_making *making)
+{
+	struct dw_look look = { .native = making->native };
+	struct dw_account_basis *basis = &making->to->basis[DW_ACCOUNT_OTHERS];
+
+	for (size_t i = 0; i < making->team->count && !making->failed; i++) {
+		const struct dw_sample_row *row = &making->team->rows[i];
+		const struct dw_account_part *part;
+
+		if (!dw_making_wants_fork(making, row) || !dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
+			continue;
+		part = dw_account_part_of(&making->parts, row);
+		if (!(part->joined_ns > 0))
+			continue;
+		account_look(making, &look, row, DW_ACCOUNT_OTHERS, part);
+		account_add_sample(making, part, &look, DW_ACCOUNT_OTHERS, row, (double)row->cpu_ns * part->joined_ns / part->forks_ns);
+		basis->samples += row->count;
+		basis->weight += row->weight;
+		basis->squares += row->squares;
+	}
+	dw_look_reset(&look);
+}
+
 /* Whether children of the process used the CPU for longer than its other threads. */
 static bool account_children_work(const struct dw_making *making)
 {
@@ -428,6 +452,8 @@ void dw_making_divide(struct dw_making *making)
 	dw_making_follow_locks(making);
 	account_wait_for_children(making);
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
+	dw_making_divide_forks(making);
+	account_add_forks(making);
 	account_add_rests(making, DW_ACCOUNT_NO_CPU);
 	account_add_rests(making, DW_ACCOUNT_UNKNOWN);
 	dw_cells_finish(&making->cells);

@@ -6,6 +6,7 @@
 #include "account/team.h"
 #include "model/samples/samples.h"
 #include "model/steps/steps.h"
+#include "model/steps/usage.h"
 
 struct dw_making {
 	struct dw_model *model;
@@ -41,6 +42,18 @@ static inline bool dw_making_wants(const struct dw_making *making, const struct 
 	       threads[row->thread].process == threads[making->to->thread].process;
 }
 
+/* Whether a sample is of a fork of the process, taken in the time of the account. */
+static inline bool dw_making_wants_fork(const struct dw_making *making, const struct dw_sample_row *row)
+{
+	uint32_t process = making->source->threads[row->thread].process, self = making->source->threads[making->to->thread].process;
+
+	if (process == self || !(making->wheres >> row->where & 1))
+		return false;
+	for (unsigned up = 0; up < 64 && process != self && dw_process_is_fork(making->source, process); up++)
+		process = making->source->processes[process].parent;
+	return process == self;
+}
+
 static inline bool dw_making_spins(const struct dw_making *making, const struct dw_sample_row *row)
 {
 	uint32_t within;
@@ -63,3 +76,5 @@ static inline bool dw_making_joins(enum dw_account_state state, enum dw_activity
 /* Takes from the waits of the loop's thread what other threads did meanwhile, and links the cells of each part. `sampled_ns`: of the
  * others' samples. */
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns);
+/* Takes from the waits for other processes what forks of the process did meanwhile. After dw_making_divide_waits(). */
+void dw_making_divide_forks(struct dw_making *making);

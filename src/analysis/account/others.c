@@ -4,6 +4,8 @@
  * For as long as they work, a wait for them is their work: the kernel says for how long they ran, and samples say what they did. A wait
  * that would be shorter if all threads had equal work stays one. So does a wait for a descriptor, unless threads that use
  * descriptors run for about as long.
+ *
+ * A pool of processes is the same: forks of the program that work while it waits for them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +18,8 @@
 #define OF_DESCRIPTORS (DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(SOCKET))
 
 /* How sure it is that a wait is one for another thread of the program: it is; it is not known what it is for; it is for a
- * descriptor, at whose other end a thread may be. */
-enum others_wait { OTHERS_FOR_THREADS, OTHERS_FOR_UNKNOWN, OTHERS_FOR_DESCRIPTOR };
+ * descriptor, at whose other end a thread may be. Or it is one for other processes. */
+enum others_wait { OTHERS_FOR_THREADS, OTHERS_FOR_UNKNOWN, OTHERS_FOR_DESCRIPTOR, OTHERS_FOR_PROCESSES };
 
 static bool others_is_for(const struct dw_account_cell *cell, enum others_wait kind)
 {
@@ -26,6 +28,7 @@ static bool others_is_for(const struct dw_account_cell *cell, enum others_wait k
 		return cell->state == DW_ACCOUNT_SPINS || dw_making_joins(cell->state, cell->activity);
 	case OTHERS_FOR_UNKNOWN:
 		return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_UNKNOWN;
+	case OTHERS_FOR_PROCESSES: return cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_CHILD;
 	default:
 		return cell->state == DW_ACCOUNT_WAITS && dw_activity_in(cell->activity, OF_DESCRIPTORS);
 	}
@@ -173,4 +176,65 @@ void dw_making_divide_waits(struct dw_making *making, double sampled_ns)
 	}
 	for (uint32_t i = 0; i < making->parts.count && making->to->others_cpu_ns > 0; i++)
 		others_divide(making, i, sampled_ns);
+}
+
+/* ---- processes ---------------------------------------------------------------------------------------------- */
+
+/* How much of the waits for them goes with equal work of all forks. */
+static double others_uneven_forks(const struct dw_making *making, const double *by_thread, double waits_ns)
+{
+	double most_ns = 0, all_ns = 0, forks = 0;
+
+	for (size_t i = 0; i < making->source->thread_count; i++) {
+		most_ns = fmax(most_ns, by_thread[i]);
+		all_ns += by_thread[i];
+	}
+	for (size_t i = 0; i < making->source->thread_count; i++)
+		forks += by_thread[i] > 0 && by_thread[i] >= DW_TEAM_LEAST * most_ns;
+	forks = fmin(forks, (double)dw_machine_cpus(making->source));
+	return forks > 1 ? fmax(0, 1 - fmax(1, all_ns / fmax(1, waits_ns)) / forks) : 0;
+}
+
+/* Adds up the samples of forks, by part and by thread. */
+static void others_sum_forks(struct dw_making *making, double *by_thread)
+{
+	for (size_t i = 0; i < making->team->count; i++) {
+		const struct dw_sample_row *row = &making->team->rows[i];
+		struct dw_account_part *part;
+
+		if (!dw_making_wants_fork(making, row) || !dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
+			continue;
+		part = dw_account_part_of(&making->parts, row);
+		if (DW_ACCOUNT_EXPLAINED >> part->share & 1)
+			continue;
+		part->forks_ns += (double)row->cpu_ns;
+		by_thread[row->thread] += (double)row->cpu_ns;
+	}
+}
+
+void dw_making_divide_forks(struct dw_making *making)
+{
+	struct dw_account *to = making->to;
+	double *by_thread = calloc(making->source->thread_count + 1, sizeof *by_thread), waits_ns = 0, uneven;
+	/* They wait for CPUs of the same machine. */
+	double longer = to->others_cpu_ns > 0 ? to->others_ns / to->others_cpu_ns : 1;
+
+	making->failed |= !by_thread;
+	if (making->failed) {
+		free(by_thread);
+		return;
+	}
+	others_sum_forks(making, by_thread);
+	for (uint32_t i = 0; i < making->parts.count; i++)
+		waits_ns += making->parts.at[i].forks_ns > 0 ? others_waits_for(making, i, OTHERS_FOR_PROCESSES) : 0;
+	uneven = others_uneven_forks(making, by_thread, waits_ns / longer);
+	for (uint32_t i = 0; i < making->parts.count; i++) {
+		struct dw_account_part *part = &making->parts.at[i];
+		double most_ns = (1 - uneven) * others_waits_for(making, i, OTHERS_FOR_PROCESSES);
+
+		part->joined_ns = others_take_waits(making, i, OTHERS_FOR_PROCESSES, fmin(part->forks_ns * longer, most_ns));
+		part->state_ns[DW_ACCOUNT_OTHERS] += part->joined_ns;
+		to->state_ns[DW_ACCOUNT_OTHERS] += part->joined_ns;
+	}
+	free(by_thread);
 }

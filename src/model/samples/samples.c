@@ -21,6 +21,7 @@
 #include "model/samples/inside.h"
 #include "model/steps/iterations.h"
 #include "model/steps/steps.h"
+#include "model/steps/usage.h"
 
 #define MOST_CHUNKS 64u /* of a stream of a thread of a team */
 
@@ -441,6 +442,26 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 	return true;
 }
 
+/* By process: the thread with steps in whose place the samples of other threads count. A process that has none, and that was forked
+ * from one that has, works for that one. Their ticks are of one clock. NULL: out of memory. */
+static const uint32_t *samples_find_leaders(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	const uint32_t *own = dw_model_step_threads(model);
+	uint32_t *leaders = own ? dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *leaders) : NULL;
+
+	for (uint32_t p = 0; leaders && p < source->process_count; p++) {
+		uint32_t at = p, parent = source->processes[p].parent;
+
+		for (unsigned up = 0; up < 64 && own[at] == DW_NO_INDEX && dw_process_is_fork(source, at); up++) {
+			at = parent;
+			parent = source->processes[at].parent;
+		}
+		leaders[p] = own[at];
+	}
+	return leaders;
+}
+
 static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *result)
 {
 	bool any = dw_source_has_samples(model->source);
@@ -449,7 +470,7 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 	bool good;
 
 	if (team)
-		all.leaders = dw_model_step_threads(model);
+		all.leaders = ext == DW_IS_SAMPLE ? samples_find_leaders(model) : dw_model_step_threads(model);
 
 	if (!any)
 		return true;

@@ -21,7 +21,8 @@ struct dw_samples {
 /* NULL with `error`: out of memory. Without samples there are no rows. */
 const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error);
 /* The same of threads without steps, by what the thread with the steps of their process did meanwhile: `where`,
- * `share`, `range` and `named` are those of that thread. Without threads that have many records of their own. */
+ * `share`, `range` and `named` are those of that thread. Forks without steps are as threads of their parent. Without threads that
+ * have many records of their own. */
 const struct dw_samples *dw_model_team_samples(struct dw_model *model, struct dwell_error *error);
 /* The same for waits in functions of libc, by their time off the CPU: `cpu_ns` is the time of waiting. */
 const struct dw_samples *dw_model_wait_samples(struct dw_model *model, struct dwell_error *error);

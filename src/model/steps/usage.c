@@ -164,6 +164,13 @@ double dw_process_cpu_ns(const struct dw_source *source, uint32_t process)
 	return ns;
 }
 
+bool dw_process_is_fork(const struct dw_source *source, uint32_t process)
+{
+	const struct dw_source_process *self = &source->processes[process], *parent = source->processes + self->parent;
+
+	return self->parent != DW_NO_INDEX && parent->file == self->file && strcmp(parent->command, self->command) == 0;
+}
+
 long dw_machine_cpus(const struct dw_source *source)
 {
 	long cpus = 0;

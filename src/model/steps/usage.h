@@ -70,6 +70,8 @@ static inline bool dw_usage_is_known(double known)
 /* Wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some. */
 double dw_machine_per_cpu(const struct dw_machine_of *machine);
 
+/* Whether a process is a fork of its parent that runs the same program, as those of a pool. */
+bool dw_process_is_fork(const struct dw_source *source, uint32_t process);
 /* The CPU time of a process at its end, by the kernel's account. 0: not known. */
 double dw_process_cpu_ns(const struct dw_source *source, uint32_t process);
 /* How many CPUs the program might use; 0: not known. */

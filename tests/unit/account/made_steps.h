@@ -40,6 +40,21 @@ static inline void begin_run(uint32_t flags, unsigned others)
 	memset(&kernel, 0, sizeof kernel);
 }
 
+/* Each worker is a process of its own: a fork that runs the program that `command` names, or the same one. */
+static struct dw_encode_process forks[MADE_THREADS];
+static inline void begin_forks(unsigned count, const char *command)
+{
+	worker_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct dw_entry_process *entry = dw_encode_process_init(&forks[i], &made.encode, made.process.id);
+
+		entry->pid = 0x7ffffff0 - i;
+		if (command)
+			entry->command = dw_encode_string(&forks[i], command);
+		dw_encode_stream_init(&workers[i], &forks[i], 0, dw_encode_thread(&forks[i], 201 + i, 0, 0, "fork"));
+	}
+}
+
 static inline void enter(uint32_t op)
 {
 	dw_encode_begin(&made.stream, now_ms * MS, op);
@@ -97,6 +112,12 @@ static inline void other_works(unsigned number, uint64_t ms, const char *functio
 {
 	sample(&workers[number], ms, NULL, function);
 	kernel.others_ms += ms;
+}
+
+/* A fork runs; the kernel does not count that as time of the process. */
+static inline void fork_works(unsigned number, uint64_t ms, const char *function)
+{
+	sample(&workers[number], ms, NULL, function);
 }
 
 /* The same, in a library that none of the program's functions has called. */

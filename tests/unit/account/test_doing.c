@@ -334,6 +334,49 @@ TEST(work_of_no_function_lies_where_it_is_waited_for)
 	made_close(&made);
 }
 
+/* A pool of processes is one of threads: what they do while the program waits for them is its work, and with equal work of two the wait
+ * of one that works alone is half as long. A child that runs another program is a wait. */
+TEST(a_wait_for_forks_that_work_is_their_work)
+{
+	static const struct {
+		unsigned count;
+		uint64_t works_ms[2];
+		const char *command;
+		double others_ms, waits_ms;
+	} cases[] = {
+		{ 2, { 20, 20 }, NULL, 800, 0 },
+		{ 1, { 20 }, NULL, 800, 0 },
+		{ 2, { 20, 10 }, NULL, 600, 200 },
+		{ 2, { 5, 5 }, NULL, 400, 400 }, /* one after the other, as far as is known */
+		{ 1, { 20 }, "/usr/bin/gzip", 0, 800 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_account_select others = dw_account_select_states(1u << DW_ACCOUNT_OTHERS, DW_ACCOUNT_ALL);
+		const struct dw_account *of;
+		struct dw_account_sum sum;
+
+		begin_run(0, 0);
+		begin_forks(cases[i].count, cases[i].command);
+		for (unsigned step = 0; step < 40; step++) {
+			begin_step();
+			runs(10, NULL, "prepare");
+			for (unsigned fork = 0; fork < cases[i].count; fork++)
+				fork_works(fork, cases[i].works_ms[fork], "multiply");
+			waits(20, "waitpid", "gather");
+			end_step();
+		}
+		of = account();
+		REQUIRE(of);
+		check_sums(of);
+		CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1), cases[i].others_ms, 9);
+		CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_CHILD), cases[i].waits_ms, 9);
+		sum = dw_account_sum(of, &others);
+		CHECK_STR(sum.function ? sum.function->name : "", cases[i].others_ms > 0 ? "multiply" : "");
+		made_close(&made);
+	}
+}
+
 /* The kernel looks at a sleeping thread's timer so late that all of its samples are in another range. The loop's thread waits for
  * none. */
 TEST(threads_that_nobody_waits_for_are_in_no_cell)
