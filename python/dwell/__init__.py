@@ -6,6 +6,7 @@ within, use it as torch.profiler:
     from dwell import profile, record_function, schedule, ProfilerActivity
 """
 import importlib
+import os
 
 TYPE_CHECKING = False  # as typing's, which would take longer to import than this module
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .views import View as View
 
 __version__ = "0.1.0"
+DISTRIBUTION = "dwell-profiler"  # what pip calls it; pyproject.toml has the name
 
 # The C libraries are loaded when one of these is first used.
 _HOMES = {
@@ -39,6 +41,25 @@ _HOMES = {
 }
 _MODULES = {"autograd", "torchprof"}  # imported when it is first used
 __all__ = sorted(_HOMES)
+
+
+def _others():
+    """Another project's distribution "dwell" in the folder of this package, whose files may have replaced some of ours."""
+    try:
+        names = os.listdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    except OSError:
+        return []
+    return [name for name in names if name.startswith("dwell-") and name.endswith((".dist-info", ".egg-info"))]
+
+
+def _warn(others):
+    import warnings
+    warnings.warn(f"another package of the name 'dwell' is installed here ({others[0]}), and both have the import dwell: "
+                  f"python -m pip uninstall dwell {DISTRIBUTION}, then install {DISTRIBUTION} again", RuntimeWarning, stacklevel=3)
+
+
+if _others():
+    _warn(_others())
 
 
 def __getattr__(name):

@@ -186,7 +186,7 @@ class Fast(Case):
     def test_finds_what_disturbed_runs_hide(self):
         before, after = self.disturbed("g", 0, 11), self.disturbed("h", 5, 12)
         found = self.diff(*before, "--", *after)
-        self.assertEqual("no difference", found["verdict"][0]["verdict"])
+        self.assertEqual("not proven", found["verdict"][0]["verdict"])
         self.assertEqual("time per step", found["verdict"][0]["by"])
         self.assertIn("With --by fast", " ".join(found["verdict heads"]))
         found = self.diff("--by", "fast", *before, "--", *after)

@@ -246,7 +246,8 @@ class Summary(Folder):
             file.write('#!/bin/sh\necho "$@" > "$RUNNER_TEMP/gh"\n')
         # Without a package index: what is installed is the folder of dwell's sources that was cloned.
         with open(os.path.join(tools, "pip"), "w", encoding="ascii") as file:
-            file.write("#!/bin/sh\n[ \"$1 $3 $4\" = 'install -r requirements.txt' ] && grep -q '^name = \"dwell\"' \"$2/pyproject.toml\"\n")
+            file.write("#!/bin/sh\n[ \"$1 $3 $4\" = 'install -r requirements.txt' ] && "
+                       "grep -q \"^name = \\\"${2%% @ file://*}\\\"\" \"${2##* @ file://}/pyproject.toml\"\n")
         for name in ("gh", "pip"):
             os.chmod(os.path.join(tools, name), 0o755)
         git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "init.defaultBranch=main"]

@@ -67,6 +67,25 @@ def check(what, good, said=""):
     print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
 
 
+def see_others(run, python, own, version):
+    """Another project's "dwell": its files beside ours, then in the place of our package."""
+    home = run(python, "-c", "import dwell, os; print(os.path.dirname(os.path.dirname(dwell.__file__)))")[1].strip()
+    first, kept, other = (os.path.join(home, *parts) for parts in (("dwell", "__init__.py"), ("dwell", "ours.py"), ("dwell-1.0.0a3.dist-info",)))
+    os.mkdir(other)
+    status, output, error = run(python, "-c", "import dwell; print(dwell.DISTRIBUTION)")
+    check("another package of the name is said at import", status == 0 and output == own + "\n" and "another package of the name 'dwell'" in error
+          and f"uninstall dwell {own}" in error, output + error)
+    os.rename(first, kept)
+    with open(first, "w", encoding="utf-8") as file:
+        file.write("# another project\n")
+    status, output, error = run("dwell", "--version")
+    check("another project's package is said by the command", status == 0 and output == version and "is another project's" in error and own in error, error)
+    os.replace(kept, first)
+    os.rmdir(other)
+    status, output, error = run(python, "-c", "import dwell")
+    check("nothing is said otherwise", status == 0 and not error, error)
+
+
 def main():
     wheel, lender = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     folder = tempfile.mkdtemp(prefix="dwell-wheel-")
@@ -83,11 +102,15 @@ def main():
 
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
+        named = [content.read(name).decode() for name in names if name.endswith(".dist-info/METADATA")]
         needs = {name: max(map(int, re.findall(rb"GLIBC_2\.(\d+)\0", content.read(name))), default=0) for name in names
                  if re.search(r"\.so(\.\d+)?$|/bin/dwell$", name)}
     check("its name says that it is for every Python and for glibc 2.28", "-py3-none-manylinux_2_28_" in wheel, wheel)
     check("it is under 6 MB", os.path.getsize(wheel) < MOST_BYTES, os.path.getsize(wheel))
     check("nothing in it needs a newer glibc", len(needs) > 10 and max(needs.values()) <= 28, needs)
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../pyproject.toml"), encoding="utf-8") as file:
+        own = re.search(r'^name = "(.*)"$', file.read(), re.M)[1]
+    check("it has the project's name", f"\nName: {own}\n" in named[0] and os.path.basename(wheel).startswith(own.replace("-", "_") + "-"), wheel)
     check("it has the licenses of its libraries", sum("/LICENSE." in name for name in names) == 8, names)
     check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
     check("and the library that the page of a C program links", "dwell/lib/libdwell.so.0" in names, names)
@@ -99,6 +122,8 @@ def main():
     check("the command", status == 0 and output.startswith("dwell "), output + error)
     status, again, _ = run(python, "-m", "dwell", "--version")
     check("python -m dwell", status == 0 and again == output, again)
+
+    see_others(run, python, own, again)
 
     with open(os.path.join(folder, "script.py"), "w", encoding="utf-8") as file:
         file.write(SCRIPT)

@@ -71,6 +71,21 @@ def many_threads(count=250):
 TWINS = ("process 1 pid=4100 name=twins\nthread 1 process=1 tid=4101 name=work\nthread 2 process=1 tid=4100 name=work\nstream 1 thread=1\nat 1ms begin zone inner\n+9ms end\n"
          "stream 2 thread=2\nat 0 begin zone outer\n+20ms end\n")
 
+# What samples of call stacks show: own files, the interpreter, libraries, the kernel, code without a name. Threads have long names.
+KINDS = {"main": "own code", "PyUnicode_Split": "interpreter", "memcpy": "code of libraries", "gemm": "code of libraries", "do_read": "operating system", "[jit]": "not known"}
+LIBC, PACKAGES = "/usr/lib/x86_64-linux-gnu/libc.so.6", "/srv/venv/lib/python3.11/site-packages"
+SAMPLED = ("process 1 pid=500 name=train.py python\n" + "".join(f"thread {i} process=1 tid={16860 + i} name=\"{name}\"\n" for i, name in enumerate(
+    ("python3 train.py worker pool for validation and test", "python3 train.py worker pool for validation and test", "a" * 90, "train.py"), 1)) + "meta-json sample.period_ns 4000000\n" +
+    "".join(f"stream {i} thread={i}\nrepeat 20\n"
+            f"+4ms sample 1 memcpy@{LIBC} PyUnicode_Split@/usr/lib/libpython3.11.so.1.0 tokenize@/srv/text.py:88 main@/srv/train.py:41\n"
+            f"+4ms sample 1 gemm@{PACKAGES}/torch/lib/libtorch_cpu.so forward@{PACKAGES}/torch/nn/linear.py:20 main@/srv/train.py:41\n"
+            f"+4ms sample 1 do_read@[kernel] read@{LIBC} load@/srv/train.py:12 main@/srv/train.py:41\n+4ms sample 1 [jit] main@/srv/train.py:41\ndone\n" for i in range(1, 5)))
+
+# A cause that saves more if its function goes as a whole.
+REST = ("process 1 pid=500 name=/srv/engine\nthread 1 process=1 tid=500 name=engine\nmeta-json sample.period_ns 1000000\nstream 1 thread=1\nrepeat 40\n+0 step-begin\n" +
+        f"+1ms sample 1 memmove@{LIBC} order_of@/srv/order.c:12 main@/srv/engine.c:30\n" * 4 + "+1ms sample 1 order_of@/srv/order.c:14 main@/srv/engine.c:30\n" * 2 +
+        "+1ms sample 1 sum_of@/srv/engine.c:20 main@/srv/engine.c:31\n" * 2 + "+1ms sample 1 main@/srv/engine.c:31\n" * 2 + "+0 step-end cpu=10ms delay=0\ndone\n")
+
 MADE = {
     "empty": HEAD,
     "one": HEAD + step(0, "conv"),
@@ -79,6 +94,8 @@ MADE = {
     "threads": many_threads(),
     "ranks": ranks(),
     "twins": TWINS,
+    "sampled": SAMPLED,
+    "rest": REST,
 }
 PLANTED = {"loader": "loader workers cannot keep up", "lock": "The program waits"}
 passes = failures = 0
@@ -135,6 +152,7 @@ def see(browser, name, page, verdict):
         see_tables(browser, name, width)
         see_lines(browser, name, width)
         see_rows(browser, name, width)
+        see_threads(browser, name, width)
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     print(f"{name}: there after {ready:.0f} ms")
     check(f"{name}: there without a wait", ready < 20000, ready)  # some 100 ms, on any machine not a hundred times as much
@@ -252,6 +270,49 @@ def see_rows(browser, name, width):
       }
       return poor })()""")
     check(f"{name}: rows can be told apart, {width} pixels", not poor, poor)
+
+
+def see_threads(browser, name, width):
+    """A thread's name has at most two lines, and its title is the whole name."""
+    long = browser.js("""[...document.querySelectorAll('bdi.thread')].filter((e) => e.clientHeight > 2.5 * parseFloat(getComputedStyle(e).lineHeight)).map((e) => e.textContent)""")
+    check(f"{name}: names of threads have at most two lines, {width} pixels", not long, long[:5])
+    cut = browser.js("""[...document.querySelectorAll('bdi.thread')].filter((e) => e.textContent !== e.title && !(e.textContent.includes('…') && e.textContent.split('…').every((part, i) =>
+      i ? e.title.endsWith(part.trim().split('…').at(-1)) || e.title.includes(part.trim()) : e.title.startsWith(part)))).map((e) => `${e.textContent} of ${e.title}`)""")
+    check(f"{name}: what is left out of a thread's name is its middle, {width} pixels", not cut, cut[:5])
+    if name == "sampled":
+        shown = browser.js("[...document.querySelectorAll('#threads bdi.thread')].map((e) => [e.textContent, e.title])")
+        check(f"{name}: long names of threads are shortened in the middle where there is no space, {width} pixels",
+              len(shown) == 5 and (width > 360 or any("…" in text and text.startswith("python3") and text.endswith("[16861]") for text, _ in shown)) and
+              all(text.endswith(title[-7:]) for text, title in shown), shown)
+
+
+def see_kinds(browser, page):
+    """Functions of samples have the colours of what they are, in the flame graph as in the timeline, with a legend."""
+    browser.open(page, 1280, 900)
+    browser.js("dispatchEvent(new Event('beforeprint'));document.querySelector('#timeline').scrollIntoView()")
+    data = json.loads(browser.js("document.getElementById('data').textContent"))
+    flame, timeline = next(each for each in data["flames"] if each["of"] == "samples"), data["timeline"]
+    of = dict(zip(flame["names"], (flame["kinds"][kind] for kind in flame["kind"])))
+    check("functions of samples are told apart", {name: of.get(name) for name in KINDS} == KINDS, of)
+    of = dict(zip(timeline["names"], (timeline["kind_names"][kind] for kind in timeline["kinds"])))
+    check("in the timeline, too", all(of.get(name, kind) == kind for name, kind in KINDS.items()) and len(set(of.values()) & set(KINDS.values())) > 2, of)
+    browser.js("[...document.querySelectorAll('#tree .choice button')].find((e) => e.textContent.includes('samples'))?.click()")
+    legend = dict(browser.js("[...document.querySelectorAll('#tree .legend li')].flatMap((e) => e.textContent.split(', ').map((word) => [word, getComputedStyle(e.querySelector('i')).backgroundColor]))"))
+    check("and have a legend of colours that differ", set(KINDS.values()) <= set(legend) and len({legend[word] for word in KINDS.values()}) == 5, legend)
+    browser.wait("document.querySelector('.tl-legend li')")
+    other = dict(browser.js("[...document.querySelectorAll('.tl-legend li')].flatMap((e) => e.textContent.split(', ').map((word) => [word, getComputedStyle(e.querySelector('i')).backgroundColor]))"))
+    both = set(KINDS.values()) & set(other)
+    check("flame graph and timeline have one colour for each", len(both) > 2 and all(legend[word] == other[word] for word in both), legend, other)
+
+
+def see_rest(browser, page):
+    """A saving with a condition is said once, with its condition; so is each share."""
+    browser.open(page, 1280, 900)
+    item = browser.js("document.querySelector('.try li').textContent")
+    check("a saving and its condition are said once", item.count("if the rest of order_of goes, too") == 1 and " ms a step, 60%, if the rest of order_of goes, too." in item and
+          item.count("at most") == 1, item)
+    first = browser.js("[...document.querySelectorAll('h1, .try, .parts, .legend')].map((e) => e.textContent).join(' ')")
+    check("a share has one rounding on the first screen", "40%" in first and "40.1%" not in first and "40.0%" not in first, first)
 
 
 def see_columns(browser, page):
@@ -491,6 +552,8 @@ def main():
                 see_samples(browser, pages["samples"])
                 see_ranks(browser, pages["ranks"])
                 see_columns(browser, pages["loader"])
+                see_kinds(browser, pages["sampled"])
+                see_rest(browser, pages["rest"])
                 see_first(browser, pages)
                 see_beginnings(browser, options.build, folder)
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)

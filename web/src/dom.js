@@ -29,6 +29,22 @@ export function breakable(nodes) {
   return nodes;
 }
 
+const LONG = 24; /* letters of a word that is shortened itself */
+
+/** A thread's name in pieces that are not broken: words, and the number in brackets. */
+const piecesOf = (text) => text.split(/(?<=[\s_./:#-])(?=\S)|(?<=\S)(?=\[)/).map((word) => (word.length > LONG ? `${word.slice(0, LONG / 2)}…${word.slice(-LONG / 2 + 1)}` : word));
+
+export const threadName = (text) => h("bdi", { class: "thread", title: text }, piecesOf(text).flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece])));
+
+/** Shortens names of threads that take more than two lines: pieces of the middle are left out. */
+export function shortenThreads(box) {
+  for (const node of box.querySelectorAll("bdi.thread")) {
+    const pieces = piecesOf(node.title), before = pieces.slice(0, Math.ceil(pieces.length / 2)), after = pieces.slice(before.length), line = parseFloat(getComputedStyle(node).lineHeight);
+    const put = (list) => node.replaceChildren(...list.flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece])));
+    for (put(pieces); node.clientHeight > 2.5 * line && before.length + after.length > 2; put([...before.slice(0, -1), `${before.at(-1).trimEnd()}… `, ...after])) (before.length > after.length ? before.pop() : after.shift());
+  }
+}
+
 /** Buttons of which one is chosen. `change` gets its index. */
 export function choice(label, texts, change) {
   const buttons = texts.map((text, i) =>

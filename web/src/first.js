@@ -1,6 +1,6 @@
 /** The first screen: verdict, what to try, the parts of a step, all steps, what the figures rest on. */
 import { breakable, h, name, unbroken, words } from "./dom.js";
-import { time, bytes, percent, share, count } from "./format.js";
+import { time, bytes, percent, said, share, count } from "./format.js";
 import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
 import { meaning } from "./words.js";
@@ -62,20 +62,22 @@ const GAIN = /: at most [\d.]+ (?:s|ms|us|ns) (a step|an iteration|in the run|in
 /** A hint without what it can save, which has a line and a bar of its own. */
 const withoutGain = (hint) => hint.replace(GAIN, "");
 
-/** "22.4 ms a step, 57.6%", of the same whole as the share; what a device can save may be more than a step of the host. */
+/** "22.4 ms a step, 58%", of the same whole as the share; what a device can save may be more than a step of the host. */
 function gainOf(row) {
   const [, each = "", rest = ""] = GAIN.exec(row.hint) ?? [];
-  return `${time(row.gain_ns)} ${each}${row.gain_share <= 1 ? `, ${percent(row.gain_share)}` : ""}`.trimEnd() + rest;
+  return `${time(row.gain_ns)} ${each}${row.gain_share < 1.005 ? `, ${said(row.gain_share)}` : ""}`.trimEnd() + rest;
 }
 
 /** The first one repeats no statement: it is the title of the page. */
 function recommendation(row, isFirst, report) {
   const saves = typeof row.gain_ns === "number", part = saves && row.gain_share <= 1 ? row.gain_share : null;
-  const range = typeof row.low === "number" && row.high - row.low >= 0.0005 ? ` (95% between ${percent(row.low)} and ${percent(row.high)})` : "";
+  const known = typeof row.share === "number", isSaid = known && row.statement.includes(said(row.share));
+  const range = typeof row.low === "number" && row.high - row.low >= 0.0005 ? `95% between ${percent(row.low)} and ${percent(row.high)}` : "";
+  const evidence = [!known ? "?" : isSaid ? "" : said(row.share), range].filter(Boolean).join(", ");
   return h("li", {},
     isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
     row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(saves ? withoutGain(row.hint) : row.hint), report)) : null,
-    h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
+    h("p", { class: "evidence" }, evidence ? `Evidence: ${evidence}${row.of ? ` of ${String(row.of).replace(/^of /, "")}` : ""}. ` : "",
       saves ? `Saves at most ${gainOf(row)}. ` : "", h("span", { class: "rule" }, row.rule)),
     part !== null ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(part * 100).toFixed(1)}%` })) : null);
 }
@@ -91,7 +93,7 @@ function figures(report, run) {
     add("95% are below", time(run.p95_ns));
     add("99% are below", time(run.p99_ns));
     if (run.mean_ns) add(ranks > 1 ? "steps a second of each" : "steps a second", count(1e9 / run.mean_ns));
-    if (data) add("waits for data", percent(data.share));
+    if (data) add("waits for data", said(data.share));
   }
   if (memory) add("peak memory", bytes(memory));
   return list.length ? h("dl", { class: "figures" }, list) : null;

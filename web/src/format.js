@@ -18,6 +18,9 @@ export const bytes = (value) => (value === 0 ? "0" : scaled(value, BYTES));
 export const percent = (ratio) => `${(ratio * 100).toFixed(1)}%`;
 export const count = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : value >= 1000 ? Math.round(value).toLocaleString("en-US") : three(value));
 
+/** A share as dwell's sentences have it (src/analysis/rules/sentence.c), so that the first screen has one number for it. */
+export const said = (ratio) => (ratio > 0 && ratio < 0.01 ? percent(ratio) : `${Math.round(ratio * 100)}%`);
+
 /** A share that is small but not nothing is not "0.0%". */
 export const share = (ratio) => (ratio > 0 && ratio < 0.001 ? "less than 0.1%" : percent(ratio));
 

@@ -77,12 +77,12 @@ const FLAMES = { ranges: "ranges", samples: "CPU time, by samples", waits: "wait
 const colourLegend = (words, label) => h("ul", { class: "legend", "aria-label": label }, byHue(words).map(([hue, of]) =>
   h("li", {}, h("i", { style: `background:${colour(hue)}` }), of.map((word, i) => [i ? ", " : "", h("bdi", { title: meaning(word) }, word)]))));
 
-function treeOfPaths({ nodes, names, threads }, words) {
+function treeOfPaths({ nodes, names, threads, kinds, kind }, words) {
   const list = [];
   for (let i = 0; i < nodes.length; i += 6) {
-    const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6), text = category < 0 ? threads[label] : names[label], word = rangeWord(category, text);
+    const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6), text = category < 0 ? threads[label] : names[label], word = category >= 0 && kinds ? kinds[kind[label]] : rangeWord(category, text);
     words.add(word);
-    list.push({ depth, name: text, hue: hueOf(word), kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", value, self, count: calls });
+    list.push({ depth, name: text, hue: hueOf(word), kind: category < 0 ? "thread" : kinds ? word : CATEGORY_NAMES[category] || "other", value, self, count: calls });
   }
   return treeOf(list);
 }

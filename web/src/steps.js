@@ -1,12 +1,12 @@
 /** The parts of a step as one bar, and the chart of all steps. */
 import { h, svg, name } from "./dom.js";
-import { time, percent, count } from "./format.js";
+import { time, count, said } from "./format.js";
 import { fill } from "./theme.js";
 import { isRanked, stragglers } from "./ranks.js";
 import { meaning } from "./words.js";
 
-/** The share as the table of the parts has it; "" of a part without one: time without a CPU is no part of the loop's. */
-const shareOf = (part, all) => (part.share === undefined ? percent(part.ns / all) : typeof part.share === "number" ? percent(part.share) : "");
+/** The share as sentences have it; "" of a part without one: time without a CPU is no part of the loop's. */
+const shareOf = (part, all) => (part.share === undefined ? said(part.ns / all) : typeof part.share === "number" ? said(part.share) : "");
 
 /** A label has its number if both fit, otherwise its name alone, never a part of a number (style.css). @param {{name: string, ns: number, share: ?number}[]} parts that sum to the whole */
 export function partsBar(parts, colourOf, label) {

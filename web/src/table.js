@@ -1,5 +1,5 @@
 /** Tables: sort, filter, more rows. A table of a tree keeps its order and its indentation. */
-import { breakable, h, name } from "./dom.js";
+import { breakable, h, name, shortenThreads, threadName } from "./dom.js";
 import { cell, sign } from "./format.js";
 import { meaning } from "./words.js";
 
@@ -77,8 +77,8 @@ function bodyRow(table, columns, row, most) {
     if (share) attributes.style = `--bar:${share.toFixed(3)}`;
     const depth = i === 0 && row >= 0 && table.depths ? table.depths[row] : 0;
     if (depth) attributes.style = `padding-left:${(0.5 + Math.min(depth, 24) * 1.1).toFixed(1)}em`;
-    const words = i === 0 || typeof value === "string" ? name(text) : text;
-    if (typeof words !== "string") breakable([words])[0].style.setProperty("--letters", Math.min(60, text.length));
+    const isThread = column.name === "thread" && typeof value === "string", words = isThread ? threadName(text) : i === 0 || typeof value === "string" ? name(text) : text;
+    if (typeof words !== "string") (isThread ? words : breakable([words])[0]).style.setProperty("--letters", Math.min(60, text.length));
     return i === 0 ? h("th", { scope: "row", ...attributes }, words) : h("td", attributes, words);
   });
 }
@@ -95,7 +95,7 @@ function barScale(table, columns) {
 /** Leaves out columns until the others fit into the box, and bars before key columns. @param {{everything: boolean, leftOut: Set, width: number}} state */
 function fit(box, head, columns, state, draw) {
   const width = box.clientWidth, order = leftOutFirst(columns);
-  if (!width || state.everything || width === state.width) return;
+  if (!width || state.everything || width === state.width) return shortenThreads(box);
   state.width = width;
   state.leftOut.clear();
   head.parentNode.classList.remove("bare");
@@ -113,6 +113,7 @@ function fit(box, head, columns, state, draw) {
         over -= widths.get(item);
       }
   }
+  shortenThreads(box);
 }
 
 /** @param {string} label names the table for screen readers */
@@ -147,6 +148,7 @@ export function tableOf(table, label) {
       under.append(h("button", { type: "button", onclick: () => { state.shown = Infinity; draw(); } }, `Show all ${rows.length} rows`));
     if (state.leftOut.size)
       under.append(h("button", { type: "button", onclick: () => { state.everything = true; state.leftOut.clear(); draw(); } }, `Show all ${columns.length + state.leftOut.size} columns`));
+    shortenThreads(body);
     if (cut && rows.length <= state.shown) under.append(`${cut.toLocaleString("en-US")} smaller rows are not in this file.`);
   }
   const byKey = !state.isTree && columns.find(({ column }) => column.name === SORTED[table.view]);

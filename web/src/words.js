@@ -89,6 +89,10 @@ const WORDS = {
   "zone": "A range that the program named.",
   "action": "A named range that is repeated.",
   "function": "A function of the program or of a library.",
+  "own code": "A function of the program's own files.",
+  "code of libraries": "A function of a library or an installed package.",
+  "interpreter": "Python's interpreter, and its own modules.",
+  "operating system": "The kernel, on behalf of the program.",
   "runtime": "A call of the device's runtime, such as a launch.",
   "thread": "A thread of a process.",
   "step": "One iteration of the loop.",
@@ -113,6 +117,7 @@ export function wordsOf(report) {
     for (const column of table.columns) if (!column.hidden) said.add(column.label);
     if (["overview", "phases", "device", "memory"].includes(table.view)) for (const row of table.rows) row.slice(0, 2).forEach((text) => said.add(text));
   }
+  for (const { kinds, kind } of report.data.flames ?? []) for (const of of kind ?? []) said.add(kinds[of]);
   for (const kind of report.data.timeline?.kinds ?? []) said.add(report.data.timeline.kind_names[kind]);
   return [...new Set([...said].map((word) => (typeof word === "string" ? keyOf(word) : null)))].filter(Boolean).sort((a, b) => a.localeCompare(b));
 }

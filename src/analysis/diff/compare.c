@@ -13,7 +13,7 @@
 #define COMPARE_DELAY 0.01
 #define COMPARE_DELAY_ANY 0.05
 #define COMPARE_EXPLAINS 0.5    /* of the change */
-#define COMPARE_LARGE 0.05      /* of the time: the runs differ by more, so "no difference" is no answer */
+#define COMPARE_LARGE 0.05      /* of the time: where the runs may differ by more, "no difference" is no answer */
 #define COMPARE_FAST_ROWS 20u   /* names in the table of the fast step */
 #define COMPARE_FAST_LEAST 1e-4 /* of the fast step; a name that differs by less has no row */
 
@@ -365,7 +365,7 @@ static enum dw_diff_verdict compare_side(const struct dw_diff_estimate *by)
 		return DW_DIFF_SLOWER;
 	if (by->high < 0)
 		return DW_DIFF_FASTER;
-	return fabs(by->difference) > COMPARE_LARGE * by->before ? DW_DIFF_NOT_PROVEN : DW_DIFF_NONE;
+	return fmax(-by->low, by->high) > COMPARE_LARGE * by->before ? DW_DIFF_NOT_PROVEN : DW_DIFF_NONE;
 }
 
 /* Whether in all runs one thread works, so that the CPU time is a part of the wall time. */

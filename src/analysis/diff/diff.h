@@ -93,8 +93,8 @@ enum dw_diff_verdict {
 	DW_DIFF_TWO_RUNS, /* one run a side: only their difference is known */
 	DW_DIFF_FASTER,
 	DW_DIFF_SLOWER,
-	DW_DIFF_NONE,       /* no difference at this sample */
-	DW_DIFF_NOT_PROVEN, /* the runs differ much, and vary as much */
+	DW_DIFF_NONE,       /* no difference at this sample, and the interval excludes a large one */
+	DW_DIFF_NOT_PROVEN, /* the interval holds both none and a large one */
 	DW_DIFF_NOT_COMPARABLE,
 };
 

@@ -149,6 +149,14 @@ static const char *table_write_estimate(const struct dw_diff *diff, const struct
 	return text;
 }
 
+/* What a verdict that is none needs. */
+static const char *table_proof(const struct dw_diff *diff)
+{
+	return diff->verdict == DW_DIFF_NOT_PROVEN
+	           ? " The interval holds both no change and a large one: more runs, or a quieter machine, will show which it is."
+	           : "";
+}
+
 static const char table_fast_meaning[] =
 	"A fast step is the sum of its pieces between begins and ends of ranges, each as "
 	"fast as its fastest hundredth; the runs that were disturbed least are compared.";
@@ -159,9 +167,9 @@ static void table_head_by_fast(struct dwell_table *table, const struct dw_diff *
 	const struct dw_diff_estimate *fast = &diff->fast, *pace = &diff->pace;
 	char text[256];
 
-	dw_table_head(table, "%s: fast steps %s, %s.", dw_diff_verdict_words(diff),
+	dw_table_head(table, "%s: fast steps %s, %s.%s", dw_diff_verdict_words(diff),
 	              table_signed(fast->difference / fast->before).at,
-	              table_write_estimate(diff, fast, text, sizeof text));
+	              table_write_estimate(diff, fast, text, sizeof text), table_proof(diff));
 	dw_table_head(table, "%s The time per step, with all that disturbed it: %s (%s to %s).", table_fast_meaning,
 	              table_signed(pace->difference / pace->before).at, table_signed(pace->low / pace->before).at,
 	              table_signed(pace->high / pace->before).at);
@@ -240,9 +248,7 @@ static void table_head_comparable(struct dwell_table *table, const struct dw_dif
 	              table_signed(pace->difference / pace->before).at, unit,
 	              table_write_estimate(diff, pace, text, sizeof text));
 	dw_table_head(table, "With runs that vary like these, a change of %s is found 95 times of 100.%s",
-	              dw_text_percent(pace->detectable / pace->before).at,
-	              diff->verdict == DW_DIFF_NOT_PROVEN ? " More runs, or a quieter machine, will show whether it is one."
-	                                                  : "");
+	              dw_text_percent(pace->detectable / pace->before).at, table_proof(diff));
 }
 
 /* The warm-up is part of the mean: a difference that is mostly its own is no difference of later steps. */

@@ -2,12 +2,12 @@
  * Call paths for the flame graph of the page; see report.h.
  *
  *   [{"of":"ranges","names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]},
- *    {"of":"samples",...},{"of":"waits",...}]
+ *    {"of":"samples",...,"kinds":["own code",...],"kind":[by name]},{"of":"waits",...}]
  *
- * In the graphs of samples and of waits a node is a function, and `calls` counts its samples. There the threads of one name are
- * one, but for the first of each process: a program may begin some for each piece of its work. A graph that the trace has no
- * data for is not in the list. Nodes are depth first; those of depth 0 are threads, whose category is -1. Narrow nodes are left
- * out, with all below them: the least width is doubled until few enough remain.
+ * In the graphs of samples and of waits a node is a function, `calls` counts its samples, and `kind` says what it is. There the
+ * threads of one name are one, but for the first of each process: a program may begin some for each piece of its work. A graph
+ * that the trace has no data for is not in the list. Nodes are depth first; those of depth 0 are threads, whose category is -1.
+ * Narrow nodes are left out, with all below them: the least width is doubled until few enough remain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "model/samples/samples.h"
 #include "model/time/call_sums.h"
 #include "page/report.h"
+#include "pictures/flamegraph.h"
 #include "views/common.h"
 
 /* Threads that are shown as one, by thread: the first of them, and for it how many they are. */
@@ -169,6 +170,27 @@ static bool flame_merge(const struct flame_kinds *kinds, const struct dw_paths *
 	return good;
 }
 
+/* What the functions of samples are. If memory runs out, it is not said. */
+static void flame_put_kinds(const struct flame *flame, struct dw_writer_out *out)
+{
+	uint8_t *kinds = dw_frame_kinds(flame->model, flame->paths->symbols, flame->paths->symbol_count);
+
+	if (!kinds)
+		return;
+	dw_out_text(out, ",\"kinds\":[");
+	for (unsigned i = 0; i < DW_FRAME_KIND_COUNT; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_string(out, dw_frame_kind_name((enum dw_frame_kind)i));
+	}
+	dw_out_text(out, "],\"kind\":[");
+	for (uint32_t i = 0; i < flame->name_count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_u64(out, kinds[flame->names[i]]);
+	}
+	dw_out_text(out, "]");
+	free(kinds);
+}
+
 static int flame_put(struct dw_writer_out *out, struct dw_model *model, const struct dw_paths *paths,
                      const struct flame_kinds *kinds, struct dwell_error *error)
 {
@@ -194,7 +216,10 @@ static int flame_put(struct dw_writer_out *out, struct dw_model *model, const st
 		dw_out_text(out, i ? "," : "");
 		dw_page_put_text(out, flame.paths->symbols[flame.names[i]].name);
 	}
-	dw_out_text(out, "]}");
+	dw_out_text(out, "]");
+	if (paths->of_samples)
+		flame_put_kinds(&flame, out);
+	dw_out_text(out, "}");
 	free(flame.number);
 	free(flame.names);
 	return 0;

@@ -12,6 +12,7 @@
 #include "base/system/clock.h"
 #include "model/samples/samples.h"
 #include "page/span_inside.h"
+#include "pictures/flamegraph.h"
 
 #define MOST_ITEMS (2u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
 #define MOST_PLACE_BYTES (48u << 20)
@@ -49,6 +50,16 @@ const char *dw_span_name(const struct dw_page_spans *spans, uint32_t name)
 	const struct dw_symbol *symbol = spans_symbol(spans, name);
 
 	return symbol ? symbol->name : spans->device->names[name - spans->symbol_count].name;
+}
+
+bool dw_span_frame_kind(const struct dw_page_spans *spans, uint32_t name, uint32_t *kind)
+{
+	size_t functions = spans_first_function(spans);
+
+	if (!spans->frame_kinds || name < functions)
+		return false;
+	*kind = spans->frame_kinds[spans->symbol_count + name - functions];
+	return true;
 }
 
 uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name)
@@ -133,7 +144,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 	}
 	dw_arrows_reset(&spans->arrows);
 	dw_span_beside_reset(spans);
-	DW_FREE(spans->flows, spans->chunks, spans->streams, spans->name_counts, spans);
+	DW_FREE(spans->flows, spans->chunks, spans->streams, spans->name_counts, spans->frame_kinds, spans);
 }
 
 uint64_t dw_page_spans_end_ns(const struct dw_page_spans *spans)
@@ -402,6 +413,8 @@ static int spans_begin(struct dw_page_spans *spans, struct dwell_error *error)
 	if (spans->chunk_count <= MOST_SAMPLED_CHUNKS && dw_source_has_samples(spans->source) &&
 	    !(spans->chart = dw_model_sample_chart(spans->model, error)))
 		return DWELL_E_NOMEM;
+	if (spans->chart)
+		spans->frame_kinds = dw_frame_kinds(spans->model, spans->chart->symbols, spans->chart->symbol_count);
 	spans->name_counts = calloc(dw_span_name_count(spans) + 1, sizeof *spans->name_counts);
 	if (!spans->name_counts)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading events");

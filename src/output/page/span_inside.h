@@ -55,6 +55,7 @@ struct dw_page_spans {
 	size_t symbol_count;
 	const struct dw_device_work *device; /* NULL: the trace has none */
 	const struct dw_sample_chart *chart; /* NULL: not read yet */
+	uint8_t *frame_kinds;                /* by symbol of the chart: enum dw_frame_kind */
 	struct dw_span_rows *tracks;         /* by id */
 	size_t track_count;
 	struct dw_span_stream *streams;
@@ -110,6 +111,8 @@ static inline bool dw_span_is_merged(const struct dw_page_spans *spans, uint32_t
 const char *dw_span_name(const struct dw_page_spans *spans, uint32_t name);
 /* DW_NO_INDEX: an event of a device. */
 uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name);
+/* Whether the name is that of a function in samples, and what this is: enum dw_frame_kind. */
+bool dw_span_frame_kind(const struct dw_page_spans *spans, uint32_t name, uint32_t *kind);
 size_t dw_span_name_count(const struct dw_page_spans *spans);
 
 /* The kind of a name, an index of what the timeline calls kind_names: the category of a range, or

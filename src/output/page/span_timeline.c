@@ -11,6 +11,7 @@
 #include "base/free.h"
 #include "model/steps/roles.h"
 #include "page/span_inside.h"
+#include "pictures/flamegraph.h"
 
 #define MOST_NAME_BYTES 300u /* longer names are cut */
 #define FIRST_PIXELS 2000u
@@ -347,13 +348,16 @@ static void timeline_put_name(const struct dw_page_spans *spans, uint32_t name, 
 	dw_out_string(out, cut);
 }
 
-/* The kinds of names: the categories of the host's ranges, then the families of devices' events. */
+/* The kinds of names: the categories of the host's ranges, the families of devices' events, then the kinds of functions in samples. */
 #define CATEGORIES 32u
+#define FRAME_KINDS (CATEGORIES + DW_FAMILY_COUNT)
 
 uint32_t dw_span_kind(const struct dw_page_spans *spans, uint32_t name)
 {
-	uint32_t category = dw_span_category(spans, name);
+	uint32_t category = dw_span_category(spans, name), frame;
 
+	if (dw_span_frame_kind(spans, name, &frame))
+		return FRAME_KINDS + frame;
 	if (category == DW_NO_INDEX)
 		return CATEGORIES + (uint32_t)spans->device->names[name - spans->symbol_count].family;
 	return category < CATEGORIES ? category : 0;
@@ -361,6 +365,8 @@ uint32_t dw_span_kind(const struct dw_page_spans *spans, uint32_t name)
 
 const char *dw_span_kind_name(uint32_t category)
 {
+	if (category >= FRAME_KINDS)
+		return dw_frame_kind_name((enum dw_frame_kind)(category - FRAME_KINDS));
 	if (category >= CATEGORIES)
 		return dw_family_name((enum dw_family)(category - CATEGORIES));
 	return dw_category_name(category) ? dw_category_name(category) : "other";
@@ -395,7 +401,7 @@ static void timeline_put_names(const struct timeline_file *file, bool all)
 		dw_out_u64(out, spans->name_counts ? spans->name_counts[all ? (uint32_t)i : file->order[i]] : 0);
 	}
 	dw_out_text(out, "],\n\"kind_names\":[");
-	for (uint32_t i = 0; i < CATEGORIES + DW_FAMILY_COUNT; i++) {
+	for (uint32_t i = 0; i < FRAME_KINDS + DW_FRAME_KIND_COUNT; i++) {
 		dw_out_text(out, i ? "," : "");
 		dw_out_string(out, dw_span_kind_name(i));
 	}

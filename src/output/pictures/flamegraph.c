@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/nearest.h"
 #include "model/device/device.h"
 #include "model/samples/samples.h"
@@ -26,13 +27,19 @@ static const struct dw_picture_kind kinds[] = {
 	/* phases that are parts of a step have the parts' colours on every page (web/src/timeline/hues.js) */
 	{ "forward phase", DW_HUE_BLUE },   { "backward phase", DW_HUE_VIOLET },
 	{ "optimizer phase", DW_HUE_LIME },
+	/* functions of samples */
+#define X(name, words, hue) { words, DW_HUE_##hue },
+	DW_FRAME_KINDS(X)
+#undef X
 };
 #define PHASES 3u
-#define KIND_OTHER (sizeof kinds / sizeof *kinds - 1 - PHASES)
+#define KIND_FRAMES (sizeof kinds / sizeof *kinds - DW_FRAME_KIND_COUNT)
+#define KIND_OTHER (KIND_FRAMES - 1 - PHASES)
 
 struct flamegraph {
 	const struct dw_paths *paths;
 	const char **threads; /* by index: the names in the picture */
+	uint8_t *frames;      /* by symbol: enum dw_frame_kind; NULL: not of samples */
 	struct dw_arena arena;
 };
 
@@ -45,6 +52,73 @@ static uint32_t flamegraph_kind(const struct dw_symbol *symbol)
 	return symbol->category + 1 < KIND_OTHER ? symbol->category + 1 : (uint32_t)KIND_OTHER;
 }
 
+/* ---- functions of samples ---------------------------------------------------------------- */
+
+static enum dw_frame_kind flamegraph_frame_kind(const struct dw_source_frame *frame, const struct dw_source_function *function)
+{
+	switch (dw_library_of_function((struct dw_library){ frame->role, DW_ACTIVITY_UNKNOWN }, function->name, function->file).role) {
+	case DW_LIBRARY_OWN:
+		return !frame->module && !function->file && dw_code_is_nameless(function->name) ? DW_FRAME_UNKNOWN : DW_FRAME_OWN;
+	case DW_LIBRARY_KERNEL:
+		return DW_FRAME_SYSTEM;
+	case DW_LIBRARY_INTERPRETER:
+		return DW_FRAME_INTERPRETER;
+	case DW_LIBRARY_RECORDER:
+		return DW_FRAME_PROFILER;
+	default:
+		return DW_FRAME_LIBRARY;
+	}
+}
+
+/* Sets the kind of the functions of a frame that have none yet. */
+static void flamegraph_take_frame(const struct dw_map *names, const struct dw_symbol *symbols, uint8_t *of,
+                        const struct dw_source_frame *frame)
+{
+	for (uint32_t i = 0; i < frame->count; i++) {
+		const char *name = frame->functions[i].name;
+		uint32_t at = DW_MAP_FIND(names, dw_map_hash_bytes(0, name, strlen(name)), n, strcmp(symbols[n].name, name) == 0);
+
+		if (at != DW_MAP_NONE && of[at] == DW_FRAME_UNKNOWN)
+			of[at] = (uint8_t)flamegraph_frame_kind(frame, &frame->functions[i]);
+	}
+}
+
+uint8_t *dw_frame_kinds(struct dw_model *model, const struct dw_symbol *symbols, size_t count)
+{
+	const struct dw_source *source = dw_model_source(model);
+	uint8_t *of = calloc(count + 1, 1);
+	struct dw_map names = { NULL, 0, 0 };
+	bool good = of != NULL;
+	size_t first;
+
+	dw_model_symbols(model, &first);
+	for (size_t i = first; good && i < count; i++)
+		good = dw_map_add(&names, dw_map_hash_bytes(0, symbols[i].name, strlen(symbols[i].name)), (uint32_t)i);
+	for (size_t f = 0; good && f < source->file_count; f++)
+		for (uint32_t id = 0; source->files[f].frames && id < source->files[f].symbol_count; id++)
+			if (source->files[f].frames[id])
+				flamegraph_take_frame(&names, symbols, of, source->files[f].frames[id]);
+	dw_map_reset(&names);
+	if (!good) {
+		free(of);
+		return NULL;
+	}
+	return of;
+}
+
+const char *dw_frame_kind_name(enum dw_frame_kind kind)
+{
+	static const char *const names[] = {
+#define X(name, words, hue) words,
+		DW_FRAME_KINDS(X)
+#undef X
+	};
+
+	return names[kind];
+}
+
+/* ---- nodes ------------------------------------------------------------------------------- */
+
 static void flamegraph_next_node(const void *context, size_t index, struct dw_picture_node *to)
 {
 	const struct flamegraph *graph = context;
@@ -56,7 +130,9 @@ static void flamegraph_next_node(const void *context, size_t index, struct dw_pi
 	to->self = thread ? DW_PICTURE_NO_SELF : node->self_ns;
 	to->count = node->count;
 	to->depth = node->depth;
-	to->kind = thread ? 0 : flamegraph_kind(&graph->paths->symbols[node->symbol]);
+	to->kind = thread          ? 0
+	           : graph->frames ? (uint32_t)KIND_FRAMES + graph->frames[node->symbol]
+	                           : flamegraph_kind(&graph->paths->symbols[node->symbol]);
 }
 
 static uint32_t flamegraph_process(const struct dw_source *source, const struct dw_path *node)
@@ -232,6 +308,8 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 	graph.paths = flamegraph_find_paths(model, options->metric ? options->metric : "time", error);
 	if (!graph.paths)
 		return error->code;
+	if (graph.paths->of_samples)
+		graph.frames = dw_frame_kinds(model, graph.paths->symbols, graph.paths->symbol_count);
 	picture.down = options->down;
 	picture.count = graph.paths->count;
 	picture.counted = graph.paths->of_samples ? "sample" : picture.counted;
@@ -242,5 +320,6 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 	else
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing a flame graph");
 	dw_arena_reset(&graph.arena);
+	free(graph.frames);
 	return result;
 }

@@ -26,3 +26,22 @@ struct dw_flamegraph_options {
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,
                         struct dwell_error *error);
+
+/* What a function of samples is, in words of the account (account/kinds.h), with the hue that these have on pages. */
+#define DW_FRAME_KINDS(X) \
+	X(UNKNOWN, "not known", GREY) /* of no file, and without a name */ \
+	X(OWN, "own code", AMBER) \
+	X(LIBRARY, "code of libraries", GREEN) \
+	X(INTERPRETER, "interpreter", STONE) /* of Python, with Python's own modules */ \
+	X(SYSTEM, "operating system", SLATE) \
+	X(PROFILER, "profiler", SLATE)
+enum dw_frame_kind {
+#define X(name, words, hue) DW_FRAME_##name,
+	DW_FRAME_KINDS(X)
+#undef X
+	DW_FRAME_KIND_COUNT
+};
+const char *dw_frame_kind_name(enum dw_frame_kind kind);
+/* The kinds of the functions among symbols, which are the model's and then functions, as paths and charts of samples have them.
+ * Functions of one name have that of the first which is known. The caller frees it. NULL: out of memory. */
+uint8_t *dw_frame_kinds(struct dw_model *model, const struct dw_symbol *symbols, size_t count);

@@ -77,7 +77,7 @@ static void verdict_write_gain(char *to, size_t size, double gain_ns, double who
 
 	used = alike ? snprintf(to, size, "at most %s %s %s", dw_text_ns_like(gain_ns, like_ns).at, unit, each)
 	             : snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
-	if (share <= 1) /* what a device can save may be more than a step of the host */
+	if (share < 1.005) /* what a device can save may be more than a step of the host */
 		snprintf(to + used, size - (size_t)used, ", %.*f%%", share < 0.01, share * 100);
 }
 

@@ -31,16 +31,18 @@ static struct dw_diff_run run_of(double pace_ms, double fast_ms, double others)
 struct series {
 	double after_ms, fast_ms, spread, others;
 	enum dw_iteration_kind iterations;
+	enum dw_diff_by by;
+	double fast_spread; /* of the fast steps, as `spread`; 0: 0.2% from run to run */
 };
 
 static struct dw_diff diff_of(const struct series *of, struct dw_diff_run runs[2][VERDICT_RUNS])
 {
-	struct dw_diff diff = { .iterations = of->iterations };
+	struct dw_diff diff = { .iterations = of->iterations, .by = of->by };
 
 	for (unsigned side = 0; side < 2; side++) {
 		for (unsigned i = 0; i < VERDICT_RUNS; i++) {
 			double pace = (side ? of->after_ms : 20) * (1 + of->spread * ((i * 7 + side * 3) % VERDICT_RUNS) / 4.0);
-			double fast = (side ? of->fast_ms : 10) * (1 + 0.002 * i);
+			double fast = (side ? of->fast_ms : 10) * (1 + (of->fast_spread > 0 ? of->fast_spread : 0.002) * i);
 
 			runs[side][i] = run_of(pace, fast, of->others);
 			runs[side][i].cpu_ns = fast * 1e6;
@@ -107,11 +109,27 @@ TEST(a_sure_mean_decides_on_any_machine)
 	CHECK(begins(said_of(of, DW_DIFF_FASTER, DW_DIFF_BY_PACE), "Faster: -40.0% per step"));
 }
 
-TEST(small_differences_are_none)
+/* "No difference" needs an interval without a large one; a small estimate is not enough. */
+TEST(small_differences_are_none_where_the_interval_is_narrow)
 {
-	struct series of = { 20.4, 10, 4, 0.5, DW_ITERATIONS_MARKED };
+	struct series of = { 20.4, 10, 0.05, 0.5, DW_ITERATIONS_MARKED };
+	const char *said;
 
-	CHECK(begins(said_of(of, DW_DIFF_NONE, DW_DIFF_BY_PACE), "No difference at this sample: +2.0"));
+	CHECK(begins(said_of(of, DW_DIFF_NONE, DW_DIFF_BY_PACE), "No difference at this sample: +2."));
+	of.spread = 4;
+	said = said_of(of, DW_DIFF_NOT_PROVEN, DW_DIFF_BY_PACE);
+	CHECK(begins(said, "Not proven: +2.0"));
+}
+
+TEST(fast_steps_that_were_asked_for_have_the_same_rule)
+{
+	struct series of = { 20, 10.02, 0.05, 0.01, DW_ITERATIONS_MARKED };
+
+	of.by = DW_DIFF_BY_FAST;
+	CHECK(begins(said_of(of, DW_DIFF_NONE, DW_DIFF_BY_FAST), "No difference at this sample: fast steps +0.2"));
+	of.fast_spread = 0.2;
+	CHECK(strstr(said_of(of, DW_DIFF_NOT_PROVEN, DW_DIFF_BY_FAST),
+	             "The interval holds both no change and a large one: more runs, or a quieter machine"));
 }
 
 TEST(processor_time_decides_of_runs_without_steps)

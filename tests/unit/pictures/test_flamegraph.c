@@ -1,4 +1,5 @@
 /* From a trace to the picture's nodes: threads, kinds, titles. */
+#include "format/keys.h"
 #include "made.h"
 #include "pictures/flamegraph.h"
 
@@ -102,6 +103,29 @@ TEST(a_trace_without_calls_is_said_to_be_one)
 	REQUIRE(made_open(&made, NULL) == 0);
 	REQUIRE(draw(NULL, NULL));
 	CHECK_HAS(text.at, "nothing was recorded");
+	made_close(&made);
+}
+
+/* Functions of samples are of the program, of a library, of the interpreter, or of the system. */
+TEST(functions_of_samples_have_kinds)
+{
+	static const char *const of[][2] = { { "/usr/lib/x86_64-linux-gnu/libc.so.6", "memcpy" }, { "/usr/lib/libpython3.11.so.1.0", "PyUnicode_Split" },
+		                                 { "[kernel]", "do_read" }, { "/srv/engine", "main" } };
+	struct dwell_error error;
+	uint32_t frames[4];
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	for (unsigned i = 0; i < 4; i++)
+		frames[i] = dw_encode_frame_in(&made.process, of[i][0], of[i][1]);
+	dw_encode_sample(&made.stream, 1000, frames[0], dw_encode_stack(&made.process, frames + 1, 3), 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	text.used = 0;
+	REQUIRE(dw_flamegraph_write(made.model, &(struct dw_flamegraph_options){ .metric = "samples" }, put_text, NULL, NULL, &error) == 0);
+	CHECK_HAS(text.at, "<title>memcpy\ncode of libraries, ");
+	CHECK_HAS(text.at, "<title>PyUnicode_Split\ninterpreter, ");
+	CHECK_HAS(text.at, "<title>do_read\noperating system, ");
+	CHECK_HAS(text.at, "<title>main\nown code, ");
 	made_close(&made);
 }
 

@@ -16,7 +16,7 @@ const WORDS = [
   ["phase", "backward", "attention", "optimizer state", "idle: waits for another stream", "importing"],
   ["communication", "gradient", "idle: synchronising call", "waiting for threads", "waiting for answers", "waits: thread", "waits: lock", "spins"],
   ["action", "event", "handler", "optimizer", "reduction", "softmax", "idle: first call"],
-  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU", "smaller parts"],
+  ["step", "collector", "garbage collection", "profiler", "idle: launch latency", "has no CPU", "without a CPU", "smaller parts", "operating system"],
 ];
 const HUES = new Map(WORDS.flatMap((words, hue) => words.map((word) => [word, hue])));
 
