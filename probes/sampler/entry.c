@@ -7,9 +7,9 @@
  *
  * The first instructions of the function are replaced by a jump (entry_patch.h). It leads to a copy of them with a call
  * before it, which begins the step, and from there back into the function (entry_move.h). A step lasts until the next entry, so no
- * return has to be seen: exceptions, longjmp() and tail calls need no care. No signal is used, which a thread might
- * block, and the code is never changed again. Where it is not certain that the program goes on as before, the function
- * is refused, with the reason.
+ * return has to be seen: exceptions, longjmp() and tail calls need no care. No signal is used, and the code is never changed
+ * again. Where code cannot be moved or changed, a breakpoint of the kernel begins the step (entry_trap.h). Where it is not certain
+ * that the program goes on as before, the function is refused, with the reason.
  *
  * The first thread that enters the function has the steps. Only x86-64 and aarch64.
  */
@@ -24,6 +24,7 @@
 #include "entry_find.h"
 #include "entry_patch.h"
 #include "entry_save.h"
+#include "entry_trap.h"
 #include "format/keys.h"
 
 #if defined __x86_64__ || defined __aarch64__
@@ -52,7 +53,7 @@ static void entry_note_cost(void)
 			cost.ns[k - 1] = cost.ns[k];
 			cost.ns[k] = more;
 		}
-	snprintf(text, sizeof text, "%u", (unsigned)cost.ns[MEASURED / 2]);
+	snprintf(text, sizeof text, "%u", (unsigned)(cost.ns[MEASURED / 2] + dws_trap_ns()));
 	dwell_meta_json(DW_KEY_NATIVE_STEP_NS, text);
 }
 
@@ -97,7 +98,7 @@ static int is_found; /* atomic; a thread has found it */
 
 static void entry_note(const struct dws_found *found, const char *problem)
 {
-	static char text[2048] = "there";
+	static char text[2304] = "there";
 
 	if (found->several)
 		snprintf(text, sizeof text, "several functions have this name: %s; give the whole name, or FILE:NAME", found->others);
@@ -106,6 +107,22 @@ static void entry_note(const struct dws_found *found, const char *problem)
 	else if (!found->is_program)
 		dwell_meta(DW_KEY_NATIVE_STEP_ON_FILE, found->path);
 	dwell_meta(DW_KEY_NATIVE_STEP_ON, text);
+}
+
+/* Returns why calls of one copy of the function cannot begin steps, or NULL. */
+static const char *entry_use_copy(const struct dws_found *found, unsigned i, bool is_alone)
+{
+	static char text[1024];
+	const char *problem = dws_patch(&found->parts, &found->at[i], is_alone), *more, *remedy;
+
+	if (!problem || !dws_patch_may_trap(&found->parts, &found->at[i]))
+		return problem;
+	more = dws_trap(found->at[i].code, dws_entry_called);
+	if (!more)
+		return NULL;
+	remedy = strchr(problem, ';');
+	snprintf(text, sizeof text, "%.*s, and %s; or %s", (int)strcspn(problem, ";"), problem, more, remedy ? remedy + 2 : REMEDY);
+	return text;
 }
 
 static void entry_use(const struct dws_found *found, bool is_certain)
@@ -118,8 +135,10 @@ static void entry_use(const struct dws_found *found, bool is_certain)
 	else if (!is_certain && !is_alone)
 		problem = "it was loaded by a dlopen() that looks in the folders of its caller (RUNPATH), while other threads run";
 	for (unsigned i = 0; i < found->count && !problem && !found->several; i++)
-		problem = dws_patch(&found->parts, &found->at[i], is_alone);
+		problem = entry_use_copy(found, i, is_alone);
 	refused = problem || found->several;
+	if (refused)
+		dws_trap_leave();
 	entry_note(found, problem);
 }
 
@@ -181,6 +200,7 @@ static void entry_name(const char *text)
 static void entry_in_child(void)
 {
 	dws_entry_taken = dws_entry_steps;
+	dws_trap_forked();
 }
 
 /* DWELL_STEP_ENTRY: the function. */

@@ -28,7 +28,7 @@ static bool move_has_target(const struct dw_instruction *instruction)
 /* Whether something that is not moved and leads to this address is in the way. */
 static bool move_is_hit(const struct dws_move *move, const uint8_t *target, bool own)
 {
-	return target < move->code + DWS_MOVE_JUMP &&
+	return target < move->code + move->replaced &&
 	       (own && !move->makes_frame ? target >= move->code : target > move->code);
 }
 
@@ -179,7 +179,7 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 	const uint8_t *limit, *end;
 	const char *problem;
 
-	*move = (struct dws_move){ .code = code };
+	*move = (struct dws_move){ .code = code, .replaced = DWS_MOVE_JUMP };
 	if (!part || !part->executable || size > part->bytes - (uint64_t)(code - part->code))
 		return "its symbol is outside the code of the file";
 	move->is_writable = part->writable;
@@ -198,6 +198,18 @@ const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *f
 	return move->all[0].bytes < DWS_MOVE_JUMP && move_is_hit_anywhere(move, file)
 	           ? "code elsewhere may jump between its first instructions"
 	           : NULL;
+}
+
+bool dws_move_begins_once(const struct dws_move_file *file, const uint8_t *code, uint64_t size)
+{
+	const struct dws_move_part *part = dws_move_part(file, code);
+	struct dws_move move = { .code = code, .replaced = 1 };
+
+	if (!part || !part->executable || !size || size > part->bytes - (uint64_t)(code - part->code) || *code == 0xcc ||
+	    !dw_instruction_read(code, size > 64 ? 64 : (unsigned)size, &move.all[0]))
+		return false;
+	move.makes_frame = move_makes_frame(&move);
+	return !move_function_hits(&move, file, code + size);
 }
 
 /* ---- the copy ----------------------------------------------------------------------------------- */

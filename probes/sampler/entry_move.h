@@ -39,11 +39,15 @@ struct dws_move {
 	bool makes_frame;   /* the first one takes place on the stack: a jump to it is a call */
 	bool is_writable;   /* the program may write to this code */
 	bool pushes_return; /* the copy stores a return address that it does not call with; a shadow stack has none */
+	unsigned replaced;  /* bytes of the function that no jump may lead to: those of the jump */
 };
 
 /* Chooses what is moved. Returns why nothing can be, or NULL. */
 const char *dws_move_choose(struct dws_move *move, const struct dws_move_file *file, const uint8_t *code,
                             uint64_t size);
+/* Whether the begin of a function is executed once for each call: no jump of the function leads there. For breakpoints, where nothing
+ * is moved. False also if that is not known. */
+bool dws_move_begins_once(const struct dws_move_file *file, const uint8_t *code, uint64_t size);
 /* Writes the code that the jump leads to into memory of DWS_MOVE_COPY bytes: it calls `first`, executes the
  * instructions, and goes on behind them. False: something that they refer to is too far away. */
 bool dws_move_write(const struct dws_move *move, uint8_t *to, uintptr_t first);

@@ -34,6 +34,11 @@ static const char *patch_choose(patch_move *move, const struct dws_move_file *fi
 	return dws_move_choose(move, file, copy->code, copy->size);
 }
 
+static bool patch_begins_once(const struct dws_move_file *file, const struct dws_copy *copy)
+{
+	return dws_move_begins_once(file, copy->code, copy->size);
+}
+
 /* A shadow stack (CET) does not know an address that the copy stores. */
 static bool patch_has_shadow_stack(void)
 {
@@ -88,6 +93,13 @@ typedef struct dws_arm_move patch_move;
 static const char *patch_choose(patch_move *move, const struct dws_move_file *file, const struct dws_copy *copy)
 {
 	return dws_arm_choose(move, file, copy->code, copy->size);
+}
+
+static bool patch_begins_once(const struct dws_move_file *file, const struct dws_copy *copy)
+{
+	(void)file;
+	(void)copy;
+	return false;
 }
 
 /* A guarded control stack does not know an address that the copy stores. */
@@ -179,7 +191,7 @@ static const char *patch_write(const patch_move *move, bool is_alone)
 	    mprotect((void *)first, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
 		munmap(page, page_bytes);
 		return "the system does not permit code to be changed (a sandbox, SELinux, or PR_SET_MDWE); mark steps with DWELL_STEP(), "
-		       "or permit it, as SELinux does by execmod and execmem";
+		       "or permit changed code, as SELinux does by execmod and execmem";
 	}
 	patch_replace((uint8_t *)code, jump, is_alone);
 	mprotect((void *)first, end - first, PROT_READ | PROT_EXEC | (move->is_writable ? PROT_WRITE : 0));
@@ -204,5 +216,10 @@ const char *dws_patch(const struct dws_move_file *file, const struct dws_copy *c
 		return "other threads run, and its first bytes are not in one line of the cache";
 	problem = dws_entry_prepare();
 	return problem ? problem : patch_write(&move, is_alone);
+}
+
+bool dws_patch_may_trap(const struct dws_move_file *file, const struct dws_copy *copy)
+{
+	return !copy->is_go && !copy->is_changed && patch_begins_once(file, copy);
 }
 #endif

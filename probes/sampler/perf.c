@@ -5,7 +5,8 @@
  * What the kernel saw lies in memory that it shares with the thread. A thread that is in the kernel gets the signal on
  * the way out, so all events since the last signal have the same stack in user space.
  *
- * The descriptor is closed at once: the mapping keeps the event alive, and the program finds its own numbers.
+ * The descriptor is closed at once: the mapping keeps the event alive, and the program finds its own numbers. Steps at a breakpoint
+ * (entry_trap.c) map their events in the same way.
  */
 #include "sampler.h"
 
@@ -28,52 +29,60 @@
 #define LEAST_QUEUED 64u
 #define PROC_MAGIC 0x9fa0
 
-/* The first of two pages: positions in the second one. */
-struct dws_ring {
-	uint64_t unused[128];
-	uint64_t head, tail;
-};
-
 static long perf_control(int fd, int what, long argument)
 {
 	return dw_system(SYS_fcntl, fd, what, argument, 0, 0, 0);
 }
 
 /* Where the queue of signals is full, the kernel sends SIGIO in place of this one, which would end the program. */
-static bool perf_has_queue(void)
+bool dws_perf_has_queue(void)
 {
 	uint64_t limits[2] = { 0, 0 };
 
 	return !dw_call(SYS_prlimit64, 0, LIMIT_QUEUED, 0, limits) && limits[0] >= LEAST_QUEUED;
 }
 
+size_t dws_ring_bytes(void)
+{
+	return 2 * getauxval(AT_PAGESZ);
+}
+
+struct dws_ring *dws_ring_map(int fd, int thread, bool is_kept)
+{
+	const int owner[2] = { OWNER_THREAD, thread };
+	long ring = fd < 0 ? -1 : dw_system(SYS_mmap, 0, (long)dws_ring_bytes(), PROT_READ | (is_kept ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+
+	if (!dw_system_failed(ring) && (perf_control(fd, SET_SIGNAL, DWS_SIGNAL) || perf_control(fd, SET_OWNER, (long)(uintptr_t)owner) ||
+	                                perf_control(fd, F_SETFL, O_ASYNC))) {
+		dws_ring_end((struct dws_ring *)ring);
+		ring = -1;
+	}
+	return dw_system_failed(ring) ? NULL : (struct dws_ring *)ring;
+}
+
+void dws_ring_end(struct dws_ring *ring)
+{
+	dw_system(SYS_munmap, (long)(uintptr_t)ring, (long)dws_ring_bytes(), 0, 0, 0, 0);
+}
+
 bool dws_perf_start(struct dws_perf *perf, long period_ns)
 {
-	const size_t page = getauxval(AT_PAGESZ);
-	const int owner[2] = { OWNER_THREAD, (int)dw_system(SYS_gettid, 0, 0, 0, 0, 0, 0) };
-	int fd = perf_has_queue() ? dw_perf_event_open_samples((uint64_t)period_ns) : -1;
-	long ring = fd < 0 ? -1 : dw_system(SYS_mmap, 0, (long)(2 * page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int fd = dws_perf_has_queue() ? dw_perf_event_open_samples((uint64_t)period_ns) : -1;
 
-	perf->ring = NULL;
 	perf->number = fd + 1;
-	if (!dw_system_failed(ring)) {
-		perf->ring = (struct dws_ring *)ring;
-		if (perf_control(fd, SET_SIGNAL, DWS_SIGNAL) || perf_control(fd, SET_OWNER, (long)(uintptr_t)owner) ||
-		    perf_control(fd, F_SETFL, O_ASYNC))
-			dws_perf_stop(perf);
-	}
+	perf->ring = dws_ring_map(fd, (int)dw_call(SYS_gettid), true);
 	if (fd >= 0)
-		dw_system(SYS_close, fd, 0, 0, 0, 0, 0);
+		dw_call(SYS_close, fd);
 	return perf->ring != NULL;
 }
 
 void dws_perf_stop(struct dws_perf *perf)
 {
-	void *ring = perf->ring;
+	struct dws_ring *ring = perf->ring;
 
 	perf->ring = NULL;
 	if (ring)
-		dw_system(SYS_munmap, (long)(uintptr_t)ring, (long)(2 * getauxval(AT_PAGESZ)), 0, 0, 0, 0);
+		dws_ring_end(ring);
 }
 
 static void perf_mask(int how)
@@ -146,8 +155,7 @@ uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel)
 	const uint64_t words = getauxval(AT_PAGESZ) / 8;
 	struct dws_ring *ring = perf->ring;
 	const uint64_t *data = (const uint64_t *)(const void *)ring + words;
-	/* Pairs with the kernel's order: records are complete up to there. */
-	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) / 8, at = ring->tail / 8;
+	uint64_t head = dws_ring_head(ring) / 8, at = ring->tail / 8;
 	uint32_t periods = 0;
 
 	kernel->count = 0;

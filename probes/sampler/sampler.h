@@ -257,6 +257,28 @@ struct dws_kernel {
 	uintptr_t places[DWS_KERNEL_FRAMES];
 };
 
+#define DWS_SIGNAL 33 /* SIGSETXID */
+
+/* What the kernel and a thread share of an event: the first of two pages, with positions in the second one. */
+struct dws_ring {
+	uint64_t unused[128];
+	uint64_t head, tail;
+};
+
+size_t dws_ring_bytes(void);
+/* Pairs with the kernel's order: records are complete up to there. */
+static inline uint64_t dws_ring_head(const struct dws_ring *ring)
+{
+	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+}
+
+/* Whether the queue of signals has room for those of events. */
+bool dws_perf_has_queue(void);
+/* Maps the ring of a thread's event, which sends it the signal from now on, until the ring is unmapped. `is_kept`: no record
+ * is written over one that is not read. NULL: refused. */
+struct dws_ring *dws_ring_map(int fd, int thread, bool is_kept);
+void dws_ring_end(struct dws_ring *ring);
+
 /* The events of the calling thread. */
 struct dws_perf {
 	struct dws_ring *ring; /* NULL: there are none */
@@ -264,7 +286,6 @@ struct dws_perf {
 };
 
 /* False: they are not permitted, or there are too many. */
-#define DWS_SIGNAL 33 /* SIGSETXID */
 bool dws_perf_start(struct dws_perf *perf, long period_ns);
 void dws_perf_stop(struct dws_perf *perf);
 /* Takes the oldest event. Returns for how many periods it stands; 0: there is none. */

@@ -11,8 +11,11 @@
 #include <sys/syscall.h>
 
 #include "base/system/system.h"
+#include "entry_trap.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
+
+#define SANDBOX "the program began a sandbox (seccomp), where a system call of dwell could end it; "
 
 /* Rules without a filter begin nothing: programs ask in this way whether the kernel knows them. */
 static bool sandbox_begins(long number, long a, long b, long c)
@@ -26,7 +29,7 @@ static void sandbox_note(void *unused)
 {
 	(void)unused;
 	dws_note(true);
-	dws_lack("the program began a sandbox (seccomp), where a system call of dwell could end it; samples are of the time before");
+	dws_lack(dws_trap_leave() ? SANDBOX "samples and steps are of the time before" : SANDBOX "samples are of the time before");
 	if (dws_recorder->account_close)
 		dws_recorder->account_close(true);
 }
@@ -52,6 +55,7 @@ static long sandbox_begin(long number, long a, long b, long c, long d, long e, l
 			dws_recorder->sandbox(false);
 		dws_apart(sandbox_refused, NULL);
 		dws_timers_return(period_ns);
+		dws_trap_thread();
 	}
 	return dw_system_errno(result);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "entry_trap.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
@@ -74,6 +75,7 @@ static struct begin threads_begin(struct begin *given)
 		dws_take_stack(high - begin.stack_bytes, high);
 	dws_timers_start((uintptr_t)begin.function, true);
 	dws_timers_watch();
+	dws_trap_thread();
 	dws_own_add(began_ns, true);
 	return begin;
 }

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/system/system.h"
+#include "entry_trap.h"
 #include "format/keys.h"
 #include "wrapped.h"
 
@@ -387,9 +388,10 @@ bool dws_is_handler(const struct dws_kernel_action *action)
 static void timers_handle(int number, siginfo_t *info, void *context)
 {
 	struct tick tick = { info, context };
+	bool is_trap = dws_trap_take(info, context);
 
 	if (!timers_is_ours(info)) {
-		if (dws_is_handler(&glibcs))
+		if (!is_trap && dws_is_handler(&glibcs))
 			glibcs.handler(number, info, context);
 		return;
 	}

@@ -2,7 +2,7 @@
  * Which functions of a file --step-on can take, and how their instructions are read: for tools/measure/step_on_moved.
  *
  * moved FILE: each line of its input is the address of a function in the file and its bytes, in base 16. It prints
- * "function ADDRESS WHY", with "ok" as WHY if it can, and of each instruction "ADDRESS BYTES KIND TARGET"; of x86-64
+ * "function ADDRESS WHY", with "ok" as WHY if it can, "breakpoint" if the kernel can stop there, and of each instruction "ADDRESS BYTES KIND TARGET"; of x86-64
  * without a target.
  */
 #include <elf.h>
@@ -84,6 +84,8 @@ int main(int argc, char **argv)
 		const char *why =
 			is_arm ? dws_arm_choose(&arm, &file, base + at, bytes) : dws_move_choose(&move, &file, base + at, bytes);
 
+		if (why && !is_arm && dws_move_begins_once(&file, base + at, bytes))
+			why = "breakpoint";
 		printf("function %lx %s\n", at, why ? why : "ok");
 		(is_arm ? list_arm : list_x86)(at, at + bytes);
 	}
