@@ -12,21 +12,32 @@
 
 DW_ORDER(compare_steps, struct dw_source_step, DW_UP(start_ns) DW_UP(number))
 
-/* A copy of items that are sorted by start, sorted by process, then start. `thread`: offset of the
+static uint32_t steps_process(const struct dw_source *source, const char *item, size_t thread)
+{
+	return source->threads[*(const uint32_t *)(const void *)(item + thread)].process;
+}
+
+/* Items that are sorted by start, sorted by process, then start: themselves, or a copy. `thread`: offset of the
  * thread's index in an item. NULL: out of memory. */
-static void *steps_order_by_process(struct dw_reader *reader, const void *items, size_t count, size_t bytes,
-                                    size_t thread)
+static void *steps_order_by_process(struct dw_reader *reader, void *items, size_t count, size_t bytes, size_t thread)
 {
 	const struct dw_source *source = &reader->source;
-	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
-	char *ordered = dw_read_take(reader, count, bytes);
+	size_t in_order = 1, *place;
+	char *ordered;
 
+	while (in_order < count && steps_process(source, (const char *)items + (in_order - 1) * bytes, thread) <=
+	                               steps_process(source, (const char *)items + in_order * bytes, thread))
+		in_order++;
+	if (in_order >= count)
+		return items;
+	place = dw_read_take(reader, source->process_count + 1, sizeof *place);
+	ordered = dw_read_take(reader, count, bytes);
 	if (!place || !ordered)
 		return NULL;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
 			const char *item = (const char *)items + i * bytes;
-			uint32_t process = source->threads[*(const uint32_t *)(const void *)(item + thread)].process;
+			uint32_t process = steps_process(source, item, thread);
 
 			if (pass)
 				memcpy(ordered + place[process]++ * bytes, item, bytes);
@@ -69,6 +80,9 @@ static int fill_steps(struct dw_reader *reader)
 			step->start_ns = dw_source_ns(clock, step->start_ticks);
 			step->end_ns = step->open ? 0 : dw_source_ns(clock, step->end_ticks);
 		}
+		free(file->steps); /* nothing else reads them, and there may be many */
+		reader->files[f].steps = NULL;
+		reader->files[f].step_count = 0;
 	}
 	DW_SORT(source->steps, source->step_count, compare_steps);
 	source->steps = steps_order_by_process(reader, source->steps, source->step_count, sizeof *source->steps,
