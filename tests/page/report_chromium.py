@@ -309,7 +309,7 @@ def see_rest(browser, page):
     """A saving with a condition is said once, with its condition; so is each share."""
     browser.open(page, 1280, 900)
     item = browser.js("document.querySelector('.try li').textContent")
-    check("a saving and its condition are said once", item.count("if the rest of order_of goes, too") == 1 and " ms a step, 60%, if the rest of order_of goes, too." in item and
+    check("a saving and its condition are said once", item.count("if the rest of order_of goes, too") == 1 and " ms, 60%, if the rest of order_of goes, too." in item and
           item.count("at most") == 1, item)
     first = browser.js("[...document.querySelectorAll('h1, .try, .parts, .legend')].map((e) => e.textContent).join(' ')")
     check("a share has one rounding on the first screen", "40%" in first and "40.1%" not in first and "40.0%" not in first, first)

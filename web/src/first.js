@@ -56,16 +56,16 @@ function opening(report, fired) {
   return { ran: first && first.text !== title ? first.text : "", title: title || "This trace holds no ranges.", more: more.map((line) => line.text) };
 }
 
-/** What a hint says that it can save, and what else must go for that: ": at most 5.15 s in the run, if the rest of parse goes, too" */
-const GAIN = /: at most [\d.]+ (?:s|ms|us|ns) (a step|an iteration|in the run|in that process)(, if .*? goes, too)?(?= \(|$)/;
+/** What a hint says that it can save, and how much if something else goes, too: ": at most 5.1 ms a step, or 6.2 ms if the rest of parse goes, too" */
+const GAIN = /: at most ([\d.]+ (?:s|ms|us|ns) (?:a step|an iteration|in the run|in that process))(?:, or [\d.]+ (?:s|ms|us|ns) if (.*?) goes, too)?(?= \(|$)/;
 
 /** A hint without what it can save, which has a line and a bar of its own. */
 const withoutGain = (hint) => hint.replace(GAIN, "");
 
 /** "22.4 ms a step, 58%", of the same whole as the share; what a device can save may be more than a step of the host. */
 function gainOf(row) {
-  const [, each = "", rest = ""] = GAIN.exec(row.hint) ?? [];
-  return `${time(row.gain_ns)} ${each}${row.gain_share < 1.005 ? `, ${said(row.gain_share)}` : ""}`.trimEnd() + rest;
+  const [, own, rest] = GAIN.exec(row.hint) ?? [], share = row.gain_share < 1.005 ? `, ${said(row.gain_share)}` : "";
+  return rest ? `${own}, or ${time(row.gain_ns)}${share}, if ${rest} goes, too` : (own ?? time(row.gain_ns)) + share;
 }
 
 /** The first one repeats no statement: it is the title of the page. */

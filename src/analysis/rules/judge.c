@@ -533,6 +533,16 @@ static const char *judge_remedy(const struct dw_rule_case *at)
 	return at->rule->remedy[words];
 }
 
+/* ": at most 1.10 ms a step, or 4.96 ms if the rest of parse goes, too"; NULL: out of memory. */
+static const char *judge_say_gain(const struct dw_rule_case *at, const struct dw_verdict *verdict, struct dw_arena *arena)
+{
+	struct dw_text own = dw_text_ns(verdict->gain_ns - verdict->rest_ns, " "), all = dw_text_ns(verdict->gain_ns, " ");
+
+	if (!*verdict->rest)
+		return dw_arena_printf(arena, ": at most %s %s", all.at, dw_rule_each(at->facts));
+	return dw_arena_printf(arena, ": at most %s %s, or %s if %s goes, too", own.at, dw_rule_each(at->facts), all.at, verdict->rest);
+}
+
 static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, struct dw_arena *arena)
 {
 	const struct dw_rule *rule = verdict->rule;
@@ -552,10 +562,7 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	verdict->look = look;
 	if (!isnan(verdict->gain_ns) && *remedy) {
 		verdict->rest = dw_gains_rest(at, verdict, arena);
-		gain = verdict->rest ? dw_arena_printf(arena, ": at most %s %s%s%s%s", dw_text_ns(verdict->gain_ns, " ").at,
-		                                       dw_rule_each(at->facts), verdict->rest[0] ? ", if " : "", verdict->rest,
-		                                       verdict->rest[0] ? " goes, too" : "")
-		                     : NULL;
+		gain = verdict->rest ? judge_say_gain(at, verdict, arena) : NULL;
 		if (!gain)
 			return -1;
 	}

@@ -67,16 +67,17 @@ static enum dw_label verdict_label(const struct dw_rule *rule)
 	}
 }
 
-/* "at most 42.2 ms a step, 26%": of what the sentence's share is of, so that all that goes is as much as the sentence says. */
-static void verdict_write_gain(char *to, size_t size, double gain_ns, double whole_ns, const struct dw_verdicts *verdicts, double like_ns)
+/* "at most 42.2 ms a step, 26%": of what the sentence's share is of, so that all that goes is as much as the sentence says. With
+ * another `begin`, and no `each`: "or 55.0 ms, 34%". */
+static void verdict_write_gain(char *to, size_t size, const char *begin, double gain_ns, double whole_ns, const char *each, double like_ns)
 {
-	const char *each = dw_rule_each(verdicts->facts), *unit = dw_text_ns_unit(like_ns);
+	const char *unit = dw_text_ns_unit(like_ns);
 	bool alike = strcmp(dw_text_ns_unit(gain_ns), unit) == 0;
 	double share = gain_ns / whole_ns;
 	int used;
 
-	used = alike ? snprintf(to, size, "at most %s %s %s", dw_text_ns_like(gain_ns, like_ns).at, unit, each)
-	             : snprintf(to, size, "at most %s %s", dw_text_ns(gain_ns, " ").at, each);
+	used = alike ? snprintf(to, size, "%s %s %s%s", begin, dw_text_ns_like(gain_ns, like_ns).at, unit, each)
+	             : snprintf(to, size, "%s %s%s", begin, dw_text_ns(gain_ns, " ").at, each);
 	if (share < 1.005) /* what a device can save may be more than a step of the host */
 		snprintf(to + used, size - (size_t)used, ", %.*f%%", share < 0.01, share * 100);
 }
@@ -87,12 +88,15 @@ static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdic
 	const struct dw_verdict *verdict = &verdicts->at[index];
 	bool said = index && strcmp(verdict->look, verdicts->at[index - 1].look) == 0;
 	bool look = *verdict->look && !said, within = look && index;
-	char gain[120] = "", rest[240] = "";
+	char gain[120] = "", all[120], rest[360] = "", each[40];
 
-	if (*verdict->rest)
-		snprintf(rest, sizeof rest, ", if %s goes, too", verdict->rest);
+	snprintf(each, sizeof each, " %s", dw_rule_each(verdicts->facts));
 	if (!isnan(verdict->gain_ns))
-		verdict_write_gain(gain, sizeof gain, verdict->gain_ns, verdict->whole_ns, verdicts, like_ns);
+		verdict_write_gain(gain, sizeof gain, "at most", verdict->gain_ns - verdict->rest_ns, verdict->whole_ns, each, like_ns);
+	if (*verdict->rest) {
+		verdict_write_gain(all, sizeof all, ", or", verdict->gain_ns, verdict->whole_ns, "", like_ns);
+		snprintf(rest, sizeof rest, "%s, if %s goes, too", all, verdict->rest);
+	}
 	if (*verdict->remedy)
 		dw_table_say(table, DW_LABEL_TRY, "%s%s%s%s%s%s%s", verdict->remedy, *gain ? ": " : "", gain, rest, within ? " (" : "",
 		             within ? verdict->look : "", within ? ")" : "");
@@ -103,7 +107,7 @@ static void verdict_say_remedy(struct dwell_table *table, const struct dw_verdic
 void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most, double like_ns)
 {
 	unsigned gains = 0;
-	char gain[120];
+	char gain[120], each[40];
 
 	for (size_t i = 0; i < verdicts->fired && i < most; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
@@ -117,7 +121,8 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 	if (verdicts->fired > most)
 		dw_table_say(table, DW_LABEL_LOOK, "dwell report --view verdict has %zu more", verdicts->fired - most);
 	if (gains > 1 && !isnan(verdicts->combined_ns)) {
-		verdict_write_gain(gain, sizeof gain, verdicts->combined_ns, verdicts->own_ns, verdicts, like_ns);
+		snprintf(each, sizeof each, " %s", dw_rule_each(verdicts->facts));
+		verdict_write_gain(gain, sizeof gain, "at most", verdicts->combined_ns, verdicts->own_ns, each, like_ns);
 		dw_table_say(table, DW_LABEL_ALL, "together: %s.", gain);
 	}
 }

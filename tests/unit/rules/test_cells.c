@@ -114,7 +114,7 @@ TEST(the_bound_has_the_rest_of_the_function)
 	CHECK_NEAR(copies->share.value, 0.30, 1e-9);
 	CHECK_NEAR(copies->gain_ns / copies->whole_ns, 0.50, 1e-9);
 	CHECK_STR(copies->rest, "the rest of order_of");
-	CHECK(strstr(copies->hint, " a step, if the rest of order_of goes, too ("));
+	CHECK(strstr(copies->hint, " ms if the rest of order_of goes, too ("));
 	CHECK_STR(queries->rest, "");
 	CHECK_NEAR(queries->gain_ns, queries->time_ns, 1);
 	made_end(&at);
