@@ -27,8 +27,9 @@ static double gains_rest_ns(const struct dw_rule_case *at, const struct dw_verdi
 	if (!gains_place(at, verdict) || !(account->own_ns > 0) || !sum->dominates)
 		return 0;
 	of_own = verdict->whole_ns / account->own_ns;
+	/* A line of main() may run everything, as a trainer. It is mended where it mainly does what the sentence says. */
 	if (verdict->has_cells)
-		return sum->rest_ns * of_own;
+		return sum->root && sum->rest_ns > sum->place_ns ? 0 : sum->rest_ns * of_own;
 	if (sum->root)
 		return 0;
 	return fmax(0, (sum->place_ns + sum->rest_ns) * of_own - verdict->time_ns * fmin(1, sum->place_ns / sum->ns));
