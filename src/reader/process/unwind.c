@@ -269,7 +269,8 @@ static bool unwind_is_narrow(uint32_t pid)
 {
 	char head[EI_CLASS + 2];
 
-	return dw_proc_read(pid, 0, "exe", head, sizeof head) > EI_CLASS && memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS32;
+	return dw_proc_read(pid, 0, "exe", head, sizeof head) > EI_CLASS && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+	       head[EI_CLASS] == ELFCLASS32;
 }
 
 int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct dwell_error *error)
@@ -291,9 +292,8 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while reading the modules of process %u", process->pid);
 	if (unwind_is_narrow(process->pid))
 		return dw_error_set(error, DWELL_E_IO,
-		                    "process %u is a program for processors of 32 bits, whose stacks dwell does not read; build it for 64 bits, "
-		                    "without -m32",
-		                    process->pid);
+		                    "process %u is a program for processors of 32 bits, whose stacks dwell does not read; "
+		                    "build it for 64 bits, without -m32", process->pid);
 	code = dwfl_linux_proc_report(unwind->dwfl, (pid_t)process->pid);
 	if (code > 0)
 		return dw_error_set(error, DWELL_E_IO, "the memory of process %u cannot be read: %s", process->pid,
