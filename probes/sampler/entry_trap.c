@@ -280,8 +280,8 @@ const char *dws_trap(const uint8_t *code, void (*called)(void))
 	works = (i || trap_works()) && trap_set_thread(own);
 	if (!works) {
 		__atomic_store_n(&count, i, __ATOMIC_RELEASE);
-		return "the system permits no breakpoint of the kernel: permit perf_event_open(), by kernel.perf_event_paranoid of at most 2 and in a "
-		       "container's rules";
+		return "the system permits no breakpoint of the kernel: permit perf_event_open(), by kernel.perf_event_paranoid of "
+		       "at most 2 and in a container's rules";
 	}
 	trap_set_others(own);
 	return NULL;

@@ -169,8 +169,9 @@ static void hot_note_made(struct dwell_table *table, const struct dw_hot *hot)
 {
 	for (size_t i = 0; i < hot->count; i++)
 		if (hot->rows[i].self && !hot->rows[i].module && dw_code_is_nameless(hot->rows[i].name)) {
-			dw_table_note(table, "%s is code that the program made at run time. It has names if the program writes them to /tmp/perf-PID.map or "
-			                     "jit-PID.dump, as node --perf-basic-prof does, and leaves the file until the run has ended.", hot->rows[i].name);
+			dw_table_note(table, "%s is code that the program made at run time. It has names if the program writes them to "
+			                     "/tmp/perf-PID.map or jit-PID.dump, as node --perf-basic-prof does, and leaves the file until "
+			                     "the run has ended.", hot->rows[i].name);
 			return;
 		}
 }
