@@ -153,6 +153,12 @@ bool dws_trap_leave(void)
 	return __atomic_load_n(&count, __ATOMIC_ACQUIRE) > 0;
 }
 
+/* Is called while breakpoints are tried. */
+__attribute__((noipa)) static void trap_probe(void)
+{
+	__asm__ volatile("");
+}
+
 /* ---- the signal ---------------------------------------------------------------------------------- */
 
 /* How often the thread came to breakpoints since it was asked last. */
@@ -179,6 +185,19 @@ static void trap_steps(void *hits)
 		trap_called();
 }
 
+/* Whether the thread is about to execute an instruction with a breakpoint: then it is where a call of dws_entry_save() would be, and
+ * within no lock that a step could need. A signal that was held back comes elsewhere, and its calls are counted at the next one. */
+static bool trap_is_at(const ucontext_t *context)
+{
+	const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+	unsigned last = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+	bool is = tried && at == (const uint8_t *)(uintptr_t)trap_probe;
+
+	for (unsigned i = 0; i < last && !is; i++)
+		is = at == traps[i];
+	return is;
+}
+
 bool dws_trap_take(const siginfo_t *info, ucontext_t *context)
 {
 	uint64_t hits;
@@ -189,7 +208,7 @@ bool dws_trap_take(const siginfo_t *info, ucontext_t *context)
 		mine = trap_find((uint32_t)dw_call(SYS_gettid));
 	if (!mine)
 		return false;
-	hits = dws_process.in_sandbox ? 0 : trap_hits(mine);
+	hits = dws_process.in_sandbox || !trap_is_at(context) ? 0 : trap_hits(mine);
 	if (hits && tried) {
 		*tried += (uint32_t)hits;
 	} else if (hits && __atomic_load_n(&dws_entry_taken, __ATOMIC_RELAXED) && !dws_entry_steps) {
@@ -203,11 +222,6 @@ bool dws_trap_take(const siginfo_t *info, ucontext_t *context)
 }
 
 /* ---- the begin ----------------------------------------------------------------------------------- */
-
-__attribute__((noipa)) static void trap_probe(void)
-{
-	__asm__ volatile("");
-}
 
 static uint64_t trap_used_ns(void)
 {
@@ -280,8 +294,8 @@ const char *dws_trap(const uint8_t *code, void (*called)(void))
 	works = (i || trap_works()) && trap_set_thread(own);
 	if (!works) {
 		__atomic_store_n(&count, i, __ATOMIC_RELEASE);
-		return "the system permits no breakpoint of the kernel: permit perf_event_open(), by kernel.perf_event_paranoid of at most 2 and in a "
-		       "container's rules";
+		return "the system permits no breakpoint of the kernel: permit perf_event_open(), by kernel.perf_event_paranoid of "
+		       "at most 2 and in a container's rules";
 	}
 	trap_set_others(own);
 	return NULL;

@@ -45,6 +45,24 @@ def build(*command, **variables):
     return subprocess.run(command, capture_output=True, text=True, cwd="/", env={**os.environ, **variables}).returncode == 0
 
 
+# A static program that has another one in it, and executes that from memory, as packers do.
+PACKER = """
+#include <sys/mman.h>
+#include <unistd.h>
+extern char **environ;
+extern char begin[], end[];
+__asm__(".data\\nbegin: .incbin \\"inner\\"\\nend:\\n");
+int main(int count, char **words) { int fd = memfd_create("packed", 0); return write(fd, begin, end - begin) < 0 || fexecve(fd, words, environ); }
+"""
+
+
+def pack(cc, folder):
+    with open(os.path.join(folder, "packer.c"), "w", encoding="ascii") as file:
+        file.write(PACKER)
+    inner = build(cc, "-O1", "-s", os.path.join(HERE, "odd.c"), "-o", os.path.join(folder, "inner"), "-pthread")
+    return inner and subprocess.run([cc, "-static", "-D_GNU_SOURCE", "packer.c", "-o", "packed"], cwd=folder).returncode == 0
+
+
 def builds(folder):
     """What is compiled, by the names of the cases' programs; and what is missing for others."""
     def into(name):
@@ -55,6 +73,8 @@ def builds(folder):
     go = {"GOCACHE": into("go-cache"), "GO111MODULE": "off", "GOFLAGS": "", "HOME": folder}
     return {
         "odd": ("gcc", lambda cc: build(cc, "-O1", "-g", source("odd.c"), "-o", into("odd"), "-pthread")),
+        "narrow": ("gcc", lambda cc: build(cc, "-m32", "-O1", source("hello.c"), "-o", into("narrow"))),
+        "packed": ("gcc", lambda cc: pack(cc, folder)),
         "static": ("gcc", lambda cc: build(cc, "-O1", "-static", source("odd.c"), "-o", into("static"), "-pthread")),
         "musl": ("musl-gcc", lambda cc: build(cc, "-O1", source("hello.c"), "-o", into("musl"))),
         "musl_static": ("musl-gcc", lambda cc: build(cc, "-O1", "-static", source("hello.c"), "-o", into("musl_static"))),
@@ -82,6 +102,8 @@ CASES = {
     "a sandbox by prctl": ("odd", ["{odd}", "strict"], "strict", 0.9, SANDBOX),
     "a sandbox by a call": ("odd", ["{odd}", "strict", "call"], "strict", 0.9, SANDBOX),
     "a sandbox that ends a process": ("odd", ["{odd}", "filter"], "strict_filter", 0.9, SANDBOX),
+    "a program of 32 bits": ("narrow", ["{narrow}"], None, 0, "the program is for processors of 32 bits"),
+    "a packed program": ("packed", ["{packed}", "context"], "memfd:packed (deleted)", 0.5, None),
     "a static program": ("static", ["{static}"], None, 0, STATIC),
     "musl": ("musl", ["{musl}"], None, 0, OTHER),
     "musl, static": ("musl_static", ["{musl_static}"], None, 0, STATIC),
@@ -129,7 +151,7 @@ def run_case(folder, name, how="1000"):
         check(f"{label}: what dwell cannot do", "Call stacks were not sampled: " + said in text, text, ran.stderr)
         check(f"{label}: at once", said == CASES["a sandbox without timers"][4] or "nothing was recorded: " + said in ran.stderr, ran.stderr)
     else:
-        found = {who: part for who, part in shares(trace).items() if who == function or who.startswith(function + ".")}
+        found = {who: part for who, part in shares(trace).items() if who == function or who.startswith((function + ".", function + "+"))}
         check(f"{label}: {function}", max(found.values(), default=0) >= share, found, text)
         # A sample of a thread that is about to get its stream is lost. On a busy machine 10,000 threads wait for that.
         known = name == "10,000 threads" and re.search(r"Lost: [\d,]+ records?: a signal handler interrupted the recorder twice\.", text)
@@ -166,6 +188,14 @@ def from_outside(folder, name, command, function):
     # threads that the machine keeps from stopping in time are not read
     read = 1 - found.get("(stack not read)", 0)
     check(f"{name}: dwell attach", read > 0.1 and found.get(function, 0) > 0.8 * read and goes_on, found, attach.stderr)
+
+
+def narrow_from_outside(folder):
+    with subprocess.Popen([os.path.join(folder, "narrow"), "forever"], stdout=subprocess.DEVNULL) as process:
+        for command in ([DWELL, "stacks"], [DWELL, "attach", "--for", "1s", "-o", os.path.join(folder, "narrow.dwell")]):
+            ran = subprocess.run([*command, str(process.pid)], capture_output=True, text=True)
+            check(f"a program of 32 bits: dwell {command[1]}", ran.returncode == 1 and "32 bits, whose stacks dwell does not read; build" in ran.stderr, ran)
+        process.kill()
 
 
 # What starts a program into which no library can be loaded, while dwell's are in its environment.
@@ -236,6 +266,8 @@ def main():
             run_case(folder, name)
             if name in BY_PERF:
                 run_case(folder, name, "perf:1000")
+        if "a program of 32 bits" in names and "narrow" not in missing:
+            narrow_from_outside(folder)
         if "Go" in names and "go" not in missing:
             steps_in_go(folder)
         for name, made, function in (("Go, static", "go_static", "main.goWork"), ("musl", "musl", "hello_work"),

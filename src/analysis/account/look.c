@@ -26,7 +26,8 @@ static bool look_is_installed(const struct dw_source_frame *frame)
 	return frame->role == DW_LIBRARY_FRAMEWORK || frame->role == DW_LIBRARY_PACKAGE;
 }
 
-/* What the f-th function of a frame does. *own: it is the program's. One whose name the system reserves is none. */
+/* What the f-th function of a frame does. *own: it is the program's, also of a stripped or packed file. One whose name the system
+ * reserves is none. */
 static enum dw_activity look_activity(const struct dw_source_frame *frame, uint32_t f, bool *own)
 {
 	const struct dw_source_function *function = &frame->functions[f];
@@ -34,7 +35,7 @@ static enum dw_activity look_activity(const struct dw_source_frame *frame, uint3
 	struct dw_library library = dw_library_of_function(dw_library_of(module), function->name, function->file);
 	enum dw_activity activity;
 
-	*own = frame->role == DW_LIBRARY_OWN && !dw_code_is_nameless(function->name) && library.role == DW_LIBRARY_OWN;
+	*own = frame->role == DW_LIBRARY_OWN && (frame->module || !dw_code_is_nameless(function->name)) && library.role == DW_LIBRARY_OWN;
 	activity = f ? dw_activity_of_code(library, function->name, *own) : frame->activity;
 	if (activity == DW_ACTIVITY_UNKNOWN && !frame->module && function->file)
 		activity = look_is_installed(frame) ? DW_ACTIVITY_PACKAGE : DW_ACTIVITY_INTERPRETER;

@@ -94,6 +94,19 @@ static bool watch_is_written(const struct dw_watch *watch, const char *path)
 	return head.creator_pid && dw_proc_lives(head.creator_pid);
 }
 
+/* A launcher ends the other ranks soon after one has failed. How that one ended is known later if it was between two steps, so the
+ * others of its file are not said to be lost before. */
+static void watch_await_others(struct dw_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+		bool may = watched->missed_ns && !watched->failed && !watched->is[DW_WATCH_LOST] && watched->path;
+
+		for (size_t k = 0; may && !watched->awaited && k < watch->count; k++)
+			watched->awaited = watch->ranks[k].awaited && strcmp(watch->ranks[k].path, watched->path) == 0;
+	}
+}
+
 /* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended, and minutes
  * if all ranks of its file ended and it lives. */
 static void watch_find_gone(const struct watch_state *state, struct dw_watch *watch)
@@ -109,7 +122,13 @@ static void watch_find_gone(const struct watch_state *state, struct dw_watch *wa
 
 		watched->awaited = watched->missed_ns && watched->finished && !watched->failed && !watched->last_open &&
 		                   watched->well == DW_WELL_UNKNOWN && missed_ns < WATCH_ENDING_NS && !state->request->once &&
-		                   watch_is_written(watch, watched->path);
+		                   watch_is_written(watch, watched->path); /* false without a path */
+	}
+	watch_await_others(watch);
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+		uint64_t missed_ns = watched->missed_ns ? state->now_ns - watched->missed_ns : 0;
+
 		watched->gone = watched->missed_ns && !watched->awaited &&
 		                (watched->finished || state->request->once || missed_ns >= DW_WATCH_EVERY_MS * UINT64_C(1000000)) &&
 		                (watched->finished || missed_ns >= WATCH_ENDING_NS || !watch_is_written(watch, watched->path));

@@ -246,11 +246,14 @@ static bool run_has_joined(void)
 	return dw_session.map->next_gate > 2; /* the first gate belongs to this process */
 }
 
-/* Says why no library was loaded into the program, if it is known, and returns whether it is. */
-static bool run_warn_apart(const struct dw_executable *executable)
+/* Says why no library was loaded into the program, if it is known, and returns whether it is. A static program may have executed
+ * another one, as packed programs do: that one is recorded. */
+static bool run_warn_apart(const struct dw_run_request *request, const struct dw_executable *executable)
 {
 	if (executable->own_refusal)
 		dw_say("nothing was recorded: %s", executable->own_refusal);
+	if (executable->own_refusal && !executable->refusal && !request->no_samples)
+		dwell_meta(DW_KEY_SAMPLE_LACKS, executable->own_refusal);
 	if (executable->rights)
 		dw_say("nothing was recorded: %s is %s, and the system loads no other libraries into such "
 		       "a program; run it as its owner, or a copy of it", executable->path, executable->rights);
@@ -271,7 +274,7 @@ static void run_warn_budget(const struct dw_run_request *request)
 /* Stores what is known before the program starts. */
 static void run_note_before(const struct dw_run_request *request, const struct dw_executable *executable)
 {
-	const char *refusal = request->no_samples ? NULL : executable->own_refusal;
+	const char *refusal = request->no_samples ? NULL : executable->refusal;
 
 	dw_lacks_note(executable, !request->no_mpi, !request->no_ggml, !request->no_cuda, !request->no_nvtx, !request->no_itt);
 	if (request->options.categories & DWELL_DETAIL_FLOPS)
@@ -280,7 +283,7 @@ static void run_note_before(const struct dw_run_request *request, const struct d
 		dw_run_allow_counters();
 	if (refusal)
 		dwell_meta(DW_KEY_SAMPLE_LACKS, refusal);
-	if (request->sample_perf && !refusal)
+	if (request->sample_perf && !(request->no_samples ? NULL : executable->own_refusal))
 		dw_run_note_perf();
 }
 
@@ -369,7 +372,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	if (!run_has_joined() && !run_is_nothing(status))
-		used.is_named = run_warn_apart(&executable);
+		used.is_named = run_warn_apart(request, &executable);
 	if (run_is_nothing(status))
 		unlink(actual);
 	else

@@ -104,8 +104,10 @@ const char *dw_run_set_entry(const struct dw_executable *executable, const char 
 	if (!*executable->path || !realpath(executable->path, entry.path))
 		return NULL;
 	entry.problem = has_file ? NOT_IN_FILE : NULL;
-	if (dw_executable_is_python(entry.path) || dw_elf_open(&elf, entry.path, NULL, 0, NULL, 0) != 0)
+	if (dw_executable_is_python(entry.path))
 		return entry.problem;
+	if (dw_elf_open(&elf, entry.path, NULL, 0, NULL, 0) != 0)
+		return entry.problem ? entry.problem : executable->refusal;
 	entry.is_there = entry_is_there(&elf, entry.function);
 	if (!entry.is_there)
 		entry_find_near(entry.function, &elf, entry.near);
@@ -133,6 +135,7 @@ struct entry_files {
 	const char *paths[MOST_FILES];
 	size_t count;
 	bool is_sampled; /* code of one of them ran */
+	bool is_made;    /* code ran that a process made at run time */
 };
 
 static void entry_add_file(struct entry_files *files, const char *path)
@@ -158,6 +161,7 @@ static void entry_find_files(const struct dw_source *source, struct entry_files 
 	for (uint32_t id = 0; file->frames && id < file->symbol_count; id++) {
 		const struct dw_source_frame *frame = file->frames[id];
 
+		files->is_made |= frame && !frame->module && frame->process;
 		if (!frame || !frame->module || *frame->module != '/' || frame->role != DW_LIBRARY_OWN)
 			continue;
 		entry_add_file(files, frame->module);
@@ -202,6 +206,9 @@ static bool entry_is_open(const struct dw_source *source, bool *is_there)
 #define UNLOADED \
 	"; dwell was perhaps not loaded into the program that has it, as behind sudo and env -i: write dwell run behind them"
 
+#define MADE \
+	"; functions that the program makes at run time have no symbol: name one that calls it, or mark steps with DWELL_STEP()"
+
 /* What may be the reason, of the files in which it is not. */
 static void entry_say_missing(const struct entry_files *files, const struct entry_look *first)
 {
@@ -215,11 +222,11 @@ static void entry_say_missing(const struct entry_files *files, const struct entr
 		         first->has_lines ? "it is inlined nowhere either"
 		                          : "it may be inlined everywhere: compile with -g, and dwell says where");
 	snprintf(text, sizeof text,
-	         "no function of this name is in the symbol table of %s%s%.300s%s%s, and no range of ITT or NVTX has it%s%.300s; %s%s",
+	         "no function of this name is in the symbol table of %s%s%.300s%s%s, and no range of ITT or NVTX has it%s%.300s; %s%s%s",
 	         files->paths[0], files->count > 1 ? ", " : "", files->count > 1 ? files->paths[1] : "",
 	         files->count > 2 ? ", ..." : "", entry.file_bytes ? "" : " or of a library that was loaded",
 	         *entry.near ? "; a similar one of the program is " : "",
-	         entry.near, reason, files->is_sampled ? "" : UNLOADED);
+	         entry.near, reason, files->is_made ? MADE : "", files->is_sampled || files->is_made ? "" : UNLOADED);
 	dwell_meta(DW_KEY_NATIVE_STEP_ON, text);
 }
 

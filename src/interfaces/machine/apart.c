@@ -275,8 +275,10 @@ void dw_apart_note(const struct dw_source *source, uint64_t cpu_ns, bool named)
 	static char text[8192];
 	uint64_t unnamed_ns = 0;
 
+	if (!apart.processes) /* nobody looked: nothing of dwell was to be loaded into the program */
+		return;
 	apart_note_killed(source);
-	for (size_t i = 0; apart.processes && i < APART_PLACES; i++) {
+	for (size_t i = 0; i < APART_PLACES; i++) {
 		struct apart_process *process = &apart.processes[i];
 
 		if (process->state == APART_ONCE && apart_is_recorded(source, process))

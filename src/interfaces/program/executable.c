@@ -136,7 +136,9 @@ static const char *executable_find_refusal(const char *path, const struct execut
 	if (!dw_installed_has_preload_path())
 		return "the path of dwell's folder has a space, a colon or a $, which LD_PRELOAD cannot have, and no link to it could be "
 		       "made in /tmp or /var/tmp; move dwell to another folder";
-	if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
+	if (its.class && its.class != own.class)
+		return "the program is for processors of 32 bits, and dwell for those of 64; build the program for 64 bits, without -m32";
+	if (its.class && *its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)
 		return "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
 		       "into it; dwell attach PID records it while it runs";
 	if (executable_links(file, runtimes))

@@ -164,6 +164,18 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 			dw_table_note(table, "Names of code made at run time: %s.", source->metas[i].value);
 }
 
+/* Code that the program made at run time, and did not name. */
+static void hot_note_made(struct dwell_table *table, const struct dw_hot *hot)
+{
+	for (size_t i = 0; i < hot->count; i++)
+		if (hot->rows[i].self && !hot->rows[i].module && dw_code_is_nameless(hot->rows[i].name)) {
+			dw_table_note(table, "%s is code that the program made at run time. It has names if the program writes them to "
+			                     "/tmp/perf-PID.map or jit-PID.dump, as node --perf-basic-prof does, and leaves the file until "
+			                     "the run has ended.", hot->rows[i].name);
+			return;
+		}
+}
+
 /* Functions within the C library that are in no table of its file, as those that malloc() calls. */
 static void hot_note_nameless(struct dwell_table *table, const struct dw_hot *hot)
 {
@@ -269,8 +281,10 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		hot_note_holder(table, model, samples);
 		if (waits)
 			hot_note_unseen(table, model, samples);
-		if (!waits)
+		if (!waits) {
 			hot_note_nameless(table, &hot);
+			hot_note_made(table, &hot);
+		}
 		hot_note_lacks(table, model, samples, waits);
 	}
 	dw_hot_reset(&hot);

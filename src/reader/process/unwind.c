@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/system/proc.h"
 
 static const char *unwind_base_name(const char *path)
 {
@@ -263,6 +264,15 @@ bool dw_unwind_walk(struct dw_unwind *unwind, const struct dw_snapshot *snapshot
 
 /* ---- modules ----------------------------------------------------------------------------------- */
 
+/* Its registers, its frames and the numbers of its system calls are others. */
+static bool unwind_is_narrow(uint32_t pid)
+{
+	char head[EI_CLASS + 2];
+
+	return dw_proc_read(pid, 0, "exe", head, sizeof head) > EI_CLASS && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+	       head[EI_CLASS] == ELFCLASS32;
+}
+
 int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct dwell_error *error)
 {
 	static char *no_path;
@@ -280,6 +290,10 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 	*unwind = (struct dw_unwind){ .dwfl = dwfl_begin(&callbacks), .pid = process->pid, .process = process };
 	if (!unwind->dwfl)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while reading the modules of process %u", process->pid);
+	if (unwind_is_narrow(process->pid))
+		return dw_error_set(error, DWELL_E_IO,
+		                    "process %u is a program for processors of 32 bits, whose stacks dwell does not read; "
+		                    "build it for 64 bits, without -m32", process->pid);
 	code = dwfl_linux_proc_report(unwind->dwfl, (pid_t)process->pid);
 	if (code > 0)
 		return dw_error_set(error, DWELL_E_IO, "the memory of process %u cannot be read: %s", process->pid,

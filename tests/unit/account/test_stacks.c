@@ -210,6 +210,19 @@ TEST(the_function_that_the_program_calls_is_known)
 	}
 }
 
+/* Of a stripped program no function has a name. Its time is its own, and not that of what started it. */
+TEST(code_of_a_stripped_program_is_its_own)
+{
+	static const struct stack stripped[] = {
+		{ { { "/srv/engine", "engine+0x1149" }, { "/srv/engine", "engine+0x1182" }, { LIBC, "__libc_start_call_main" }, { "/srv/engine", "_start" } },
+		  DW_ACTIVITY_OWN },
+		{ { { "memfd:packed (deleted)", "memfd:packed (deleted)+0x1149" }, { LIBC, "__libc_start_main" } }, DW_ACTIVITY_OWN },
+		{ { { LIBC, "malloc" }, { "/srv/engine", "engine+0x1149" }, { LIBC, "__libc_start_call_main" } }, DW_ACTIVITY_ALLOCATES },
+	};
+
+	check_stacks(stripped, sizeof stripped / sizeof *stripped, false);
+}
+
 #define WORKER { STDLIB("multiprocessing/process.py"), "BaseProcess._bootstrap" }, { STDLIB("multiprocessing/popen_fork.py"), "Popen._launch" }
 
 /* Objects that are passed to another process are pickled, whatever carries them. */

@@ -134,6 +134,23 @@ TEST(a_program_of_another_libc_gets_none)
 	end();
 }
 
+TEST(a_program_of_32_bits_gets_none)
+{
+	FILE *file;
+
+	REQUIRE(begin("app"));
+	write_program(own_loader(), "libc.so.6", "");
+	file = fopen(path, "r+");
+	REQUIRE(file);
+	fseek(file, EI_CLASS, SEEK_SET);
+	fputc(ELFCLASS32, file);
+	fclose(file);
+	dw_executable_find(&executable, path);
+	CHECK(executable.refusal && strstr(executable.refusal, "32 bits"));
+	CHECK(!strstr(executable.refusal, "attach"));
+	end();
+}
+
 TEST(a_program_with_a_sanitizer_gets_none)
 {
 	REQUIRE(own_loader());
