@@ -67,17 +67,20 @@ class Page:
                          str(whole), percent(whole, len(of_kind))])
         return rows
 
-    def by_scenario(self):
+    def wrong_ones(self):
+        """The scenarios in which something is wrong, as a table."""
         rows = [["scenario", "share", "planted", "first sentence", "reported", "wrong"]]
         for scenario, one, judgement in self.runs:
             wrong = [f"{outcome}: {rule}" for rule, outcome in judgement.outcomes.items() if outcome in (MISSED, FALSE)]
             if not judgement.first_right:
                 wrong.insert(0, "first sentence")
+            if not wrong:
+                continue
             share = one["truth"].get("share", 0)
             rows.append([scenario.name, f"{100 * share:.0f}%" if share and scenario.measured else "-",
                          ", ".join(scenario.rules) or "-", judgement.first,
-                         ", ".join(row["rule"] for row in one["rows"]) or "nothing", "; ".join(wrong) or "-"])
-        return rows
+                         ", ".join(row["rule"] for row in one["rows"]) or "nothing", "; ".join(wrong)])
+        return piped(rows) if len(rows) > 1 else "None."
 
     def by_planted(self):
         """The matrix: planted rule by reported rule, the cells that are not 0, with counts."""
@@ -160,10 +163,10 @@ class Page:
             "What dwell estimates that a step would save at most; the planted time by the script's clock; the difference to"
             " the scenario without the fault, in another run. Not here: " + ", ".join(sorted(judge.GAIN_IS_A_PART))
             + ", whose work can be made faster, but not left out.", "", piped(self.by_gain()), "", *self.gain_sentences(), "",
-            "## Scenarios", "",
+            "## Scenarios in which something is wrong", "",
             "Share: what the script measured of the planted cause, as a part of the loop (of memory: of the peak)."
             f" A cause under {100 * judge.SILENT:.0f}% need not be reported, one up to {100 * judge.CERTAIN:.0f}% may be.", "",
-            piped(self.by_scenario()), ""])
+            self.wrong_ones(), ""])
 
 
 def aligned(rows):
