@@ -386,6 +386,7 @@ DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *
 #define DWELL_STEP_BATCH (1u << 11)    /* a batch was asked for in it, or since the step before */
 #define DWELL_STEP_LOADER (1u << 12)   /* a loader was asked for an iterator in it, or since the step before: an epoch begins */
 #define DWELL_STEP_JOINS (1u << 13)    /* with the call of a model before it, in its thread, it is one step */
+#define DWELL_STEP_BRIEF (1u << 14)    /* of what the program did in it only begin and end are recorded, to bound the cost */
 #define DWELL_STEP_OPTIMIZER(number) (((number) & 15u) << 16) /* which one stepped, from 0 */
 DWELL_API void dwell_step_is(uint32_t what);
 /* For probes that bound what recording costs. With `reduce`, operators and layers of this process are not

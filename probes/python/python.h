@@ -68,11 +68,17 @@ struct dwp_hook {
 	bool (*skips)(void); /* true: neither is called for this call. NULL: both always are */
 	/* What the caller gets in place of a result, whose reference it takes. NULL: the result */
 	PyObject *(*replaces)(const struct dwp_hook *hook, PyObject *result);
+	/* True: before() is not called for this call, and foreseen() is in place of after(). NULL: never. */
+	bool (*foresees)(struct dwp_call *call);
+	void (*foreseen)(struct dwp_call *call, PyObject *result);
 };
 
-/* Calls of all hooked callables, and those of them that the hook skipped. */
+/* What hooks have cost this process. `ns`: processor time of before() and after(), by a price of each hooked callable: what its
+ * calls took when the first of them were measured, by the clock of the thread's processor time. So other programs do not change it.
+ * `passed`: calls that the hook skipped or foresaw. */
 extern struct dwp_hook_counts {
-	uint64_t calls, skips;
+	double ns;
+	uint64_t passed;
 } dwp_hook_counts;
 
 /* Replaces owner.name by a callable that runs the hook around the original. A class method stays one:

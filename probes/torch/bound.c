@@ -16,15 +16,20 @@
  * depends on the run and on the step's number, so that all ranks of a job choose the same steps: otherwise they would
  * wait for each other.
  *
+ * In steps of a fraction of a millisecond the hooks alone cost more than the bound allows. Then most steps, after the first
+ * BRIEF_FROM, are brief (brief.h): which, depends on the step's number as above, and on a level, so that a program without hooks of
+ * Python has none. What hooks cost is processor time, measured once (../python/hooked.c): if other programs run, nothing changes.
+ *
  * Where several optimizers step, an iteration has several steps, and which is for the reader to say. So a choice holds until
  * the optimizer has stepped after which a batch is asked for. Where there are no batches it holds until the one that was made
  * last has stepped twice, so that a whole iteration is among these steps.
  *
- * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
- * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
+ * All steps are recorded while only operators show what a step is (loops.c), and where several threads have steps:
+ * a gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
  */
 #include "held_blocks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +39,8 @@
 
 #define WHOLE_STEPS 8u
 #define LEAST_WHOLE 2u /* however much they cost */
+#define BRIEF_FROM 256u /* steps before the first brief one */
+#define MOST_LEVEL 8u
 #define MOST_HELD 16u /* steps that one choice is for */
 #define LATELY 256u   /* updates */
 #define LAST 31u
@@ -41,6 +48,7 @@
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
 #define MOST_FACTOR 4.0
 #define LOOK_EVERY 16u /* steps */
+#define RECKON_EVERY 16u /* steps that are not chosen, from one reckoning to the next at most */
 #define SECOND_NS 1e9
 #define SAVED 0.1
 #define SHAPES_COST 1.8 /* an operator with its shapes, of one without; see doc/measured/costs.md */
@@ -63,15 +71,21 @@ static struct {
 	uint64_t looked_steps;
 	double usual_ns;              /* a usual step, with what comes after it */
 	double first_ns;              /* the first decision */
+	uint32_t passed;              /* steps since the last reckoning, for which its choice was kept */
+	double timed_ns;              /* when the last of RECKON_EVERY such steps began */
+	double note_steps;            /* reduced steps at which the costs are stored next */
+	double odds;                  /* that a step is recorded with operators */
+	uint32_t level;               /* of brief steps: one iteration of 2^level is none */
+	void (*offer)(bool wanted, bool notes); /* NULL: no step can be brief */
 	double earned_ns, spent_ns;   /* what recorded steps may have cost so far, and did */
 	double early_ns;              /* what they did before it was known how much more that is than the sum of the parts */
 	struct bound_kind {
 		double steps, cost_ns;      /* recent ones count more */
-		double all_steps, all_ns;
+		double all_steps, all_ns, all_fixed_ns;
 		size_t added;           /* steps that have passed */
 		double times[LAST];     /* of the last ones, in ns, with what came after each */
 		double usual_ns;        /* their median */
-	} recorded, reduced;
+	} recorded, reduced, brief;
 } bound;
 
 #define MOST_SOURCES 10u
@@ -80,6 +94,7 @@ static struct {
 static struct bound_source {
 	uint64_t (*count)(void);
 	double ns;
+	bool fixed;    /* steps of each kind have this cost */
 	uint64_t last; /* the count at the last decision */
 } sources[MOST_SOURCES];
 static size_t source_count;
@@ -87,17 +102,20 @@ static size_t source_count;
 static __thread char here;
 static void (*follow_gate)(void);
 
-void dwp_bound_count(uint64_t (*count)(void), double ns)
+static void bound_add_source(uint64_t (*count)(void), double ns, bool fixed)
 {
 	if (source_count < MOST_SOURCES)
-		sources[source_count++] = (struct bound_source){ count, ns, 0 };
+		sources[source_count++] = (struct bound_source){ count, ns, fixed, 0 };
 }
 
-static struct bound_source spared;
-
-void dwp_bound_spared(uint64_t (*count)(void), double ns)
+void dwp_bound_count(uint64_t (*count)(void), double ns)
 {
-	spared = (struct bound_source){ count, ns, 0 };
+	bound_add_source(count, ns, false);
+}
+
+void dwp_bound_count_fixed(uint64_t (*count)(void), double ns)
+{
+	bound_add_source(count, ns, true);
 }
 
 static double bound_since(struct bound_source *source)
@@ -108,16 +126,20 @@ static double bound_since(struct bound_source *source)
 	return (double)(source->last - before) * source->ns;
 }
 
-static double bound_cost_ns(void)
+struct bound_cost {
+	double ns, fixed_ns;
+};
+
+static struct bound_cost bound_cost(void)
 {
-	double ns = 0, less = spared.count ? bound_since(&spared) : 0;
+	struct bound_cost cost = { 0, 0 };
 
 	for (struct bound_source *source = sources; source < sources + source_count; source++)
-		ns += bound_since(source);
-	return bound.reduces && ns > less ? ns - less : bound.reduces ? 0 : ns;
+		*(source->fixed ? &cost.fixed_ns : &cost.ns) += bound_since(source);
+	return cost;
 }
 
-static uint64_t bound_count_steps(void)
+uint64_t dwp_bound_steps(void)
 {
 	return bound.steps;
 }
@@ -131,13 +153,12 @@ static double bound_now_ns(clockid_t clock)
 }
 
 /* dwell run passes "cost=N" in millionths, before other options. */
-void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, double step_ns, void (*follow)(void))
+void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, void (*follow)(void))
 {
 	const char *options = getenv("DWELL_OPTIONS"), *run = getenv("DWELL_RUN");
 
 	follow_gate = follow;
 	dwp_bound_count(begun, operator_ns * (dwell_wants(DWELL_DETAIL_SHAPES) ? SHAPES_COST : 1));
-	dwp_bound_count(bound_count_steps, step_ns);
 	if (options && strncmp(options, "cost=", 5) == 0)
 		bound.share = (double)strtoul(options + 5, NULL, 10) / 1e6;
 	for (; run && *run; run++)
@@ -177,11 +198,24 @@ static void bound_add_time(struct bound_kind *kind, double took)
 	}
 }
 
+static double bound_mean(const struct bound_kind *kind)
+{
+	return kind->steps > 0 ? kind->cost_ns / kind->steps : 0;
+}
+
+/* What a step without operators costs: if brief ones are among them, in the mean. */
+static double bound_fixed(void)
+{
+	double whole = bound.level && bound.brief.steps > 0 ? ldexp(1, -(int)bound.level) : 1;
+
+	return bound_mean(&bound.reduced) * whole + bound_mean(&bound.brief) * (1 - whole);
+}
+
 /* What recording operators may cost in a step of this length. What each step costs anyway is a part of the bound, but some
  * steps are recorded always. */
 static double bound_allowed(double took)
 {
-	double fixed = bound.reduced.steps > 0 ? bound.reduced.cost_ns / bound.reduced.steps : 0, allowed = bound.share * took;
+	double fixed = bound_fixed(), allowed = bound.share * took;
 
 	return fixed < allowed / 2 ? allowed - fixed : allowed / 2;
 }
@@ -220,8 +254,9 @@ static void bound_note(const char *key, const struct bound_kind *kind, double ns
 
 static void bound_note_costs(void)
 {
-	bound_note(DW_KEY_TORCH_RECORDED_NS, &bound.recorded, bound_spent());
-	bound_note(DW_KEY_TORCH_REDUCED_NS, &bound.reduced, bound.reduced.all_ns);
+	bound_note(DW_KEY_TORCH_RECORDED_NS, &bound.recorded, bound_spent() + bound.recorded.all_fixed_ns);
+	bound_note(DW_KEY_TORCH_REDUCED_NS, &bound.reduced, bound.reduced.all_fixed_ns + bound.reduced.all_ns);
+	bound_note(DW_KEY_TORCH_BRIEF_NS, &bound.brief, bound.brief.all_fixed_ns + bound.brief.all_ns);
 }
 
 static void bound_look(double now, double used)
@@ -229,6 +264,20 @@ static void bound_look(double now, double used)
 	bound.looked_ns = now;
 	bound.used_ns = used;
 	bound.looked_steps = bound.steps;
+}
+
+/* Hooks may take half of the bound. The level is by the processor time of a step, and it changes by one at a time, downwards only
+ * where much is left, so that most steps of all ranks of a job are of the same kind. */
+static void bound_set_level(double took)
+{
+	double most = (1 - SAVED) * bound.share * took / 2, hooks = ldexp(bound_mean(&bound.reduced), -(int)bound.level);
+
+	if (!bound.offer || bound.steps < BRIEF_FROM)
+		return;
+	if (hooks > most && bound.level < MOST_LEVEL)
+		bound.level++;
+	else if (bound.level && 4 * hooks < most)
+		bound.level--;
 }
 
 /* A process that waits, or gets no CPU, earns nothing meanwhile. The kernel is not asked at each step, because that takes as long
@@ -243,32 +292,44 @@ static void bound_earn(double now)
 	used = bound_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	took = used - bound.used_ns < now - bound.looked_ns ? used - bound.used_ns : now - bound.looked_ns;
 	bound.earned_ns += (1 - SAVED) * (double)steps * bound_allowed(took / (double)steps);
+	bound_set_level(took / (double)steps);
 	bound_look(now, used);
 }
 
-/* Adds what happened since the last decision: a step, and what came after it. */
-static void bound_add(double now, double cost)
+static void bound_add_steps(struct bound_kind *kind, double steps, struct bound_cost cost, double counted_ns)
 {
-	struct bound_kind *kind = bound.reduces ? &bound.reduced : &bound.recorded;
-	double took = now - bound.last_ns;
-
-	bound_add_time(kind, took);
-	bound_earn(now);
-	if (!bound.reduces && bound_knows_factor())
-		bound.spent_ns += cost * bound_factor();
-	else if (!bound.reduces)
-		bound.early_ns += cost;
-	kind->all_steps++;
-	kind->all_ns += cost;
-	kind->steps++;
-	kind->cost_ns += cost;
+	kind->all_steps += steps;
+	kind->all_ns += cost.ns;
+	kind->all_fixed_ns += cost.fixed_ns;
+	kind->steps += steps;
+	kind->cost_ns += counted_ns;
 	if (kind->steps >= REMEMBERED) {
 		kind->steps /= 2;
 		kind->cost_ns /= 2;
 	}
+}
+
+/* Adds what happened since the last reckoning: steps of one kind, and what came after each. How long one took is known of a single
+ * one, or of the last one of RECKON_EVERY. */
+static void bound_add(double now, struct bound_cost cost)
+{
+	struct bound_kind *kind = bound.reduces ? &bound.reduced : &bound.recorded;
+	uint32_t steps = 1 + bound.passed;
+
+	if (bound.passed == 0 || bound.passed == RECKON_EVERY)
+		bound_add_time(kind, now - (bound.passed ? bound.timed_ns : bound.last_ns));
+	bound_earn(now);
+	if (!bound.reduces && bound_knows_factor())
+		bound.spent_ns += cost.ns * bound_factor();
+	else if (!bound.reduces)
+		bound.early_ns += cost.ns;
+	bound_add_steps(kind, steps, cost, bound.reduces ? cost.ns + cost.fixed_ns : cost.ns);
+	bound.passed = 0;
 	/* Now and then, because the program may be killed. */
-	if (bound.reduces && !((uint64_t)kind->all_steps & ((uint64_t)kind->all_steps - 1)))
+	if (bound.reduces && kind->all_steps >= bound.note_steps) {
+		bound.note_steps = 2 * kind->all_steps;
 		bound_note_costs();
+	}
 }
 
 void dwp_bound_updated(uint32_t optimizer, bool batch)
@@ -309,25 +370,73 @@ static void bound_limit(double cost)
 		bound.earned_ns = most;
 }
 
+static bool bound_must_be_whole(void)
+{
+	return bound.steps <= LEAST_WHOLE || dwp_torch_places.needed || dwell_device_in_burst();
+}
+
+void dwp_bound_offer(void (*offer)(bool wanted, bool notes))
+{
+	bound.offer = offer;
+}
+
+/* The steps that are not brief at one level are among those at each lower one: so ranks of a job share those of the highest. */
+bool dwp_bound_is_brief(uint64_t step)
+{
+	return bound.share > 0 && bound.level && bound_draw(step) > ldexp(1, -(int)bound.level);
+}
+
+void dwp_bound_briefly(uint32_t steps)
+{
+	double now = bound_now_ns(CLOCK_MONOTONIC);
+	struct bound_cost cost = bound_cost();
+
+	if (steps)
+		bound_add_steps(&bound.brief, steps, cost, cost.ns + cost.fixed_ns);
+	else if (bound.passed)
+		bound_add_steps(&bound.reduced, bound.passed, cost, cost.ns + cost.fixed_ns);
+	bound.passed = 0;
+	bound.steps += steps;
+	if (steps)
+		bound_earn(now);
+	bound.last_ns = now;
+}
+
 /* Whether the next step is recorded without operators. */
-static bool bound_reduces(void)
+static bool bound_reduces(bool holds)
 {
 	double cost, most;
 
-	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
+	bound.odds = 1;
+	if (bound_must_be_whole())
 		return false;
-	if (bound_holds())
+	if (holds)
 		return bound.reduces;
+	if (dwp_bound_is_brief(dwell_steps_begun()))
+		return true;
 	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps;
 	most = cost * bound.held.before;
-	if (bound_spent() + most > bound.earned_ns)
+	if (bound_spent() + most > bound.earned_ns && bound.steps <= WHOLE_STEPS)
 		return true;
-	bound_limit(most);
 	if (bound.steps <= WHOLE_STEPS)
 		return false;
-	if (bound.reduced.steps > 0)
-		cost -= bound.reduced.cost_ns / bound.reduced.steps;
-	return cost * bound_draw(dwell_steps_begun()) > (1 - SAVED) * bound_allowed(bound.usual_ns);
+	bound_limit(most);
+	if (cost > 0)
+		bound.odds = (1 - SAVED) * bound_allowed(bound.usual_ns) / cost;
+	return bound_spent() + most > bound.earned_ns || bound_draw(dwell_steps_begun()) > bound.odds;
+}
+
+/* Whether the last choice is kept without a reckoning, which costs as much as several records: the step is not chosen, whatever
+ * was earned meanwhile. */
+static bool bound_passes(bool holds)
+{
+	if (!bound.reduces || bound.passed == RECKON_EVERY || bound.reduced.added < LAST || bound_must_be_whole())
+		return false;
+	if (!holds && bound_draw(dwell_steps_begun()) <= bound.odds)
+		return false;
+	if (++bound.passed == RECKON_EVERY)
+		bound.timed_ns = bound_now_ns(CLOCK_MONOTONIC);
+	return true;
 }
 
 /* The first decision of a process always reaches the recorder: a child of fork has its parent's. */
@@ -347,9 +456,25 @@ static void bound_start(double now)
 	bound.earned_ns = bound.share * bound.used_ns;
 }
 
+static void bound_reckon(bool holds)
+{
+	double now = bound_now_ns(CLOCK_MONOTONIC);
+	struct bound_cost cost = bound_cost();
+	uint32_t level = bound.level;
+
+	if (bound.steps > 1)
+		bound_add(now, cost);
+	else
+		bound_start(now);
+	bound.last_ns = now;
+	bound_set(bound_reduces(holds));
+	if (level && !bound.level)
+		bound.offer(false, false);
+}
+
 void dwp_bound_choose(void)
 {
-	double now, cost;
+	bool holds;
 
 	if (!(bound.share > 0) || bound.chosen)
 		return;
@@ -361,15 +486,12 @@ void dwp_bound_choose(void)
 		bound_set(false);
 		return;
 	}
-	now = bound_now_ns(CLOCK_MONOTONIC);
-	cost = bound_cost_ns();
-	if (bound.steps++)
-		bound_add(now, cost);
-	else
-		bound_start(now);
-	bound.last_ns = now;
 	bound.chosen = true;
-	bound_set(bound_reduces());
+	holds = bound.steps++ >= LEAST_WHOLE && bound_holds();
+	if (!bound_passes(holds))
+		bound_reckon(holds);
+	if (!holds && bound.level)
+		bound.offer(bound.reduces && dwp_bound_is_brief(dwell_steps_begun()), true);
 }
 
 void dwp_bound_begun(void)
@@ -383,10 +505,13 @@ void dwp_bound_forked(void)
 	bound.forked = true;
 	bound.thread = NULL;
 	bound.steps = 0;
+	bound.passed = 0;
+	bound.note_steps = 0;
 	bound.chosen = false;
 	memset(&bound.held, 0, sizeof bound.held);
 	bound.earned_ns = bound.spent_ns = bound.early_ns = 0;
-	bound.recorded = bound.reduced = (struct bound_kind){ .added = 0 };
+	bound.recorded = bound.reduced = bound.brief = (struct bound_kind){ .added = 0 };
+	bound.level = 0;
 	dwp_held_forked();
 }
 

@@ -37,15 +37,24 @@ void dwp_types_forked(void);
 void dwp_memory_attach(void);
 
 /* bound.c: keeps what recording costs below --cost. dwp_bound_choose() decides, between two steps, whether the
- * next one is recorded with operators; dwp_bound_begun(): it has begun. `operator_ns`, `step_ns`: what an operator costs,
- * and a step of its own; `begun` counts operators. */
-void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, double step_ns, void (*follow)(void));
+ * next one is recorded with operators; dwp_bound_begun(): it has begun. `operator_ns`: what an operator costs; `begun`
+ * counts operators. */
+void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, void (*follow)(void));
 /* A source of cost: `count` grows by one each time, and each costs `ns`. */
 void dwp_bound_count(uint64_t (*count)(void), double ns);
-/* What PyTorch is spared each time; in steps with operators `operator_ns` contains it. */
-void dwp_bound_spared(uint64_t (*count)(void), double ns);
+/* The same, of what is done in steps of each kind. */
+void dwp_bound_count_fixed(uint64_t (*count)(void), double ns);
+/* How many steps there were. */
+uint64_t dwp_bound_steps(void);
 void dwp_bound_choose(void);
 void dwp_bound_begun(void);
+/* brief.c: `offer` is called when an iteration ends, once some steps are to be brief. `wanted`: the next iteration is; `notes`: false
+ * if none is any more. */
+void dwp_bound_offer(void (*offer)(bool wanted, bool notes));
+/* Whether the iteration that begins with this step is to be brief. */
+bool dwp_bound_is_brief(uint64_t step);
+/* So many brief steps have ended since the last call; 0: they begin. */
+void dwp_bound_briefly(uint32_t steps);
 /* The step ends with an update of this optimizer, from 0; with `batch`, a batch was asked for since the step before. */
 void dwp_bound_updated(uint32_t optimizer, bool batch);
 /* In a child of fork; and in a process that makes batches for another one. */

@@ -99,29 +99,31 @@ static bool cost_work(void *context)
 	return dwp_abi_work(DWP_ABI_WORK_COST);
 }
 
-/* What recording does besides, in parts of a range out of the cache. By instructions of a step, callgrind: an event
- * and a step as machine and recorder need for it, a block with one reading of the clock or none. */
+/* What recording does besides, in parts of a range out of the cache: a block with one reading of the clock or none. By
+ * instructions, callgrind. */
 static void cost_count_others(double range, double switch_ns)
 {
-	range *= COLD;
 	dwp_bound_count(dwp_operators_switches, switch_ns * COLD);
-	dwp_bound_count(dwp_loop_events, 1.5 * range);
-	dwp_bound_count(dwp_memory_recorded, 0.75 * range);
-	dwp_bound_count(dwp_memory_held, 0.15 * range);
+	dwp_bound_count(dwp_memory_recorded, 0.75 * COLD * range);
+	dwp_bound_count(dwp_memory_held, 0.15 * COLD * range);
+}
+
+void dwp_cost_of_steps(void)
+{
+	double range = COLD * dwp_cost_of_range_ns();
+
+	dwp_bound_count_fixed(dwp_bound_steps, 5 * range);
+	dwp_bound_count_fixed(dwp_loop_events, 1.5 * range);
 }
 
 static void cost_measure_operators(double range)
 {
 	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
-	double without = 1e9, skipping = 1e9, with = 1e9, switching = 1e9, start, took, spared_ns;
-	uint64_t skips = dwp_abi_skipped_states();
+	double without = 1e9, with = 1e9, switching = 1e9, start, took;
 	uint64_t handles[sizeof scopes];
 
 	for (int round = 0; round < ROUNDS; round++) {
 		without = dwp_cost_time_of(cost_work, NULL, without);
-		dwp_abi_skip_states(true);
-		skipping = dwp_cost_time_of(cost_work, NULL, skipping);
-		dwp_abi_skip_states(false);
 		start = cost_now_ns();
 		for (size_t i = 0; i < sizeof scopes; i++)
 			handles[i] =
@@ -141,14 +143,11 @@ static void cost_measure_operators(double range)
 	}
 	if (!(with < 1e9 && without < 1e9 && count.operators))
 		return;
-	skips = (dwp_abi_skipped_states() - skips) / ((uint64_t)2 * ROUNDS); /* in `skipping` and in `with` */
-	spared_ns = skips && without > skipping ? (without - skipping) / (double)skips : 0;
 	dwp_bound_operators(dwp_operators_begun,
 	                    dwp_cost_report(DW_KEY_TORCH_CALLBACK_NS,
 	                                    (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
-	                                    11 * range), 5 * COLD * range, dwp_operators_follow_gate);
+	                                    11 * range), dwp_operators_follow_gate);
 	cost_count_others(range, switching);
-	dwp_bound_spared(dwp_abi_skipped_states, spared_ns);
 }
 
 void dwp_cost_of_operators(void)

@@ -5,6 +5,8 @@
 
 /* What a recorded operator costs. Stores it in the trace. */
 void dwp_cost_of_operators(void);
+/* Without Python: what a step and an event of a thread cost, by instructions. Of Python the time of all hooks is measured. */
+void dwp_cost_of_steps(void);
 
 #define DWP_COST_ROUNDS 8
 /* Returns the shorter one of `fastest` and the time of a call of work(). False from it: it failed. */

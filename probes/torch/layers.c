@@ -8,7 +8,7 @@
  * by address. An entry ends with its module (a weak reference removes it). Needs the interpreter's
  * lock.
  */
-#include "torch.h"
+#include "brief.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -310,7 +310,13 @@ static void layers_after(struct dwp_call *call, PyObject *result)
 /* A call within another module matters only to its layer. Its module may be named later. */
 static bool layers_skips(void)
 {
-	return depth && !dwell_wants(1u << DWELL_CATEGORY_LAYER) && !dwp_step_on_given();
+	return (depth || dwp_brief_is_inside()) && !dwell_wants(1u << DWELL_CATEGORY_LAYER) && !dwp_step_on_given();
+}
+
+static void layers_reenter(void)
+{
+	depth = 1;
+	outermost = DWELL_NOT_BEGUN;
 }
 
 static void layers_each(void (*visit)(PyObject *module, const char *path, void *context), void *context)
@@ -330,8 +336,10 @@ static void layers_each(void (*visit)(PyObject *module, const char *path, void *
 
 void dwp_layers_attach(PyObject *torch)
 {
-	static const struct dwp_hook hook = { layers_before, layers_after, layers_skips };
+	static const struct dwp_hook hook = { layers_before, layers_after, layers_skips, .foresees = dwp_brief_foresees,
+		                                  .foreseen = dwp_brief_foreseen };
 
+	dwp_brief_of_modules(&hook, layers_reenter);
 	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
 	dwp_gradients_attach(layers_each);
 }

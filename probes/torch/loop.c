@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief.h"
 #include "loop_threads.h"
 #include "loops.h"
 #include "optimizers.h"
@@ -36,6 +37,7 @@ static void loop_watch(struct loop_thread *thread)
 	if (dwp_torch_places.watched != watch)
 		dwp_torch_attend(TORCH_ATTENTION_LOOP, watch);
 	dwp_torch_places.watched = watch;
+	dwp_torch_places.needed = watch && dwp_loops_needs_operators();
 }
 
 static enum steps_phase loop_report_to(struct loop_thread *thread, const struct steps_input *input)
@@ -157,6 +159,11 @@ static bool loop_grad_is_enabled(void)
 	return loop_is_true(PyObject_CallObject(grad_enabled, NULL));
 }
 
+static bool loop_is_training(PyObject *module)
+{
+	return loop_is_true(PyObject_GetAttr(module, training_name));
+}
+
 void dwp_loop_data(void)
 {
 	loop_report(&(struct steps_input){ .event = STEPS_LOADER, .grad = loop_grad_is_enabled() });
@@ -258,7 +265,7 @@ static bool loop_goes_on(PyObject *module)
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
-	bool training = loop_is_true(PyObject_GetAttr(module, training_name));
+	bool training = loop_is_training(module);
 	bool follows = has_parameters && dwp_torch_places.thread &&
 	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
 	bool transformed = follows && loop_is_transformed(), enters = false, goes_on;
@@ -269,6 +276,7 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	if (follows)
 		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
 	goes_on = has_parameters && !follows && !dwp_repeated_parts && loop_goes_on(module);
+	dwp_brief_note_forward(grad, training, follows);
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 	                                           .grad = grad,
 	                                           .loop = follows,
@@ -549,11 +557,13 @@ static void loop_before_zero_grad(struct dwp_call *call)
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
+#define BRIEF .foresees = dwp_brief_foresees, .foreseen = dwp_brief_foreseen
+
 /* Each class of optimizers has a step() of its own, which is hooked when its first object is
  * created. */
 static void loop_after_init(struct dwp_call *call, PyObject *result)
 {
-	static const struct dwp_hook step = { loop_before_step, loop_after_step };
+	static const struct dwp_hook step = { loop_before_step, loop_after_step, BRIEF };
 	bool named;
 	char name[128];
 
@@ -607,12 +617,12 @@ static const struct {
 	const char *path, *name;
 	struct dwp_hook hook;
 } hooks[] = {
-	{ "autograd", "backward", { loop_before_backward, loop_after_backward } },
+	{ "autograd", "backward", { loop_before_backward, loop_after_backward, BRIEF } },
 	{ "autograd", "grad", { loop_before_grad, loop_after_backward } },
 	{ "nn.Module", "share_memory", { loop_before_share, loop_after_nothing } },
 	{ "optim.Optimizer", "__init__", { loop_no_range, loop_after_init } },
 	{ "optim.Optimizer", "load_state_dict", { loop_no_range, loop_after_state } },
-	{ "optim.Optimizer", "zero_grad", { loop_before_zero_grad, loop_after_range } },
+	{ "optim.Optimizer", "zero_grad", { loop_before_zero_grad, loop_after_range, BRIEF } },
 	{ "cuda.amp.GradScaler", "step", { loop_before_scaler, loop_after_scaler } },
 	{ "amp.GradScaler", "step", { loop_before_scaler, loop_after_scaler } },
 	{ "cuda", "_lazy_init", { loop_no_range, loop_after_device } },
@@ -622,6 +632,7 @@ static void loop_forked(void)
 {
 	dwp_loops_forget();
 	dwp_optimizers_forked();
+	dwp_brief_forked();
 }
 
 static PyObject *loop_find_transform_level(PyObject *torch)
@@ -639,6 +650,7 @@ static PyObject *loop_find_transform_level(PyObject *torch)
 void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 {
 	static const struct dwp_hook function = { loop_before_function, loop_after_function };
+	const struct dwp_brief_asks asks = { loop_is_training, loop_grad_is_enabled, follow, &hooks[0].hook };
 
 	follow_gate = follow;
 	dwp_loop_forked = loop_forked;
@@ -650,6 +662,8 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 		PyErr_Clear();
 		return;
 	}
+	if (dwp_abi_functions.grad_enabled)
+		dwp_brief_attach(&asks);
 	transform_level = loop_find_transform_level(torch);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");

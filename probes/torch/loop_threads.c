@@ -19,6 +19,7 @@ struct dwell_site dwp_phase_tentative = { "forward", NULL, NULL, 0, DWELL_CATEGO
 
 struct steps_rules dwp_loop_rules;
 void (*dwp_loop_forked)(void);
+const struct loop_watch *dwp_loop_watch;
 __thread struct loop_thread *dwp_loop_current __attribute__((tls_model("initial-exec")));
 
 static struct loop_thread *all_threads;
@@ -27,9 +28,10 @@ static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_key;
 static bool has_key;
 
-static void loop_say(uint32_t what)
+static void loop_say(struct loop_thread *thread, uint32_t what)
 {
-	dwell_step_is(what);
+	dwell_step_is(what | (thread->brief ? DWELL_STEP_BRIEF : 0));
+	thread->brief = false;
 	if ((what & DWELL_STEP_KIND) == DWELL_STEP_UPDATE)
 		dwp_bound_updated(what / DWELL_STEP_OPTIMIZER(1) & 15, what & DWELL_STEP_BATCH);
 }
@@ -59,6 +61,7 @@ static void loop_act(struct loop_thread *thread, enum steps_action action, uint3
 		break;
 	case STEPS_DO_FORGET:
 		thread->kept = 0;
+		thread->brief = false;
 		break;
 	case STEPS_DO_NOTE:
 		thread->noted = dwell_ticks();
@@ -74,11 +77,12 @@ static void loop_act(struct loop_thread *thread, enum steps_action action, uint3
 	case STEPS_DO_END:
 	case STEPS_DO_END_NOTED:
 		if (what)
-			loop_say(what);
+			loop_say(thread, what);
 		dwell_step_end_at(action == STEPS_DO_END ? 0 : thread->noted);
 		dwp_bound_choose();
 		break;
 	case STEPS_DO_CANCEL:
+		thread->brief = false;
 		dwell_step_cancel();
 		break;
 	}
@@ -96,6 +100,8 @@ enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct ste
 	struct steps_input numbered = *input;
 	struct steps_answer answer;
 
+	if (dwp_loop_watch && dwp_loop_watch->before(thread, input))
+		return STEPS_PHASE_NONE;
 	if (input->event == STEPS_OPTIMIZER_MADE)
 		dwp_optimizer_made(input->optimizer);
 	if (input->optimizer)
@@ -111,10 +117,12 @@ enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct ste
 
 		/* A step that begins ends the one before without time between them. */
 		if (at_once && answer.what)
-			loop_say(answer.what);
+			loop_say(thread, answer.what);
 		else if (!at_once)
 			loop_act(thread, answer.actions[i], answer.what);
 	}
+	if (dwp_loop_watch)
+		dwp_loop_watch->after(thread, input, &answer);
 	thread->gate_changed |= answer.trains || answer.count;
 	return answer.phase;
 }
@@ -158,6 +166,7 @@ static void loop_forked(void)
 		return;
 	dwp_loop_current->next = NULL;
 	dwp_loop_current->kept = 0;
+	dwp_loop_current->brief = false;
 	if (dwp_loop_forked)
 		dwp_loop_forked();
 	dwp_steps_leave(&dwp_loop_current->steps);

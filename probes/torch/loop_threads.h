@@ -23,12 +23,19 @@ struct loop_thread {
 	struct dwp_loops_last *last; /* where Python called a model last; NULL: nowhere */
 	bool trial;                 /* in a test that has had no step: the first one is none */
 	bool silent;                /* the open step is that one */
+	bool brief;                 /* the open or coming step is brief: see brief.h */
 	bool gate_changed;          /* by a report; the caller follows the gate and clears it */
 	struct loop_thread *next;
 };
 
 extern __thread struct loop_thread *dwp_loop_current __attribute__((tls_model("initial-exec")));
 extern struct steps_rules dwp_loop_rules;
+/* Who is told of events: before, where true means that the machine is not told; and after. NULL: nobody. */
+struct loop_watch {
+	bool (*before)(struct loop_thread *thread, const struct steps_input *input);
+	void (*after)(struct loop_thread *thread, const struct steps_input *input, const struct steps_answer *answer);
+};
+extern const struct loop_watch *dwp_loop_watch;
 /* Called in the child process after fork, in a thread that has steps. May be NULL. */
 extern void (*dwp_loop_forked)(void);
 

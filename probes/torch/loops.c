@@ -9,6 +9,7 @@
 #define MOST_POINTS 128u    /* of nested calls */
 #define MOST_LEVELS 8u      /* of nested loops */
 #define MOST_UNDECIDED 256u /* iterations of an inner loop; a longer one is no part of a step */
+#define MOST_EXAMINED 1024u /* such iterations in a process: where loops alternate, the innermost one is chosen from then on */
 #define MOST_WEIGHTS 16u
 #define MOST_MODULES 32u    /* that an iteration calls one after the other */
 #define MOST_PREFIX 6u /* bytes from the begin of a loop in which a `for` asks for the next element */
@@ -230,6 +231,8 @@ static uint32_t loops_without_expressions(const struct level *levels, uint32_t c
 	return kept ? kept : count;
 }
 
+static uint32_t examined;
+
 static void loops_forget_calls(void)
 {
 	Py_CLEAR(calls.input);
@@ -247,7 +250,7 @@ static void loops_choose(const struct chain *now, const struct level *levels, ui
 	nest.chosen = nest.count - 1;
 	nest.open = true;
 	nest.gradients = kind == LOOPS_GRADIENT;
-	nest.decided = nest.count == 1;
+	nest.decided = nest.count == 1 || examined >= MOST_EXAMINED;
 	loops_keep(&nest.last, now);
 	loops_forget_calls();
 }
@@ -331,6 +334,7 @@ static void loops_note_call(PyObject *module, PyObject *input)
 	Py_CLEAR(calls.input);
 	calls.input = input ? PyWeakref_NewRef(input, NULL) : NULL;
 	PyErr_Clear();
+	examined++;
 	nest.decided = calls.iterations >= MOST_UNDECIDED;
 }
 
@@ -384,6 +388,8 @@ static void loops_iterate(const struct level *again, struct loops_seen *seen)
 		if (k < nest.chosen) { /* a loop around the chosen one */
 			loops_end_run(seen);
 			nest.decided = true;
+			/* Where operators are not seen, any may lie between the run that has ended and this one. */
+			seen->left |= nest.open && k < nest.chosen && !dwell_wants(1u << DWELL_CATEGORY_OPERATOR);
 		}
 		if (nest.open && k <= nest.chosen)
 			seen->iterates = true;
@@ -489,6 +495,18 @@ struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject
 	return seen;
 }
 
+uint64_t dwp_loops_place(void)
+{
+	static struct chain now;
+	uint64_t place = 1;
+
+	if (!dwp_torch_places.thread || !loops_walk(dwp_torch_places.thread, &now))
+		return 0;
+	for (uint32_t d = 0; d < now.count; d++)
+		place = (place ^ (uint64_t)(uintptr_t)now.points[d].code ^ (uint64_t)now.points[d].at << 48) * 0x9e3779b97f4a7c15u;
+	return place;
+}
+
 uint32_t dwp_loops_here(uint64_t *loops, uint32_t most)
 {
 	static struct chain now;
@@ -508,6 +526,11 @@ uint32_t dwp_loops_here(uint64_t *loops, uint32_t most)
 bool dwp_loops_has_any(void)
 {
 	return nest.count > 0;
+}
+
+bool dwp_loops_needs_operators(void)
+{
+	return !nest.decided || nest.chosen + 1 < nest.count;
 }
 
 void dwp_loops_forget(void)

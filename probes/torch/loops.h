@@ -49,6 +49,10 @@ struct dwp_loops_last;
 bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
+/* A number of where the main thread is: the instruction of each open call. 0: not known. */
+uint64_t dwp_loops_place(void);
+/* Whether only operators show which loop's iterations are steps, or when one begins. Of the innermost loop calls show it too. */
+bool dwp_loops_needs_operators(void);
 void dwp_loops_forget(void);
 /* The loops of the program around this moment, the outermost first, but no comprehensions: numbers that differ between
  * loops. 0: not known, or there are none. */

@@ -153,16 +153,18 @@ void dwp_torch_places_thread(void)
 
 static void places_moment(struct torch_places *my)
 {
-	struct dwp_place here = dwp_places_walk(my->thread, my->place.code);
 	uint64_t now = dwell_this_stream->last_ticks;
-	bool seen = dwell_wants(1u << DWELL_CATEGORY_OPERATOR); /* else operators may lie between two hooks */
+	struct dwp_place here;
 
-	if (seen && now - my->ended > my->long_ticks)
+	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR)) { /* operators may lie between two hooks */
+		my->ended = 0;
+		return;
+	}
+	here = dwp_places_walk(my->thread, my->place.code);
+	if (now - my->ended > my->long_ticks)
 		dwp_torch_places_between(my, here, now);
 	my->place = here;
-	my->ended = seen ? now : 0;
-	if (!seen)
-		return;
+	my->ended = now;
 	dwp_torch_places_read_cpu(my);
 }
 

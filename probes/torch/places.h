@@ -29,6 +29,7 @@ struct torch_places {
 	uint32_t loading;       /* open ranges of data loading; */
 	uint32_t hidden;        /* of others that explain their time, as checkpoints */
 	bool watched;           /* see dwp_loop_operator() */
+	bool needed;            /* with `watched`: nothing else shows which loop's iterations are steps, or when one begins */
 	/* Instructions after whose operators a time was stored before: there CPU time is read. */
 	uint64_t starter_bits; /* the bit of each, by dwp_torch_places_bit() */
 	const char *starters[TORCH_PLACES_STARTERS];

@@ -4,8 +4,10 @@
 usage: torch_bound_test.py path/to/dwell
 
 A script with steps of small operators, which cost about a tenth of a step, is recorded by default and with
---cost full. Operators and layers are in the steps that the trace says, and phases and zones in all.
-Operators a step are the same with both. Small blocks of steps without operators are recorded if they stay.
+--cost full. Operators and layers are in the steps that the trace says, phases in all that are not brief, and zones in all.
+Operators a step are the same with both. Calls of a model in a loop are bounded as training is. Which steps are brief depends on
+their numbers, and what hooks cost is what they take: the script takes them out and puts them back, by turns.
+ Small blocks of steps without operators are recorded if they stay.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
@@ -23,6 +25,7 @@ import installed
 TORCH = installed.need("torch")
 STEPS = 600
 WHOLE = 2  # the first ones, whatever they cost
+LONGEST_WHOLE = 256  # no step before is brief
 FIRST = 8  # those that are recorded as far as they are paid for; later ones are chosen at random
 
 SERVER = forked.Server("torch.profiler", shared=True)
@@ -83,6 +86,89 @@ for i in range(150):
     x.square().mean().backward()
     optimizer.step()
 """
+# Nothing trains: steps are iterations of a loop, which operators show until it is known. One loop, and two in turn in a third one.
+INFERS = """
+import torch
+torch.set_num_threads(1)
+net = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.GELU()) for _ in range(12))).eval()
+x = torch.randn(4, 16)
+def infer():
+    with torch.no_grad():
+        net(x)
+"""
+INFER = INFERS + """
+for i in range(2000):
+    infer()
+"""
+INFER_IN_TURN = INFERS + """
+for i in range(100):
+    for j in range(15):
+        infer()
+    for j in range(15):
+        infer()
+"""
+# A program that does not repeat itself: each kind of thing that ends brief steps happens at some number of a step.
+CHANGES = """
+import torch
+torch.set_num_threads(1)
+def model():
+    return torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+net, other = model(), model()
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+class Fails(torch.nn.Module):
+    def forward(self, x):
+        if fails:
+            raise ValueError
+        return x
+fails = False
+net.append(Fails())
+for i in range(3000):
+    optimizer.zero_grad()
+    if i % 701 == 700:
+        fails = True
+        try:
+            net(torch.ones(8, 4))
+        except ValueError:
+            fails = False
+    loss = net(torch.ones(8, 4)).square().mean()
+    if i % 307 == 306:
+        loss = loss + other(torch.ones(8, 4)).mean()
+    loss.backward()
+    if i % 401 == 400:
+        net(torch.ones(8, 4)).mean().backward()
+    optimizer.step()
+    if i % 503 == 502:
+        net.eval()
+        with torch.no_grad():
+            net(torch.ones(8, 4))
+        net.train()
+    if i == 1500:
+        optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+    if i % 907 == 906:
+        torch.save(1, "/dev/null")
+"""
+# The hooks are there and not there by turns, in the same steps. Two models take turns, so that no step is brief.
+HOOKS = """
+import time, torch
+torch.set_num_threads(1)
+nets = [torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4)) for _ in range(2)]
+optimizer, x = torch.optim.SGD([p for net in nets for p in net.parameters()], lr=1e-3), torch.randn(8, 32)
+places = [(torch.nn.Module, "__call__"), (torch.optim.SGD, "step"), (torch.optim.Optimizer, "zero_grad"), (torch.autograd, "backward")]
+hooks = [getattr(owner, name) for owner, name in places]
+def turn(put):
+    for (owner, name), hook in zip(places, hooks):
+        setattr(owner, name, hook if put else hook.__wrapped__)
+    for i in range(12):
+        if i == 2:
+            began = time.thread_time_ns()
+        optimizer.zero_grad()
+        nets[i % 2](x).square().mean().backward()
+        optimizer.step()
+    return (time.thread_time_ns() - began) / 10
+pairs = [(turn(True), turn(False)) for i in range(240)][20:]
+quarter = [sorted(times)[len(pairs) // 4] for times in zip(*pairs)]
+print("HOOKS", quarter[0] - quarter[1])
+"""
 KEPT_BYTES = 400 * STEPS + (4 << 20) * STEPS // 100
 counts = {True: 0, False: 0}
 
@@ -115,9 +201,16 @@ def ranges_by_step(dwell, trace):
     return found
 
 
+REDUCED, BRIEF = "recorded without operators", "only begin and end were recorded"
+
+
+def steps_that_are(dwell, trace, *why):
+    rows = csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines())
+    return {int(row["step"]) for row in rows if row["why"] in why}
+
+
 def reduced_steps(dwell, trace):
-    rows = csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "--format", "csv").splitlines())
-    return {int(row["step"]) for row in rows if row["why"] == "recorded without operators"}
+    return steps_that_are(dwell, trace, REDUCED, BRIEF)
 
 
 def check_full(dwell, trace):
@@ -139,8 +232,13 @@ def check_bounded(dwell, trace, full):
     check("operators are in the whole steps alone", set(found["operator"]) == whole,
           set(found["operator"]) ^ whole)
     check("and layers", set(found["layer"]) == whole, set(found["layer"]) ^ whole)
-    for category in ("phase", "zone"):
-        check(f"each step has its {category} ranges", found[category] == full[category])
+    brief = steps_that_are(dwell, trace, BRIEF)
+    check("the first steps are not brief, and most of the later ones are", brief and min(brief) >= LONGEST_WHOLE and
+          len(brief) > (STEPS - LONGEST_WHOLE) / 2, (len(brief), min(brief, default=0)))
+    check("each step has its zones", found["zone"] == full["zone"])
+    check("each step that is not brief has its phases", {step: number for step, number in full["phase"].items() if step not in brief} ==
+          {step: number for step, number in found["phase"].items() if step not in brief})
+    check("and no brief one", not brief & set(found["phase"]), brief & set(found["phase"]))
     usual = max(full["operator"].values(), key=list(full["operator"].values()).count)
     odd = {step: number for step, number in found["operator"].items() if step and number != usual}
     check("a whole step has all of its operators", not odd, (usual, odd))
@@ -197,11 +295,64 @@ def check_pair(dwell, folder, order):
     check("and most are not", len(reduced) > STEPS / 3, len(reduced))
 
 
+def check_inference(dwell, folder, text, steps, most):
+    trace = record(dwell, folder, "infer", ["--cost", "0.3%"], text)
+    rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+    reduced, brief, found = reduced_steps(dwell, trace), steps_that_are(dwell, trace, BRIEF), ranges_by_step(dwell, trace)
+    check("each call of a model in a loop is a step", len(rows) == steps, len(rows))
+    check("their cost is bounded too", len(rows) - len(reduced) <= most, len(rows) - len(reduced))
+    check("some of them are brief", len(brief) > 100, len(brief))
+    check("operators are in the whole steps alone", not set(found["operator"]) & reduced, len(set(found["operator"]) & reduced))
+    check("and what oneDNN announces of them", not set(found.get("zone", {})) & reduced, list(found.get("zone", {}).items())[:3])
+    check("each step that is not brief has its forward", len(set(range(steps)) - brief - set(found["phase"])) <= 1,
+          sorted(set(range(steps)) - brief - set(found["phase"]))[:9])
+
+
+def check_changes(dwell, folder):
+    """What the program does in another way is found, and no step is lost or too many."""
+    steps = 3000
+    trace = record(dwell, folder, "changes", ["--cost", "0.6%"], CHANGES)
+    rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+    brief = steps_that_are(dwell, trace, BRIEF)
+    check("each update is a step", len(rows) == steps, len(rows))
+    check("most of them are brief", len(brief) > steps / 4, len(brief))
+    said = json.loads(answer(dwell, "query", trace, "select count(*) from ranges where category = 'evaluation'", "--format", "json"))
+    check("each evaluation is found", said["views"][0]["rows"][0][0] == steps // 503, said["views"][0]["rows"])
+    starts = [int(row["start_ns"]) for row in rows]
+    check("they are in order and do not overlap", all(start + float(row["duration_ns"]) <= after + 1 for start, row, after in
+                                                      zip(starts, rows, starts[1:])))
+
+
+def check_levels(dwell, folder):
+    """Two processes of a job that are at two levels share the sparser one's steps."""
+    script, trace = os.path.join(folder, "train.py"), os.path.join(folder, "levels.dwell")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(SCRIPT.replace(f"range({STEPS})", "range(4000)"))
+    both = f'{sys.executable} {script}; DWELL_OPTIONS="cost=1500 ${{DWELL_OPTIONS#* }}" {sys.executable} {script}'
+    subprocess.run([dwell, "run", "--cost", "1.2%", "-o", trace, "sh", "-c", both], check=True, capture_output=True)
+    rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+    check("both have all of their steps", len(rows) == 8000, len(rows))
+    whole = [{int(row["step"]) for row in half if row["why"] != BRIEF and int(row["step"]) >= 2000} for half in (rows[:4000], rows[4000:])]
+    check("fewer steps are whole at a lower cost", len(whole[1]) * 1.5 < len(whole[0]) < 1500, [len(steps) for steps in whole])
+    check("and these are among the others", whole[1] <= whole[0], sorted(whole[1] - whole[0])[:9])
+
+
+def check_hooks(dwell, folder):
+    script = os.path.join(folder, "hooks.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(HOOKS)
+    trace = os.path.join(folder, "hooks.dwell")
+    done = subprocess.run([dwell, "run", "--cost", "0.01%", "-o", trace, sys.executable, script], check=True, capture_output=True, text=True)
+    measured = float(done.stdout.split("HOOKS ")[1])
+    stated = float(answer(dwell, "info", trace).split("torch.reduced_ns = ")[1].split()[0])
+    check("what is stated of hooks is what they take, within a factor of two", measured / 2 <= stated <= 2 * measured, (measured, stated))
+
+
 def check_clock(dwell, folder):
     """A step of a fraction of a millisecond does not ask the kernel for the time of the CPU."""
     script, out = os.path.join(folder, "train.py"), os.path.join(folder, "calls")
     with open(script, "w", encoding="utf-8") as file:
-        file.write(SCRIPT)
+        file.write(SCRIPT.replace(f"range({STEPS})", "range(4000)"))
     if not shutil.which("strace"):
         print("skip calls of the kernel: strace is missing")
         return
@@ -212,7 +363,7 @@ def check_clock(dwell, folder):
         return
     with open(out, encoding="utf-8") as file:
         calls = sum("CPUTIME" in line for line in file)
-    check("the CPU's time is read in few steps", calls < STEPS, calls)
+    check("the CPU's time is read in few steps", calls < 2000, calls)
 
 
 def check_price(dwell, folder):
@@ -236,6 +387,11 @@ def main():
         check("expensive first steps are few", set(range(WHOLE)) <= few and len(few) < WHOLE + 5, sorted(few))
         check_price(dwell, folder)
         check_clock(dwell, folder)
+        check_hooks(dwell, folder)
+        check_inference(dwell, folder, INFER, 2000, 200)
+        check_inference(dwell, folder, INFER_IN_TURN, 3000, 1500)
+        check_changes(dwell, folder)
+        check_levels(dwell, folder)
         check_memory(dwell, folder)
         for order in ("1", "-1"):
             check_pair(dwell, folder, order)

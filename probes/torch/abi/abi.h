@@ -186,8 +186,6 @@ unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity);
 /* While `skip` is true, PyTorch's call that sets a thread's callback state returns at once if the
  * state would not change (states.c). Set it only while the probe's callbacks are registered. */
 void dwp_abi_skip_states(bool skip);
-/* How many calls of this thread did. */
-uint64_t dwp_abi_skipped_states(void);
 
 struct torch_allocator {
 	void *(*alloc)(size_t bytes); /* may throw */

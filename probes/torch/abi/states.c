@@ -24,7 +24,6 @@
 static const char *(*get_state)(void);
 static void (*set_state)(const char *state);
 static bool skipped; /* atomic: our callbacks are registered in PyTorch */
-static __thread uint64_t skips __attribute__((tls_model("initial-exec")));
 
 static inline bool states_is_empty(const char *state)
 {
@@ -36,10 +35,8 @@ static void states_set_if_other(const char *state)
 	if (DWELL_LIKELY(__atomic_load_n(&skipped, __ATOMIC_RELAXED))) {
 		const char *now = get_state();
 
-		if (states_is_empty(now) && states_is_empty(state) && now[ENABLED] == state[ENABLED]) {
-			skips++;
+		if (states_is_empty(now) && states_is_empty(state) && now[ENABLED] == state[ENABLED])
 			return;
-		}
 	}
 	set_state(state);
 }
@@ -47,11 +44,6 @@ static void states_set_if_other(const char *state)
 void dwp_abi_skip_states(bool skip)
 {
 	__atomic_store_n(&skipped, skip, __ATOMIC_RELAXED);
-}
-
-uint64_t dwp_abi_skipped_states(void)
-{
-	return skips;
 }
 
 /* ---- the state's layout ------------------------------------------------------------------ */

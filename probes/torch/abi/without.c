@@ -17,11 +17,6 @@ unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity)
 	return 0;
 }
 
-uint64_t dwp_abi_skipped_states(void)
-{
-	return 0;
-}
-
 void dwp_abi_skip_states(bool skip)
 {
 }

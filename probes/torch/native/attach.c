@@ -62,8 +62,10 @@ static bool attach_first(void *library, const char *path, bool has_probes)
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	dwp_native_prepare_work(library);
 	has_operators = dwp_abi_attach(library, version);
-	if (has_operators && dwell_gate)
+	if (has_operators && dwell_gate) {
 		dwp_cost_of_operators();
+		dwp_cost_of_steps();
+	}
 	dwp_memory_attach();
 	dwp_native_modules_attach(library);
 	if (dwp_native_is_alone() && !has_probes)

@@ -101,7 +101,7 @@ static void parts_add_steps(struct dw_account_parts *parts, const struct dw_step
 		if (step->open && ended)
 			continue;
 		sum = &sums[step->class];
-		sum->known &= (step->recorded || step->reduced) && step->whole;
+		sum->known &= dw_step_has_phases(step) && step->whole;
 		sum->all_ns += ns;
 		sum->counted_ns += step->counted ? ns : 0;
 	}

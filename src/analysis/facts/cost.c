@@ -86,14 +86,15 @@ static double cost_of_step(struct dw_model *model, const struct dw_steps *steps,
 	struct dw_model *inside = dw_model_counted(model, DW_COUNTED_STEP_THREADS, error);
 	const struct dw_flat *flat = inside ? dw_model_flat(inside, UINT32_MAX, error) : NULL;
 	double recorded_ns = cost_number(source, DW_KEY_TORCH_RECORDED_NS),
-		   reduced_ns = cost_number(source, DW_KEY_TORCH_REDUCED_NS);
+		   reduced_ns = cost_number(source, DW_KEY_TORCH_REDUCED_NS), brief_ns = cost_number(source, DW_KEY_TORCH_BRIEF_NS);
 	double step_ns = cost_number(source, DW_KEY_NATIVE_STEP_NS), count = (double)steps->recorded_count, ns;
 	const struct dw_facts_bursts *bursts = cost_has_cupti(source) ? dw_facts_bursts(model, error) : NULL;
 
 	if (!flat || (cost_has_cupti(source) && !bursts))
 		return NAN;
 	if (steps->reduced_count && isfinite(recorded_ns) && isfinite(reduced_ns))
-		ns = recorded_ns * count + reduced_ns * (double)steps->reduced_count;
+		ns = recorded_ns * count + reduced_ns * (double)(steps->reduced_count - steps->brief_count) +
+		     (isfinite(brief_ns) ? brief_ns : reduced_ns) * (double)steps->brief_count;
 	else
 		ns = (double)flat->ranges * range_ns + cost_torch_ns(source, inside, range_ns, error);
 	if (step_ns > 0)

@@ -32,7 +32,7 @@ static bool loop_has_step(const struct dw_facts_work *work, const struct dw_step
 static bool loop_knows_all(const struct dw_facts_work *work)
 {
 	for (size_t i = 0; i < work->loop->count; i++)
-		if (loop_has_step(work, &work->all[i]) && !((work->all[i].recorded || work->all[i].reduced) && work->all[i].whole))
+		if (loop_has_step(work, &work->all[i]) && !(dw_step_has_phases(&work->all[i]) && work->all[i].whole))
 			return false;
 	return true;
 }

@@ -192,9 +192,9 @@ static bool phases_knows(const struct dw_phase_loop *loop, size_t i)
 {
 	const struct dw_step *step = &loop->steps[i], *next = i + 1 < loop->count ? step + 1 : NULL;
 
-	if (!(step->recorded || step->reduced) || !step->whole || (!step->next_ns && loop->count > 1))
+	if (!dw_step_has_phases(step) || !step->whole || (!step->next_ns && loop->count > 1))
 		return false;
-	return !next || next->start_ns != step->next_ns || next->recorded || next->reduced;
+	return !next || next->start_ns != step->next_ns || dw_step_has_phases(next);
 }
 
 static bool phases_sum_event(struct dw_loop_phases *phases, const struct dw_phase_loop *loop, unsigned kind)

@@ -24,6 +24,7 @@ struct dw_step {
 	bool open;                     /* no end was recorded: not in the percentiles */
 	bool recorded;                 /* its gate was open; otherwise all of its time is OTHER */
 	bool reduced;                  /* not recorded are only its operators and layers */
+	bool brief;                    /* with `reduced`: nor its phases */
 	bool whole;                    /* no records of its process are missing in it */
 	bool counted;                  /* included in the figures over steps: recorded, whole and ended;
 	                                * if no step ended, recorded and whole */
@@ -43,6 +44,12 @@ struct dw_step {
 	uint32_t slow_symbol; /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
 };
+
+/* Whether all phases that the program had in it were recorded. */
+static inline bool dw_step_has_phases(const struct dw_step *step)
+{
+	return step->recorded || (step->reduced && !step->brief);
+}
 
 /*
  * How long iterations take. An iteration lasts from the begin of a step to the begin of the thread's next one: what
@@ -103,7 +110,8 @@ struct dw_steps {
 	struct dw_step *steps; /* of the threads with steps, by process, thread and begin */
 	size_t count;
 	size_t open_count;    /* how many of `count` did not end */
-	size_t reduced_count; /* how many were recorded without operators and layers */
+	size_t reduced_count; /* how many were recorded without operators and layers; */
+	size_t brief_count;   /* of these, without phases */
 	struct dw_beside *besides;
 	size_t beside_count;
 	/* Sums over the counted steps. If no step ended, steps without an end are counted too. */

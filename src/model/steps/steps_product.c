@@ -88,6 +88,7 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const s
 		                      .open = from->open,
 		                      .recorded = from->recorded,
 		                      .reduced = from->reduced,
+		                      .brief = from->brief,
 		                      .whole = whole,
 		                      .class = (enum dw_iteration_class) class,
 		                      .slow_symbol = DW_NO_INDEX };
@@ -110,6 +111,7 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const s
 	steps->cut_count += step->recorded && !step->whole;
 	steps->open_count += step->open;
 	steps->reduced_count += step->reduced;
+	steps->brief_count += step->brief;
 	pace->count++;
 	steps->count++;
 }

@@ -78,6 +78,8 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const
 
 	if (step->open)
 		snprintf(text, sizeof text, "it did not end");
+	else if (step->brief)
+		snprintf(text, sizeof text, "only begin and end were recorded");
 	else if (step->reduced)
 		snprintf(text, sizeof text, "recorded without operators");
 	else if (!step->recorded)

@@ -319,6 +319,7 @@ static void iterations_join(struct dw_read_step *to, const struct dw_read_step *
 	to->what = (to->what & (DWELL_STEP_BATCH | DWELL_STEP_LOADER)) | (from->what & ~DWELL_STEP_JOINS);
 	to->recorded &= from->recorded;
 	to->reduced = !to->recorded && (to->reduced || from->reduced);
+	to->brief = !to->recorded && (to->brief || from->brief);
 }
 
 /* Leaves out what is none, and joins calls to the pieces that go on with them. Returns how many steps of the thread are

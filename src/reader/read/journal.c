@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "dwell/probe.h"
 #include "format/decode.h"
 #include "read/read.h"
 
@@ -317,7 +318,8 @@ static int journal_take_step(struct dw_read_file *file, const struct dw_entry *e
 	    (struct dw_read_step){ .number = from->number, .thread = entry->id, .start_ticks = from->start_ticks,
 	        .end_ticks = from->end_ticks, .cpu_ns = from->end_ticks ? from->cpu_ns : 0,
 	        .what = entry->aux & DW_STEP_WHAT, .recorded = entry->aux & DW_STEP_RECORDED, .tentative = entry->aux & DW_STEP_TENTATIVE,
-	        .reduced = entry->aux & DW_STEP_REDUCED && !(entry->aux & DW_STEP_RECORDED) });
+	        .reduced = entry->aux & DW_STEP_REDUCED && !(entry->aux & DW_STEP_RECORDED),
+	        .brief = entry->aux & DWELL_STEP_BRIEF && !(entry->aux & DW_STEP_RECORDED) });
 }
 
 /* A live program may be adding to the entry. This is a copy, whose sums may include one step more

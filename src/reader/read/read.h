@@ -72,7 +72,7 @@ struct dw_read_thread {
 
 struct dw_read_step {
 	uint32_t thread;      /* THREAD id */
-	bool recorded, reduced, tentative;
+	bool recorded, reduced, brief, tentative;
 	uint32_t what;        /* DWELL_STEP_*; 0: it is an iteration as it is */
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };

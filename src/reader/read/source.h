@@ -64,6 +64,7 @@ struct dw_source_step {
 	uint32_t thread; /* index */
 	bool recorded;   /* the gate was open */
 	bool reduced;    /* it was, except for operators and layers; then `recorded` is not set */
+	bool brief;      /* and except for phases */
 	bool open;       /* it never ended: end_ns is the trace's end */
 	uint64_t number, start_ns, end_ns;
 	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */

@@ -70,6 +70,7 @@ static int fill_steps(struct dw_reader *reader)
 			*step = (struct dw_source_step){ .thread = file->thread_by_id[from->thread],
 				                             .recorded = from->recorded,
 				                             .reduced = from->reduced,
+				                             .brief = from->brief,
 				                             .open = !from->end_ticks,
 				                             .number = from->number,
 				                             .cpu_ns = from->cpu_ns,

@@ -104,6 +104,7 @@
 #define DW_KEY_IMPORT_NOTES "import.notes"         /* text: what else of the file is not as it should be */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_RECORDED_NS "torch.recorded_ns" /* JSON: cost of a step that is recorded whole, by --cost */
+#define DW_KEY_TORCH_BRIEF_NS "torch.brief_ns"     /* JSON: cost of a step of which only begin and end are recorded */
 #define DW_KEY_TORCH_REDUCED_NS "torch.reduced_ns" /* JSON: cost of a step without operators */
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
 #define DW_KEY_TORCH_STEP_ON_CANDIDATES "torch.step_on.candidates" /* text: possible names */

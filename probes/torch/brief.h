@@ -1,0 +1,45 @@
+/*
+ * Brief steps: steps of which only begin and end are recorded.
+ *
+ * Where a step takes a fraction of a millisecond, the hooks alone cost more than recording may. Then most iterations are brief. In
+ * them a hook only looks whether its call is the one that comes next, and notes when a step begins and ends. The bound chooses them
+ * by the number of the step (bound.c).
+ *
+ * For this the program must repeat itself. In other iterations this file notes which calls are hooked, of which object, with
+ * gradients or not, in which mode, in a loop without an optimizer also where (loops.h), and what the thread's machine (steps.h) is
+ * after each. If two such iterations in a row are the same, the next ones are expected to be. A brief iteration does not tell its
+ * machine anything. At the first call or event that is not the expected one, and when the bound wants another kind of step, the
+ * machine is set to what it was at this place in the noted iteration, and from then on all is as without this file. So the number
+ * of steps is exact; the step that was open then has no phases, as the others.
+ *
+ * An iteration is not expected if a call lies between its steps, where brief steps have no ranges that would say so, or if it needs
+ * more than begins and ends of steps, or has more than MOST_CALLS calls. Steps reach the recorder some at a time: of a program that
+ * is killed, those of the last 20 ms are missing.
+ *
+ * With the interpreter's lock. One thread has such steps: the one that the bound is for.
+ */
+#pragma once
+
+#include "torch.h"
+
+/* For hooks of calls that may be expected (dwp_hook.foresees, foreseen). */
+bool dwp_brief_foresees(struct dwp_call *call);
+void dwp_brief_foreseen(struct dwp_call *call, PyObject *result);
+/* Whether an expected call is open in this thread: what it calls is not looked at. */
+bool dwp_brief_is_inside(void);
+/* While the calls of an iteration are noted: of the call that begins. */
+void dwp_brief_note_forward(bool grad, bool training, bool follows);
+
+/* `training`: whether a module is in training mode; `grad`: whether gradients are enabled; `follow` is called if the gate may have
+ * changed. Once. */
+struct dwp_brief_asks {
+	bool (*training)(PyObject *module);
+	bool (*grad)(void);
+	void (*follow)(void);
+	const struct dwp_hook *backward; /* the hook of backward() */
+};
+/* The hook of calls of modules. `reenter` is called if an expected one turns out not to be brief, and goes on. Once. */
+void dwp_brief_of_modules(const struct dwp_hook *hook, void (*reenter)(void));
+void dwp_brief_attach(const struct dwp_brief_asks *asks);
+void dwp_brief_forked(void);
+
