@@ -224,6 +224,7 @@ static const struct dw_option diff_options[] = {
 static const struct dw_option query_options[] = {
 	FORMAT("how to print the answer (default text)"),
 	OUTPUT,
+	{ DW_OPTION_FOR, "for", .argument = "TIME", .help = "end the statement after TIME, as 500ms or 1m (default 5s)" },
 	HELP,
 };
 
