@@ -228,6 +228,10 @@ static const struct dw_option query_options[] = {
 	HELP,
 };
 
+static const struct dw_option mcp_options[] = {
+	HELP,
+};
+
 static const struct dw_option info_options[] = {
 	{ DW_OPTION_TEXTS, "texts", .help = "print every text that is stored in the trace, one per line" },
 	HELP,
@@ -322,6 +326,9 @@ const struct dw_verb dw_verbs[] = {
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info,
 	  NULL,
 	  "dwell info train.dwell\n" },
+	{ "mcp", "answer an agent's program about traces (Model Context Protocol)", "", OPTIONS(mcp_options), dw_cmd_mcp,
+	  NULL,
+	  "dwell mcp        as the command of a server, in the settings of the agent's program\n" },
 	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options), dw_cmd_diff,
 	  "Compare",
 	  "dwell diff before.dwell -- after.dwell\n"
