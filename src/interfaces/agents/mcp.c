@@ -16,7 +16,14 @@
 #define MCP_LASTS_MS 3600000u
 
 /* Codes of JSON-RPC. */
-enum { MCP_NO_VERSION = -32022, MCP_NO_JSON = -32700, MCP_NO_REQUEST = -32600, MCP_NO_METHOD = -32601, MCP_BAD_PARAMETERS = -32602, MCP_INTERNAL = -32603 };
+enum {
+	MCP_NO_VERSION = -32022,
+	MCP_NO_JSON = -32700,
+	MCP_NO_REQUEST = -32600,
+	MCP_NO_METHOD = -32601,
+	MCP_BAD_PARAMETERS = -32602,
+	MCP_INTERNAL = -32603
+};
 
 #define MCP_META "io.modelcontextprotocol/"
 
@@ -25,9 +32,9 @@ static const char *const mcp_versions[] = { DW_MCP_VERSION, DW_MCP_WITH_INITIALI
 #define MCP_VERSIONS (sizeof mcp_versions / sizeof *mcp_versions)
 
 static const char mcp_instructions[] =
-	"dwell's traces say where a program's time and memory go. Begin with verdicts: each has its evidence, a remedy and what that saves at "
-	"most. A column's unit is ns, bytes, count or ratio (0 to 1, of what its \"of\", or \"sums\" and \"whole\", say). \"rows_cut\" rows are "
-	"left out of an answer: narrow it, or ask in SQL.";
+	"dwell's traces say where a program's time and memory go. Begin with verdicts: each has its evidence, a remedy and what that saves "
+	"at most. A column's unit is ns, bytes, count or ratio (0 to 1, of what its \"of\", or \"sums\" and \"whole\", say). \"rows_cut\" "
+	"rows are left out of an answer: narrow it, or ask in SQL.";
 
 struct mcp {
 	int output;
@@ -233,8 +240,9 @@ static void mcp_request(struct mcp *mcp, const char *method, const char *paramet
 	} else if (!mcp->modern && strcmp(method, "ping") == 0) {
 		mcp_ping(mcp);
 	} else if (!mcp->modern && !mcp->initialized) {
-		mcp_fail(mcp, MCP_BAD_PARAMETERS, "the request does not say its version: set params._meta[\"" MCP_META "protocolVersion\"] to \""
-		                                  DW_MCP_VERSION "\", or begin with initialize");
+		mcp_fail(mcp, MCP_BAD_PARAMETERS,
+		         "the request does not say its version: set params._meta[\"" MCP_META "protocolVersion\"] to \"" DW_MCP_VERSION
+		         "\", or begin with initialize");
 	} else if (mcp->modern && strcmp(method, "server/discover") == 0) {
 		mcp_discover(mcp);
 	} else if (strcmp(method, MCP_TOOLS "list") == 0) {
@@ -258,7 +266,8 @@ static bool mcp_take_version(struct mcp *mcp, const char *parameters)
 	if (!value)
 		return true;
 	if (!version || strcmp(version, DW_MCP_VERSION) != 0)
-		mcp_fail_with(mcp, MCP_NO_VERSION, "this server has version " DW_MCP_VERSION " of the protocol, and older ones after initialize",
+		mcp_fail_with(mcp, MCP_NO_VERSION,
+		              "this server has version " DW_MCP_VERSION " of the protocol, and older ones after initialize",
 		              version ? version : "");
 	else if (!dw_mcp_member(meta, MCP_META "clientCapabilities"))
 		mcp_fail(mcp, MCP_BAD_PARAMETERS, "params._meta lacks \"" MCP_META "clientCapabilities\", which may be {}");

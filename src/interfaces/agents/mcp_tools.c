@@ -42,29 +42,36 @@ struct tools_tool {
 };
 
 #define TOOLS_OPTION(name_, kind_, option_, help_) { .name = name_, .kind = TOOLS_##kind_, .option = option_, .help = help_ }
-#define TOOLS_TRACE { "trace", TOOLS_TEXT, NULL, "path of a trace (default: the newest *.dwell of the folder in which the server runs)", .is_path = true }
+#define TOOLS_TRACE \
+	{ "trace", TOOLS_TEXT, NULL, "path of a trace (default: the newest *.dwell where the server runs)", .is_path = true }
 #define TOOLS_STEPS TOOLS_OPTION("steps", TEXT, "steps", "only these steps, as 10..20")
 #define TOOLS_THREAD TOOLS_OPTION("thread", TEXT, "thread", "only this thread, by name or number")
 
 static const struct tools_tool tools[] = {
 	{ "list_traces", "Lists the traces in a folder, the newest first.", NULL, { NULL },
 	  { { "folder", TOOLS_TEXT, NULL, "the folder (default: that in which the server runs)", .is_path = true } } },
-	{ "verdicts", "What makes a program slow, by rules: each with its share and what that is of, its 95% interval, its remedy, and what "
-	              "that saves at most. Begin here.",
+	{ "verdicts",
+	  "What makes a program slow, by rules: each with its share and what that is of, its 95% interval, its remedy, and what that "
+	  "saves at most. Begin here.",
 	  "report", { "--view=verdict", "--format=json" }, { TOOLS_TRACE, TOOLS_STEPS } },
 	{ "overview", "The first screen: what ran, what is slow, what to try, the parts of a step, and what the figures rest on.",
 	  "report", { "--view=overview", "--format=json" }, { TOOLS_TRACE, TOOLS_STEPS } },
-	{ "view", "A table of a trace. Views are, among others: operators, layers, phases, steps, functions, hot (functions by CPU time), waits, "
-	          "memory, heap, dataloader, threads, device, kernels, streams, account, facts, tree.",
+	{ "view",
+	  "A table of a trace. Views are, among others: operators, layers, phases, steps, functions, hot (functions by CPU time), "
+	  "waits, memory, heap, dataloader, threads, device, kernels, streams, account, facts, tree.",
 	  "report", { "--format=json" },
-	  { { "view", TOOLS_TEXT, "view", "name of the view; a wrong one is answered with the nearest", .required = true }, TOOLS_TRACE, TOOLS_STEPS,
-	    TOOLS_THREAD, TOOLS_OPTION("sort", TEXT, "sort", "name of the column by which rows are sorted"),
-	    TOOLS_OPTION("limit", NUMBER, "limit", "most rows"), TOOLS_OPTION("name", TEXT, "name", "only rows with such a name, as 'aten::conv*'"),
+	  { { "view", TOOLS_TEXT, "view", "name of the view; a wrong one is answered with the nearest", .required = true },
+	    TOOLS_TRACE, TOOLS_STEPS, TOOLS_THREAD,
+	    TOOLS_OPTION("sort", TEXT, "sort", "name of the column by which rows are sorted"),
+	    TOOLS_OPTION("limit", NUMBER, "limit", "most rows"),
+	    TOOLS_OPTION("name", TEXT, "name", "only rows with such a name, as 'aten::conv*'"),
 	    TOOLS_OPTION("group_by", TEXT, "group-by", "what is one row: shape, thread, line and others, by view") } },
-	{ "query", "Answers one statement of SQL about a trace; '.schema' lists tables and columns. Times are in ns. It may take 5 s and 200 MB.",
+	{ "query",
+	  "Answers one statement of SQL about a trace; '.schema' lists tables and columns. Times are in ns. It may take 5 s and 200 MB.",
 	  "query", { "--format=json" },
 	  { TOOLS_TRACE, { "sql", TOOLS_TEXT, NULL, "the statement", .required = true } } },
-	{ "compare", "Compares runs before and after a change: faster, slower, no difference or not proven, with intervals, and where.",
+	{ "compare",
+	  "Compares runs before and after a change: faster, slower, no difference or not proven, with intervals, and where.",
 	  "diff", { "--format=json" },
 	  { TOOLS_OPTION("by", TEXT, "by", "fast: let the fast steps decide, on a busy machine; needs 4 runs a side"),
 	    { "before", TOOLS_LIST, NULL, "paths of the traces before", .required = true, .is_path = true },
@@ -231,7 +238,8 @@ static void tools_take_arguments(struct tools_command *command, const struct too
 		if (value && strncmp(value, "null", 4) != 0)
 			tools_take_value(command, parameter, value);
 		else if (parameter->required)
-			snprintf(command->wrong, sizeof command->wrong, "%s needs the argument %s: %s", tool->name, parameter->name, parameter->help);
+			snprintf(command->wrong, sizeof command->wrong, "%s needs the argument %s: %s", tool->name, parameter->name,
+			         parameter->help);
 	}
 }
 
@@ -351,7 +359,8 @@ static void tools_take_answer(struct dw_mcp_answer *answer, int status, int outp
 		snprintf(why, sizeof why, "The call took more than %u s and was ended: narrow it with steps or thread, or ask in SQL.\n",
 		         DW_MCP_MOST_SECONDS);
 	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof why, "The call was ended by signal %d. If memory is short, narrow it with steps or thread.\n", WTERMSIG(status));
+		snprintf(why, sizeof why, "The call was ended by signal %d. If memory is short, narrow it with steps or thread.\n",
+		         WTERMSIG(status));
 	if (!text || !notes || asprintf(&answer->text, "%s%s%s", answer->failed ? "" : text, notes, why) < 0)
 		answer->text = NULL;
 	free(text);

@@ -101,6 +101,8 @@ int dw_output_status(FILE *file, int code, const struct dwell_error *error)
 	return code ? dw_say_error(error, code) : 0;
 }
 
+#define OUTPUT_LEAST_ROW 4 /* bytes */
+
 static size_t output_most; /* bytes of tables; 0: any number */
 
 void dw_output_limit(size_t bytes)
@@ -119,11 +121,24 @@ static struct dwell_table *output_longest(struct dwell_table *const *tables, siz
 	return longest && longest->row_count ? longest : NULL;
 }
 
+/* Leaves rows out that cannot fit, before a million of them are printed. Returns how many. */
+static size_t output_cut(struct dwell_table *const *tables, size_t count)
+{
+	size_t most = output_most / OUTPUT_LEAST_ROW, cut = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (struct dwell_table *part = tables[i]; part; part = part->next) {
+			cut += part->row_count > most ? part->row_count - most : 0;
+			dw_table_limit(part, most);
+		}
+	return cut;
+}
+
 /* Prints tables as often as it takes until they fit. Returns 0, or a code. */
 static int output_fit(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
                       const struct dwell_print_options *print, struct dwell_error *error)
 {
-	size_t length = 0, cut = 0;
+	size_t length = 0, cut = output_cut(tables, count);
 	char *bytes = NULL;
 	int code = 0;
 
