@@ -13,6 +13,8 @@ $ dwell
 2>   dwell view            show a trace in a browser, also while it is written
 2>   dwell query           answer a question in SQL about a trace
 2>   dwell info            list what a trace holds
+2>   dwell mcp             answer an agent's program about traces (Model Context
+2>                         Protocol)
 2> 
 2> Compare:
 2>   dwell diff            compare runs before and after a change
@@ -60,6 +62,8 @@ Read:
   dwell view            show a trace in a browser, also while it is written
   dwell query           answer a question in SQL about a trace
   dwell info            list what a trace holds
+  dwell mcp             answer an agent's program about traces (Model Context
+                        Protocol)
 
 Compare:
   dwell diff            compare runs before and after a change
@@ -276,6 +280,7 @@ verb	report	show where a trace's time goes
 verb	view	show a trace in a browser, also while it is written
 verb	query	answer a question in SQL about a trace
 verb	info	list what a trace holds
+verb	mcp	answer an agent's program about traces (Model Context Protocol)
 verb	diff	compare runs before and after a change
 verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	top	show what a running program does, in a terminal
@@ -297,6 +302,7 @@ $ dwell run --layers , true
 
 # Help fits into a terminal.
 $ dwell --dump-verbs | awk -F '\t' '$1 == "verb" { print $2 }' > verbs; for verb in "" $(cat verbs); do terminal 80 dwell $verb --help; done | awk 'length > 80'
+  dwell mcp        as the command of a server, in the settings of the agent's program
 
 $ for verb in "" $(cat verbs); do terminal 70 dwell $verb --help; done | awk 'length > 70 && !/^  dwell /'
 

@@ -96,7 +96,7 @@ static struct dwell_table *ask(const char *sql)
 	int code;
 
 	steps_left = QUERY_STEPS / 100;
-	code = dw_query_run(query_model, sql, &table, &error);
+	code = dw_query_run(query_model, sql, 0, &table, &error);
 	demand(code ? !table && memchr(error.message, '\0', sizeof error.message) && *error.message : table && !table->failed);
 	for (size_t i = 0; table && i < table->row_count; i++)
 		for (size_t column = 0; column < table->column_count; column++)

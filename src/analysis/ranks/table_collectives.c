@@ -15,7 +15,7 @@ static const struct dw_column columns[] = {
 	[TRANSFER] = DW_COLUMN("transfer_ns", "transfers", NS, REAL),
 	[RATE] = DW_COLUMN("bytes_per_second", "bytes/s", BYTES, REAL, .wide_only = true),
 	[LAST] = DW_COLUMN("last_rank", "last rank", NONE, INT),
-	[LAST_SHARE] = DW_COLUMN("last_share", "last in", RATIO, REAL),
+	[LAST_SHARE] = DW_COLUMN("last_share", "last in", RATIO, REAL, .of = "the calls"),
 	[COMPARED] = DW_COLUMN("compared", "compared", COUNT, INT, .data_only = true),
 };
 

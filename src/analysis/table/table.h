@@ -78,6 +78,7 @@ struct dw_column {
 	struct dw_cell (*cell)(const void *row);      /* or what this makes of the row */
 	enum dw_total total;
 	const char *sums;       /* of a share: the column whose cells it is a part of the whole of; NULL: of no column */
+	const char *of;         /* of a share without `sums`, whose label does not say so: what it is of; NULL: the label says it */
 	const char *total_text; /* "all operators" */
 };
 

@@ -116,6 +116,6 @@ void dw_pack_after_run(const char *trace);
 typedef int dw_command(const struct dw_verb *verb, int argc, char **argv);
 dw_command dw_cmd_run, dw_cmd_report, dw_cmd_export, dw_cmd_serve, dw_cmd_capture, dw_cmd_import, dw_cmd_summarize,
     dw_cmd_ranks, dw_cmd_diff, dw_cmd_query, dw_cmd_top, dw_cmd_watch, dw_cmd_attach, dw_cmd_stacks, dw_cmd_view,
-    dw_cmd_pack, dw_cmd_info;
+    dw_cmd_pack, dw_cmd_info, dw_cmd_mcp;
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

@@ -224,6 +224,11 @@ static const struct dw_option diff_options[] = {
 static const struct dw_option query_options[] = {
 	FORMAT("how to print the answer (default text)"),
 	OUTPUT,
+	{ DW_OPTION_FOR, "for", .argument = "TIME", .help = "end the statement after TIME, as 500ms or 1m (default 5s)" },
+	HELP,
+};
+
+static const struct dw_option mcp_options[] = {
 	HELP,
 };
 
@@ -321,6 +326,9 @@ const struct dw_verb dw_verbs[] = {
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info,
 	  NULL,
 	  "dwell info train.dwell\n" },
+	{ "mcp", "answer an agent's program about traces (Model Context Protocol)", "", OPTIONS(mcp_options), dw_cmd_mcp,
+	  NULL,
+	  "dwell mcp        as the command of a server, in the settings of the agent's program\n" },
 	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options), dw_cmd_diff,
 	  "Compare",
 	  "dwell diff before.dwell -- after.dwell\n"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "say/say.h"
 
 FILE *dw_regular_open(const char *path)
@@ -100,11 +101,85 @@ int dw_output_status(FILE *file, int code, const struct dwell_error *error)
 	return code ? dw_say_error(error, code) : 0;
 }
 
+#define OUTPUT_LEAST_ROW 4 /* bytes */
+
+static size_t output_most; /* bytes of tables; 0: any number */
+
+void dw_output_limit(size_t bytes)
+{
+	output_most = bytes;
+}
+
+static struct dwell_table *output_longest(struct dwell_table *const *tables, size_t count)
+{
+	struct dwell_table *longest = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		for (struct dwell_table *part = tables[i]; part; part = part->next)
+			if (!longest || part->row_count > longest->row_count)
+				longest = part;
+	return longest && longest->row_count ? longest : NULL;
+}
+
+/* Leaves rows out that cannot fit, before a million of them are printed. Returns how many. */
+static size_t output_cut(struct dwell_table *const *tables, size_t count)
+{
+	size_t most = output_most / OUTPUT_LEAST_ROW, cut = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (struct dwell_table *part = tables[i]; part; part = part->next) {
+			cut += part->row_count > most ? part->row_count - most : 0;
+			dw_table_limit(part, most);
+		}
+	return cut;
+}
+
+/* Prints tables as often as it takes until they fit. Returns 0, or a code. */
+static int output_fit(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
+                      const struct dwell_print_options *print, struct dwell_error *error)
+{
+	size_t length = 0, cut = output_cut(tables, count);
+	char *bytes = NULL;
+	int code = 0;
+
+	for (;;) {
+		FILE *memory = open_memstream(&bytes, &length);
+		struct dwell_table *longest;
+		size_t rows;
+
+		if (!memory)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the answer");
+		code = dw_render(renderer, (const struct dwell_table *const *)tables, count, memory, print, error);
+		fclose(memory);
+		longest = output_longest(tables, count);
+		if (code || length <= output_most || !longest)
+			break;
+		/* What the rows of the longest have is at most what is too much. */
+		rows = longest->row_count - 1 < longest->row_count * output_most / length ? longest->row_count - 1
+		                                                                          : longest->row_count * output_most / length;
+		cut += longest->row_count - rows;
+		dw_table_limit(longest, rows);
+		free(bytes);
+		bytes = NULL;
+	}
+	if (!code && length > output_most)
+		code = dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "the answer has more than %zu bytes without any row: ask for another view, or in SQL", output_most);
+	if (!code && bytes && fwrite(bytes, 1, length, file) != length)
+		code = dw_error_set(error, DWELL_E_IO, "cannot write the answer");
+	free(bytes);
+	if (!code && cut)
+		dw_say("%zu rows are left out, so that the answer has at most %zu bytes (\"rows_cut\" of each table): narrow it by its "
+		       "options, sort by another column, or ask in SQL with WHERE, LIMIT and OFFSET", cut, output_most);
+	return code;
+}
+
 int dw_output_tables(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
                      const struct dwell_print_options *print)
 {
 	struct dwell_error error = { 0, "" };
-	int code = dw_render(renderer, (const struct dwell_table *const *)tables, count, file, print, &error);
+	int code = output_most ? output_fit(file, renderer, tables, count, print, &error)
+	                       : dw_render(renderer, (const struct dwell_table *const *)tables, count, file, print, &error);
 
 	return dw_output_status(file, code, &error);
 }

@@ -21,6 +21,8 @@ int dw_output_close(struct dw_output *output, int status);
 bool dw_output_left(FILE *file);
 /* The exit status after printing to `file`, of which `code` and `error` tell. */
 int dw_output_status(FILE *file, int code, const struct dwell_error *error);
+/* From now on, tables have at most so many bytes: the last rows of the longest are left out, and their number is said. */
+void dw_output_limit(size_t bytes);
 /* Prints tables; returns the exit status. */
 int dw_output_tables(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
                      const struct dwell_print_options *print);

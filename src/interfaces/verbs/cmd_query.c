@@ -1,5 +1,4 @@
 /* dwell query: answers a question in SQL about a trace. */
-#include <signal.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -10,6 +9,7 @@
 struct query_request {
 	const struct dw_renderer *renderer;
 	const char *output;
+	uint64_t most_ms;
 	struct dwell_print_options print;
 };
 
@@ -19,6 +19,8 @@ static int query_take_option(void *context, const struct dw_option *option, cons
 
 	if (option->id == DW_OPTION_OUTPUT)
 		request->output = value;
+	if (option->id == DW_OPTION_FOR)
+		return dw_parse_time("for", value, 1, &request->most_ms) ? 0 : -1;
 	return option->id == DW_OPTION_FORMAT ? dw_take_renderer(&request->renderer, value) : 0;
 }
 
@@ -32,29 +34,6 @@ static int query_print(const struct query_request *request, struct dwell_table *
 	return dw_output_close(&output, dw_output_tables(output.file, request->renderer, &table, 1, &request->print));
 }
 
-#define QUERY_QUIET_S 5u /* most answers take less; a statement may also run without end */
-
-static char query_running[120];
-
-static void query_say_running(int number)
-{
-	ssize_t written = write(STDERR_FILENO, query_running, strlen(query_running));
-
-	(void)written;
-}
-
-/* From now on, says once that the query still runs, if it takes long. 0 s: no longer. */
-static void query_watch(unsigned seconds)
-{
-	struct sigaction action = { .sa_handler = query_say_running, .sa_flags = SA_RESTART };
-
-	snprintf(query_running, sizeof query_running,
-	         "dwell: the query still runs after %u s; Ctrl-C or 'kill %d' ends it\n", seconds, (int)getpid());
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGALRM, &action, NULL);
-	alarm(seconds);
-}
-
 /* Ctrl-C ends the command as usual: nothing is written before the answer is complete. */
 static int query_trace(const struct query_request *request, const char *path, const char *sql)
 {
@@ -66,9 +45,7 @@ static int query_trace(const struct query_request *request, const char *path, co
 	if (code)
 		return dw_say_error(&error, code);
 	dw_say_state(trace);
-	query_watch(QUERY_QUIET_S);
-	code = dw_query_run(dw_trace_model(trace), sql, &table, &error);
-	query_watch(0);
+	code = dw_query_run(dw_trace_model(trace), sql, request->most_ms, &table, &error);
 	status = code ? dw_say_error(&error, code) : query_print(request, table);
 	dw_table_destroy(table);
 	dwell_trace_close(trace);
@@ -77,7 +54,7 @@ static int query_trace(const struct query_request *request, const char *path, co
 
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct query_request request = { .renderer = dw_renderer_at(0), .print.size = sizeof request.print };
+	struct query_request request = { .renderer = dw_renderer_at(0), .most_ms = DW_QUERY_MS, .print.size = sizeof request.print };
 	size_t operands = dw_options_take(verb, argc, argv, query_take_option, &request);
 	const char *path;
 

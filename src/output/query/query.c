@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/system/clock.h"
 #include "query/inside.h"
 
 #ifndef DW_HAVE_SQLITE
-int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table, struct dwell_error *error)
+int dw_query_run(struct dw_model *model, const char *sql, uint64_t most_ms, struct dwell_table **table, struct dwell_error *error)
 {
 	*table = NULL;
 	return dw_error_set(error, DWELL_E_UNSUPPORTED, "this dwell was built without SQLite: build it with "
@@ -16,7 +17,15 @@ int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **t
 #else
 #include <sqlite3.h>
 
-#define QUERY_MOST_COLUMNS 60 /* that Markdown shows */
+#define QUERY_MOST_COLUMNS 60  /* that Markdown shows */
+#define QUERY_LOOK 10000       /* steps of SQLite from one look at the clock to the next */
+#define QUERY_NARROW "add a condition on step, start_ns or tid, or sums in place of rows"
+
+static int query_fail_by_size(struct dwell_error *error)
+{
+	return dw_error_set(error, DWELL_E_ARGUMENT, "SQL: the statement needs more than %u MB of memory: " QUERY_NARROW,
+	                    DW_QUERY_MOST_BYTES >> 20);
+}
 
 static int query_fail(sqlite3 *database, struct dwell_error *error)
 {
@@ -24,7 +33,10 @@ static int query_fail(sqlite3 *database, struct dwell_error *error)
 	int offset = -1;
 
 	if (sqlite3_errcode(database) == SQLITE_NOMEM)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query");
+		return query_fail_by_size(error);
+	if (sqlite3_errcode(database) == SQLITE_INTERRUPT)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "SQL: the statement was ended, because it takes too long: " QUERY_NARROW
+		                    "; dwell query --for 1m lets it run for a minute");
 #if SQLITE_VERSION_NUMBER >= 3038000
 	offset = sqlite3_error_offset(database);
 #endif
@@ -56,9 +68,11 @@ static struct dwell_table *query_create_table(sqlite3_stmt *statement)
 	return table;
 }
 
-static void query_put_row(struct dwell_table *table, sqlite3_stmt *statement)
+/* Returns the bytes of its texts. */
+static size_t query_put_row(struct dwell_table *table, sqlite3_stmt *statement)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
+	size_t bytes = 0;
 
 	for (int i = 0; i < (int)table->column_count; i++)
 		switch (sqlite3_column_type(statement, i)) {
@@ -71,13 +85,24 @@ static void query_put_row(struct dwell_table *table, sqlite3_stmt *statement)
 			dw_cell_real(&row[i], sqlite3_column_double(statement, i));
 			table->columns[i].type = DW_CELL_REAL;
 			break;
-		default: dw_cell_text(table, &row[i], (const char *)sqlite3_column_text(statement, i)); break;
+		default:
+			dw_cell_text(table, &row[i], (const char *)sqlite3_column_text(statement, i));
+			bytes += (size_t)sqlite3_column_bytes(statement, i) + 1;
+			break;
 		}
+	return bytes;
+}
+
+/* What the result takes: its cells, of which there is a copy while they grow, and its texts. */
+static size_t query_bytes(const struct dwell_table *table, size_t texts)
+{
+	return texts + table->row_capacity * table->column_count * sizeof *table->cells * 3 / 2;
 }
 
 static int query_collect(sqlite3 *database, sqlite3_stmt *statement, struct dwell_table **table,
                          struct dwell_error *error)
 {
+	size_t texts = 0;
 	int code;
 
 	if (sqlite3_column_count(statement) > QUERY_MOST_COLUMNS)
@@ -86,8 +111,11 @@ static int query_collect(sqlite3 *database, sqlite3_stmt *statement, struct dwel
 	*table = query_create_table(statement);
 	if (!*table)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query");
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW && (*table)->row_count < DW_QUERY_MOST_ROWS)
-		query_put_row(*table, statement);
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW && (*table)->row_count < DW_QUERY_MOST_ROWS &&
+	       query_bytes(*table, texts) <= DW_QUERY_MOST_BYTES / 2)
+		texts += query_put_row(*table, statement);
+	if (query_bytes(*table, texts) > DW_QUERY_MOST_BYTES / 2)
+		return query_fail_by_size(error);
 	if (code == SQLITE_ROW)
 		dw_table_note(*table, "Only the first %u rows: add a condition or a limit.", DW_QUERY_MOST_ROWS);
 	else if (code != SQLITE_DONE)
@@ -147,9 +175,16 @@ static int query_list(sqlite3 *database, struct dwell_table **table, struct dwel
 	return (*table)->failed ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query") : 0;
 }
 
-int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table, struct dwell_error *error)
+/* Called by SQLite. Not 0: the statement ends. */
+static int query_look(void *until_ms)
+{
+	return dw_clock_monotonic_ms() > *(const uint64_t *)until_ms;
+}
+
+int dw_query_run(struct dw_model *model, const char *sql, uint64_t most_ms, struct dwell_table **table, struct dwell_error *error)
 {
 	sqlite3 *database = NULL;
+	uint64_t until_ms = dw_clock_monotonic_ms() + most_ms;
 	int code;
 
 	*table = NULL;
@@ -158,6 +193,9 @@ int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **t
 		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query");
 	else {
 		sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0); /* a query reads this trace and no file */
+		sqlite3_hard_heap_limit64(DW_QUERY_MOST_BYTES / 2);
+		if (most_ms)
+			sqlite3_progress_handler(database, QUERY_LOOK, query_look, &until_ms);
 		code = strcmp(sql, ".schema") == 0 ? query_list(database, table, error)
 		                                   : query_select(database, sql, table, error);
 	}

@@ -5,10 +5,12 @@
  *      "rows":[..],"totals":{..},"coverage":1,"losses":[..],"notes":[..]}]}
  *
  * What is not recorded apart from losses is in "gaps", texts, if there is something.
- * A column of shares has "sums", the column whose cells are divided by "whole". A table that is a part of an answer
- * also has "part", one with sentences above it has "heads", and one with omitted rows has "rows_cut". Each row is on a
- * line of its own, so that diffs are readable.
+ * A column of shares has "sums", the column whose cells are divided by "whole"; what other shares are of, "of" says in
+ * words. A table that is a part of an answer also has "part", one with sentences above it has "heads", and one with
+ * omitted rows has "rows_cut". Each row is on a line of its own, so that diffs are readable.
  */
+#include <string.h>
+
 #include "base/text.h"
 #include "render/json_writer.h"
 #include "render/render.h"
@@ -42,6 +44,14 @@ static void json_put_scope(struct dw_json *json, const struct dwell_table *table
 	dw_json_close(json, '}');
 }
 
+/* What a share is of, in words; NULL: the column has no shares, or of what is in another column. */
+static const char *json_of(const struct dw_column *column)
+{
+	if (column->unit != DW_UNIT_RATIO)
+		return NULL;
+	return column->of ? column->of : strncmp(column->label, "of ", 3) == 0 ? column->label + 3 : NULL;
+}
+
 static void json_put_columns(struct dw_json *json, const struct dwell_table *table)
 {
 	static const char *const types[] = { "null", "int", "real", "text" };
@@ -59,6 +69,8 @@ static void json_put_columns(struct dw_json *json, const struct dwell_table *tab
 		if (column->sums && dw_table_column(table, column->sums) >= 0) {
 			dw_json_put_text(json, "sums", column->sums);
 			dw_json_put_real(json, "whole", dw_table_whole(table, column));
+		} else if (json_of(column)) {
+			dw_json_put_text(json, "of", json_of(column));
 		}
 		dw_json_close(json, '}');
 	}

@@ -25,7 +25,7 @@ static const struct dw_column account_columns[] = {
 	DW_FIELD(struct account_cells, line, "line", NONE, TEXT, .text_only = SAMPLED),
 	DW_FIELD(struct account_cells, ns, "time", NS, REAL, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct account_cells, share, "share", RATIO, REAL, .bar = true, .sums = "ns"),
-	DW_FIELD(struct account_cells, error, "+-", RATIO, REAL, .text_only = SAMPLED, .wide_only = true),
+	DW_FIELD(struct account_cells, error, "+-", RATIO, REAL, .of = "the time of the table", .text_only = SAMPLED, .wide_only = true),
 	DW_FIELD(struct account_cells, samples, "samples", COUNT, INT, .text_only = SAMPLED, .wide_only = true),
 	DW_FIELD(struct account_cells, state, "state", NONE, TEXT, .data_only = true),
 	DW_FIELD(struct account_cells, activity, "activity", NONE, TEXT, .data_only = true),

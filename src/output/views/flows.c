@@ -20,7 +20,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct flows_cells, mean_ns, "mean", NS, REAL),
 	DW_FIELD(struct flows_cells, min_ns, "min", NS, INT),
 	DW_FIELD(struct flows_cells, max_ns, "max", NS, INT),
-	DW_FIELD(struct flows_cells, other_thread, "to another thread", RATIO, REAL),
+	DW_FIELD(struct flows_cells, other_thread, "to another thread", RATIO, REAL, .of = "the flows"),
 	DW_FIELD(struct flows_cells, without_out, "in without out", COUNT, INT),
 };
 

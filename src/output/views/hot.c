@@ -33,7 +33,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct hot_row, place, "line", NONE, TEXT),
 	DW_FIELD(struct hot_row, self_ns, "self", NS, INT, .not_narrow = true, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct hot_row, self_share, "self share", RATIO, REAL, .bar = true, .sums = "self_ns"),
-	DW_FIELD(struct hot_row, self_error, "+-", RATIO, REAL),
+	DW_FIELD(struct hot_row, self_error, "+-", RATIO, REAL, .of = "the CPU time in scope"),
 	DW_FIELD(struct hot_row, total_ns, "total", NS, INT, .not_narrow = true),
 	DW_FIELD(struct hot_row, total_share, "total share", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct hot_row, samples, "samples", COUNT, INT, .total = DW_TOTAL_OWN),

@@ -265,7 +265,7 @@ static const struct dw_column run_columns[] = {
 	DW_FIELD(struct overview_run, wall_ns, "wall", NS, INT),
 	DW_FIELD(struct overview_run, records, "records", COUNT, INT),
 	DW_FIELD(struct overview_run, ranges, "ranges", COUNT, INT),
-	DW_FIELD(struct overview_run, cost_share, "profiling", RATIO, REAL),
+	DW_FIELD(struct overview_run, cost_share, "profiling", RATIO, REAL, .of = "the recorded time"),
 	DW_FIELD(struct overview_run, steps, "steps", COUNT, INT),
 	DW_FIELD(struct overview_run, steps_recorded, "steps recorded", COUNT, INT),
 	DW_FIELD(struct overview_run, steps_ns, "in steps", NS, INT),
@@ -277,7 +277,7 @@ static const struct dw_column run_columns[] = {
 	DW_FIELD(struct overview_run, slowest_step, "slowest step", NONE, INT),
 	DW_FIELD(struct overview_run, slowest_ns, "slowest", NS, INT),
 	DW_FIELD(struct overview_run, verdict, "verdict", NONE, TEXT),
-	DW_FIELD(struct overview_run, verdict_share, "its share", RATIO, REAL),
+	DW_FIELD(struct overview_run, verdict_share, "its share", RATIO, REAL, .of = "what the verdict names"),
 };
 
 static void overview_put_steps(struct overview_run *row, const struct dw_overview *overview)

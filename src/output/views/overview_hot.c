@@ -485,7 +485,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct overview_function, name, "functions by CPU time", NONE, TEXT),
 	DW_FIELD(struct overview_function, place, "line", NONE, TEXT),
 	DW_FIELD(struct overview_function, self_share, "self", RATIO, REAL, .bar = true, .sums = "self_ns"),
-	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL, .wide_only = true),
+	DW_FIELD(struct overview_function, self_error, "+-", RATIO, REAL, .of = "the CPU time in scope", .wide_only = true),
 	DW_FIELD(struct overview_function, total_share, "total", RATIO, REAL, .sums = "total_ns"),
 	DW_FIELD(struct overview_function, samples, "samples", COUNT, INT, .wide_only = true),
 	DW_FIELD(struct overview_function, self_ns, "self", NS, INT, .data_only = true),

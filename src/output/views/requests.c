@@ -23,7 +23,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct requests_cells, count, "count", COUNT, INT),
 	DW_FIELD(struct requests_cells, at_once, "at once", COUNT, INT),
 	DW_FIELD(struct requests_cells, mean_ns, "mean", NS, INT),
-	DW_FIELD(struct requests_cells, share, "share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct requests_cells, share, "share", RATIO, REAL, .of = "the requests' time", .bar = true),
 	DW_FIELD(struct requests_cells, p50_ns, "p50", NS, INT),
 	DW_FIELD(struct requests_cells, p95_ns, "p95", NS, INT),
 	DW_FIELD(struct requests_cells, p99_ns, "p99", NS, INT),

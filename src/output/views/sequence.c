@@ -29,7 +29,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct sequence_cells, p99_ns, "p99", NS, INT),
 	DW_FIELD(struct sequence_cells, std_ns, "std", NS, REAL),
 	DW_FIELD(struct sequence_cells, share, "of a step", RATIO, REAL, .bar = true, .total = DW_TOTAL_OWN),
-	DW_FIELD(struct sequence_cells, drift, "drift", RATIO, REAL),
+	DW_FIELD(struct sequence_cells, drift, "drift", RATIO, REAL, .of = "its median time"),
 	/* only if the run has events of devices: an iteration's, of all that the operator called */
 	DW_FIELD(struct sequence_cells, device_ns, "device", NS, REAL, .only = DW_HAS_DEVICE, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct sequence_cells, device_events, "device events", COUNT, REAL, .only = DW_HAS_DEVICE,

@@ -26,7 +26,7 @@ static const struct dw_column columns[] = {
 	/* from its begin to the next step's */
 	DW_FIELD(struct steps_row, until_next_ns, "until next", NS, INT, .wide_only = true),
 	DW_FIELD(struct steps_row, of_median, "of median", TIMES, REAL, .wide_only = true),
-	DW_FIELD(struct steps_row, cpu_share, "cpu", RATIO, REAL, .wide_only = true),
+	DW_FIELD(struct steps_row, cpu_share, "cpu", RATIO, REAL, .of = "the step", .wide_only = true),
 	DW_FIELD(struct steps_row, most, "most of it", NONE, TEXT),
 	DW_FIELD(struct steps_row, why, "what took longer", NONE, TEXT),
 /* What the thread waits for a device is another time than the device's work for the step, which has the name in all views. */

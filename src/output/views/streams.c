@@ -24,7 +24,7 @@ static const struct dw_column stream_columns[] = {
 	DW_FIELD(struct streams_stream, stream, "stream", NONE, TEXT),
 	DW_FIELD(struct streams_stream, events, "events", COUNT, INT),
 	DW_FIELD(struct streams_stream, busy_ns, "busy", NS, INT),
-	DW_FIELD(struct streams_stream, busy_share, "busy share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct streams_stream, busy_share, "busy share", RATIO, REAL, .of = "the stream's time", .bar = true),
 	DW_FIELD(struct streams_stream, overlap_ns, "with others", NS, INT),
 	DW_FIELD(struct streams_stream, late_ns, "host late", NS, INT),
 	DW_FIELD(struct streams_stream, short_ns, "short gaps", NS, INT),

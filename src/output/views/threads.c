@@ -26,7 +26,7 @@ static const struct dw_column columns[] = {
 	DW_FIELD(struct threads_cells, first_ns, "first", NS, INT, .wide_only = true),
 	DW_FIELD(struct threads_cells, last_ns, "last", NS, INT),
 	DW_FIELD(struct threads_cells, busy_ns, "busy", NS, INT),
-	DW_FIELD(struct threads_cells, busy_share, "busy share", RATIO, REAL, .bar = true),
+	DW_FIELD(struct threads_cells, busy_share, "busy share", RATIO, REAL, .of = "the time between its records", .bar = true),
 	DW_FIELD(struct threads_cells, gap_ns, "overwritten", NS, INT),
 	DW_FIELD(struct threads_cells, lost, "lost", COUNT, INT, .text_only = WHOLE, .total = DW_TOTAL_OWN),
 	DW_FIELD(struct threads_cells, threads, "threads", COUNT, INT, .text_only = MERGED),

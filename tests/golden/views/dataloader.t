@@ -13,7 +13,7 @@ $ trace loader && dwell report loader.dwell --view dataloader --format json
   {"name":"ready","label":"ready","unit":"count","type":"real"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of its time","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of its time","unit":"ratio","type":"real","of":"its time"}],
  "rows":[
   ["train.py[50] python3","the loop","DataLoader.__next__",16,144400000,9025000,null,null,0.5,12000000,12000000,0.505956552],
   ["train.py[60] python3","worker","a batch's samples",8,288000000,36000000,64,4500000,null,36000000,36000000,0.972972973],

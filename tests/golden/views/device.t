@@ -52,7 +52,7 @@ $ trace device && dwell report device.dwell --view device --format json
   {"name":"operator","label":"in operator","unit":"","type":"text"},
   {"name":"times","label":"times","unit":"count","type":"int"},
   {"name":"idle_ns","label":"device idle","unit":"ns","type":"int"},
-  {"name":"share","label":"of the wall time","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of the wall time","unit":"ratio","type":"real","of":"the wall time"}],
  "rows":[
   ["cudaStreamSynchronize","aten::item",1,26000,0.0838709677]],
  "totals":{},

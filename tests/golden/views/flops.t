@@ -9,7 +9,7 @@ $ trace flops && dwell report flops.dwell --view flops --format json
   {"name":"share","label":"of FLOPs","unit":"ratio","type":"real","sums":"flops","whole":24059596},
   {"name":"total_ns","label":"time","unit":"ns","type":"int"},
   {"name":"gflop_per_second","label":"GFLOP/s","unit":"","type":"real"},
-  {"name":"of_peak","label":"of the peak","unit":"ratio","type":"real"}],
+  {"name":"of_peak","label":"of the peak","unit":"ratio","type":"real","of":"the peak"}],
  "rows":[
   ["aten::linear",2,24000000,0.024,0.997522984,8000000,3,0.25],
   ["convolution",2,55296,5.5296e-05,0.00229829296,2000000,0.027648,0.002304],

@@ -7,7 +7,7 @@ $ trace samples && dwell report samples.dwell --view hot --format json
   {"name":"place","label":"line","unit":"","type":"text"},
   {"name":"self_ns","label":"self","unit":"ns","type":"int"},
   {"name":"self_share","label":"self share","unit":"ratio","type":"real","sums":"self_ns","whole":648000000},
-  {"name":"self_error","label":"+-","unit":"ratio","type":"real"},
+  {"name":"self_error","label":"+-","unit":"ratio","type":"real","of":"the CPU time in scope"},
   {"name":"total_ns","label":"total","unit":"ns","type":"int"},
   {"name":"total_share","label":"total share","unit":"ratio","type":"real","sums":"total_ns","whole":648000000},
   {"name":"samples","label":"samples","unit":"count","type":"int"},

@@ -9,7 +9,7 @@ $ trace samples && dwell report samples.dwell --view requests --format json
   {"name":"count","label":"count","unit":"count","type":"int"},
   {"name":"at_once","label":"at once","unit":"count","type":"int"},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
-  {"name":"share","label":"share","unit":"ratio","type":"real"},
+  {"name":"share","label":"share","unit":"ratio","type":"real","of":"the requests' time"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},

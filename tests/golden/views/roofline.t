@@ -24,7 +24,7 @@ $ dwell report roofline.dwell --view roofline --format json
   {"name":"intensity","label":"FLOP/byte","unit":"","type":"real"},
   {"name":"tflop_per_second","label":"TFLOP/s","unit":"","type":"real"},
   {"name":"tb_per_second","label":"TB/s","unit":"","type":"real"},
-  {"name":"of_roof","label":"of the roof","unit":"ratio","type":"real"},
+  {"name":"of_roof","label":"of the roof","unit":"ratio","type":"real","of":"the roof"},
   {"name":"bound","label":"bound by","unit":"","type":"text"}],
  "rows":[
   ["aten::addmm","bfloat16[4096], bfloat16[8192,4096], bfloat16[4096,4096]",2,2400000,0.863309353,549.755814,335560704,1638.32,229.064922,0.13981696,0.734182444,"compute"],

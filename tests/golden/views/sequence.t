@@ -12,8 +12,8 @@ $ trace device_train && dwell report device_train.dwell --view sequence --format
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"std_ns","label":"std","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
-  {"name":"drift","label":"drift","unit":"ratio","type":"real"},
+  {"name":"share","label":"of a step","unit":"ratio","type":"real","of":"a step"},
+  {"name":"drift","label":"drift","unit":"ratio","type":"real","of":"its median time"},
   {"name":"device_ns","label":"device","unit":"ns","type":"real"},
   {"name":"device_events","label":"device events","unit":"count","type":"real"}],
  "rows":[
@@ -37,8 +37,8 @@ $ trace device_train && dwell report device_train.dwell --view sequence --format
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"std_ns","label":"std","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
-  {"name":"drift","label":"drift","unit":"ratio","type":"real"},
+  {"name":"share","label":"of a step","unit":"ratio","type":"real","of":"a step"},
+  {"name":"drift","label":"drift","unit":"ratio","type":"real","of":"its median time"},
   {"name":"device_ns","label":"device","unit":"ns","type":"real"},
   {"name":"device_events","label":"device events","unit":"count","type":"real"}],
  "rows":[
@@ -85,8 +85,8 @@ $ trace sequence && dwell report sequence.dwell --view sequence --format json
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"std_ns","label":"std","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
-  {"name":"drift","label":"drift","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of a step","unit":"ratio","type":"real","of":"a step"},
+  {"name":"drift","label":"drift","unit":"ratio","type":"real","of":"its median time"}],
  "rows":[
   ["init_workspace",0,null,1,1,500000,500000,500000,500000,0,0.00357334286,null],
   ["copy",1,null,1,40,20000,20000,20000,20000,0,0.00571734858,null],
@@ -119,8 +119,8 @@ $ trace sequence && dwell report sequence.dwell --view sequence --format json
   {"name":"max_ns","label":"max","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"std_ns","label":"std","unit":"ns","type":"real"},
-  {"name":"share","label":"of a step","unit":"ratio","type":"real"},
-  {"name":"drift","label":"drift","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of a step","unit":"ratio","type":"real","of":"a step"},
+  {"name":"drift","label":"drift","unit":"ratio","type":"real","of":"its median time"}],
  "rows":[
   ["init_workspace",0,null,1,1,500000,500000,500000,500000,0,0.00357334286,null],
   ["copy",1,null,1,40,20000,20000,20000,20000,0,0.00571734858,null],

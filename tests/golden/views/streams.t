@@ -6,7 +6,7 @@ $ trace device && dwell report device.dwell --view streams --format json
   {"name":"stream","label":"stream","unit":"","type":"text"},
   {"name":"events","label":"events","unit":"count","type":"int"},
   {"name":"busy_ns","label":"busy","unit":"ns","type":"int"},
-  {"name":"busy_share","label":"busy share","unit":"ratio","type":"real"},
+  {"name":"busy_share","label":"busy share","unit":"ratio","type":"real","of":"the stream's time"},
   {"name":"overlap_ns","label":"with others","unit":"ns","type":"int"},
   {"name":"late_ns","label":"host late","unit":"ns","type":"int"},
   {"name":"short_ns","label":"short gaps","unit":"ns","type":"int"},

@@ -10,7 +10,7 @@ $ trace train && dwell report train.dwell --view threads --format json
   {"name":"first_ns","label":"first","unit":"ns","type":"int"},
   {"name":"last_ns","label":"last","unit":"ns","type":"int"},
   {"name":"busy_ns","label":"busy","unit":"ns","type":"int"},
-  {"name":"busy_share","label":"busy share","unit":"ratio","type":"real"},
+  {"name":"busy_share","label":"busy share","unit":"ratio","type":"real","of":"the time between its records"},
   {"name":"gap_ns","label":"overwritten","unit":"ns","type":"int"},
   {"name":"lost","label":"lost","unit":"count","type":"int"},
   {"name":"threads","label":"threads","unit":"count","type":"int"}],

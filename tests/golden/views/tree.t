@@ -18,7 +18,7 @@ $ trace train && dwell report train.dwell --view tree --format json
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of thread","unit":"ratio","type":"real"}],
+  {"name":"share","label":"of thread","unit":"ratio","type":"real","of":"thread"}],
  "rows":[
   ["train",0,"thread",968500000,null,null,null,null,1],
   ["forward",1,"phase",360900000,20000000,40,9022500,48000000,0.3726381],
@@ -139,7 +139,7 @@ $ trace device_train && dwell report device_train.dwell --view tree --format jso
   {"name":"calls","label":"calls","unit":"count","type":"int"},
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
-  {"name":"share","label":"of thread","unit":"ratio","type":"real"},
+  {"name":"share","label":"of thread","unit":"ratio","type":"real","of":"thread"},
   {"name":"device_ns","label":"device","unit":"ns","type":"int"},
   {"name":"device_total_ns","label":"device total","unit":"ns","type":"int"},
   {"name":"device_events","label":"device events","unit":"count","type":"int"},

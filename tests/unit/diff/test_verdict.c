@@ -85,17 +85,17 @@ static bool begins(const char *text, const char *with)
 
 TEST(fast_steps_decide_where_the_machine_was_shared)
 {
-	struct series of = { 12, 5, 4, 0.5, .iterations = DW_ITERATIONS_MARKED };
+	struct series of = { 12, 5, 4, 0.5, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 
 	CHECK(begins(said_of(of, DW_DIFF_FASTER, DW_DIFF_BY_FAST),
 	             "Faster by 50.0% in fast steps; the mean cannot tell, because other programs had the CPUs."));
-	of = (struct series){ 20, 11, 4, 0.5, .iterations = DW_ITERATIONS_MARKED };
+	of = (struct series){ 20, 11, 4, 0.5, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 	CHECK(begins(said_of(of, DW_DIFF_SLOWER, DW_DIFF_BY_FAST), "Slower by 10.0% in fast steps; the mean cannot tell"));
 }
 
 TEST(nothing_else_decides_where_it_was_not)
 {
-	struct series of = { 12, 5, 4, 0.01, .iterations = DW_ITERATIONS_MARKED };
+	struct series of = { 12, 5, 4, 0.01, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 
 	CHECK(begins(said_of(of, DW_DIFF_NOT_PROVEN, DW_DIFF_BY_PACE), "Not proven: -40.0% per step"));
 	of.others = NAN;
@@ -104,7 +104,7 @@ TEST(nothing_else_decides_where_it_was_not)
 
 TEST(a_sure_mean_decides_on_any_machine)
 {
-	struct series of = { 12, 11, 0.01, 0.5, .iterations = DW_ITERATIONS_MARKED };
+	struct series of = { 12, 11, 0.01, 0.5, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 
 	CHECK(begins(said_of(of, DW_DIFF_FASTER, DW_DIFF_BY_PACE), "Faster: -40.0% per step"));
 }
@@ -112,7 +112,7 @@ TEST(a_sure_mean_decides_on_any_machine)
 /* "No difference" needs an interval without a large one; a small estimate is not enough. */
 TEST(small_differences_are_none_where_the_interval_is_narrow)
 {
-	struct series of = { 20.4, 10, 0.05, 0.5, .iterations = DW_ITERATIONS_MARKED };
+	struct series of = { 20.4, 10, 0.05, 0.5, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 	const char *said;
 
 	CHECK(begins(said_of(of, DW_DIFF_NONE, DW_DIFF_BY_PACE), "No difference at this sample: +2."));
@@ -123,7 +123,7 @@ TEST(small_differences_are_none_where_the_interval_is_narrow)
 
 TEST(fast_steps_that_were_asked_for_have_the_same_rule)
 {
-	struct series of = { 20, 10.02, 0.05, 0.01, .iterations = DW_ITERATIONS_MARKED };
+	struct series of = { 20, 10.02, 0.05, 0.01, DW_ITERATIONS_MARKED, DW_DIFF_BY_PACE, 0 };
 
 	of.by = DW_DIFF_BY_FAST;
 	CHECK(begins(said_of(of, DW_DIFF_NONE, DW_DIFF_BY_FAST), "No difference at this sample: fast steps +0.2"));
@@ -134,7 +134,7 @@ TEST(fast_steps_that_were_asked_for_have_the_same_rule)
 
 TEST(processor_time_decides_of_runs_without_steps)
 {
-	struct series of = { 12, 5, 4, 0.5, .iterations = DW_ITERATIONS_RUN };
+	struct series of = { 12, 5, 4, 0.5, DW_ITERATIONS_RUN, DW_DIFF_BY_PACE, 0 };
 
 	CHECK(begins(said_of(of, DW_DIFF_FASTER, DW_DIFF_BY_CPU),
 	             "Faster by 50.0% in processor time; the wall time cannot tell, because other programs had the CPUs."));
