@@ -1,7 +1,7 @@
 """The store of accounts: what rules read of each recorded script, so that its verdicts are judged without running it.
 
-tests/verdicts/store has a file for each set of scripts: accounts in the form of tests/tools/account_form.h, compressed. Behind
-the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
+tests/verdicts/store/accounts.xz has the accounts of all sets of scripts in the form of tests/tools/account_form.h, in one file because
+they are alike and compress well together. Behind the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
 of itself in this run) and recorded (when, and on what). scripts.json.xz says of each script which rules are right, and where git has
 it; sets.json has of each set how many first sentences were right when it was judged first.
 """
@@ -14,6 +14,7 @@ import subprocess
 import heldout_set
 
 FOLDER = heldout_set.STORE
+FILE = "accounts.xz"
 COUNT = "right.json"  # how many first sentences are right
 HEAD = ("script", "run", "set", "truth", "recorded")
 
@@ -50,14 +51,6 @@ def parse(text):
         yield Account(head, "\n".join(body) + "\n")
 
 
-def file_of(number):
-    return f"set-{number:02}.xz"
-
-
-def is_of_set(name):
-    return name.startswith("set-") and name.endswith(".xz")
-
-
 def read_file(path):
     with lzma.open(path, "rt", encoding="utf-8") as file:
         return file.read()
@@ -65,26 +58,21 @@ def read_file(path):
 
 def read(folder=FOLDER):
     """All accounts of the store, by script and run."""
-    files = sorted(filter(is_of_set, os.listdir(folder)))
-    found = [account for name in files for account in parse(read_file(os.path.join(folder, name)))]
-    return {account.key: account for account in found}
+    path = os.path.join(folder, FILE)
+    return {account.key: account for account in parse(read_file(path))} if os.path.exists(path) else {}
+
 
 FOR_TEXT = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}]  # bytes of a text have no alignment
 
 
 def write(accounts, folder=FOLDER):
-    """A file whose accounts are the same stays as it is."""
-    sets = {}
-    for key in sorted(accounts):
-        sets.setdefault(file_of(accounts[key].set), []).append(accounts[key].lines())
-    for name in set(filter(is_of_set, os.listdir(folder))) - set(sets):
-        os.remove(os.path.join(folder, name))
-    for name, texts in sets.items():
-        path, text = os.path.join(folder, name), "".join(texts)
-        if os.path.exists(path) and read_file(path) == text:
-            continue
-        with open(path, "wb") as file:
-            file.write(lzma.compress(text.encode(), filters=FOR_TEXT))
+    """Accounts that are the same leave the file as it is."""
+    path = os.path.join(folder, FILE)
+    text = "".join(accounts[key].lines() for key in sorted(accounts, key=lambda key: (accounts[key].set, key)))
+    if os.path.exists(path) and read_file(path) == text:
+        return
+    with open(path, "wb") as file:
+        file.write(lzma.compress(text.encode(), filters=FOR_TEXT))
 
 
 def cases():
