@@ -116,12 +116,13 @@ static bool trap_set_thread(uint32_t number)
 
 void dws_trap_thread(void)
 {
-	uint32_t number = (uint32_t)dw_call(SYS_gettid);
 	struct trap_thread *before;
+	uint32_t number;
 
 	if (!__atomic_load_n(&count, __ATOMIC_ACQUIRE) || dws_process.in_sandbox ||
 	    (__atomic_load_n(&dws_entry_taken, __ATOMIC_RELAXED) && !dws_entry_steps))
 		return;
+	number = (uint32_t)dw_call(SYS_gettid);
 	before = trap_find(number); /* a thread that has ended had this number */
 	if (before)
 		trap_end(before);
@@ -154,7 +155,7 @@ bool dws_trap_leave(void)
 }
 
 /* Is called while breakpoints are tried. */
-__attribute__((noipa)) static void trap_probe(void)
+__attribute__((noinline)) static void trap_probe(void)
 {
 	__asm__ volatile("");
 }

@@ -266,17 +266,20 @@ static void bound_look(double now, double used)
 	bound.looked_steps = bound.steps;
 }
 
-/* Hooks may take half of the bound. The level is by the processor time of a step, and it changes by one at a time, downwards only
- * where much is left, so that most steps of all ranks of a job are of the same kind. */
+/* Hooks may take half of the bound: what brief steps leave of it, but a quarter of it in any case, is for what others cost beyond.
+ * The level is by the processor time of a step, and it changes by one at a time, downwards only where much is left, so that most steps of
+ * all ranks of a job are of the same kind. */
 static void bound_set_level(double took)
 {
-	double most = (1 - SAVED) * bound.share * took / 2, hooks = ldexp(bound_mean(&bound.reduced), -(int)bound.level);
+	double most = (1 - SAVED) * bound.share * took / 2, brief = bound_mean(&bound.brief);
+	double left = most - brief > most / 4 ? most - brief : most / 4;
+	double hooks = ldexp(bound_mean(&bound.reduced) - brief, -(int)bound.level);
 
 	if (!bound.offer || bound.steps < BRIEF_FROM)
 		return;
-	if (hooks > most && bound.level < MOST_LEVEL)
+	if (hooks > left && bound.level < MOST_LEVEL)
 		bound.level++;
-	else if (bound.level && 4 * hooks < most)
+	else if (bound.level && 4 * hooks < left)
 		bound.level--;
 }
 

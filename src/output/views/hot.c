@@ -168,10 +168,10 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 static void hot_note_made(struct dwell_table *table, const struct dw_hot *hot)
 {
 	for (size_t i = 0; i < hot->count; i++)
-		if (hot->rows[i].self && !hot->rows[i].module && dw_code_is_nameless(hot->rows[i].name)) {
-			dw_table_note(table, "%s is code that the program made at run time. It has names if the program writes them to "
+		if (hot->rows[i].self && strcmp(hot->rows[i].name, "[jit]") == 0) {
+			dw_table_note(table, "[jit] is code that the program made at run time. It has names if the program writes them to "
 			                     "/tmp/perf-PID.map or jit-PID.dump, as node --perf-basic-prof does, and leaves the file until "
-			                     "the run has ended.", hot->rows[i].name);
+			                     "the run has ended.");
 			return;
 		}
 }
