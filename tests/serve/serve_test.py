@@ -118,9 +118,9 @@ def profile(run, milliseconds, **options):
     return h2.call(run.port, "Profile", h2.profile_request(milliseconds, **options))
 
 
-def resident_kib(pid):
+def private_kib(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+        return int(re.search(r"RssAnon:\s+(\d+)", file.read()).group(1))
 
 
 class Later(threading.Thread):
@@ -423,7 +423,7 @@ def served(run, milliseconds=50):
 def test_fifty(folder):
     run = Run(folder)
     server = run.child(True)
-    before = resident_kib(server)
+    before = private_kib(server)
     calls = [Later(profile, run, LONG, session=str(i)) for i in range(50)]
     wait_for(lambda: sum(call.result is not None for call in calls) == 49)
     for i in range(50):
@@ -439,10 +439,10 @@ def test_fifty(folder):
     for raw in raws:
         raw.close()
     check("300 connections: it serves on", wait_for(lambda: served(run)))
-    wait_for(lambda: resident_kib(server) < 4000)
-    after = resident_kib(server)
+    wait_for(lambda: private_kib(server) < 1000)
+    after = private_kib(server)
     print(f"    the server's memory: {before} KiB idle, {after} KiB after them")
-    check("its memory is under 4 MB", before < 4000 and after < 4000, before, after)
+    check("it has under 1 MB of its own", before < 1000 and after < 1000, before, after)
     check("the program is unharmed", *run.ends())
 
 
