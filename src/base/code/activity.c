@@ -226,6 +226,11 @@ bool dw_code_is_own(enum dw_library_role role, const char *name, const char *fil
 
 /* ---- functions ----------------------------------------------------------------------------------- */
 
+bool dw_code_is_made(const char *name)
+{
+	return strcmp(name, "[jit]") == 0;
+}
+
 bool dw_code_is_nameless(const char *name)
 {
 	return strstr(name, "+0x") || strncmp(name, "0x", 2) == 0 || *name == '['; /* "[jit]", "[frames left out]" */

@@ -144,6 +144,8 @@ enum dw_activity dw_activity_of_code(struct dw_library library, const char *name
  * lock of a mutex and a condition, and of nothing else: what it lends to programs are semaphores. So this needs no names of its
  * functions, which stripped interpreters lack. */
 enum dw_activity dw_activity_of_wait(const char *module, const char *name, const char *caller);
+/* Whether the name stands for code that the program made while it ran, and that nothing names. */
+bool dw_code_is_made(const char *name);
 /* Whether the name is only a place, as "libx.so+0x12f0", or that of no function. */
 bool dw_code_is_nameless(const char *name);
 const char *dw_activity_name(enum dw_activity activity);

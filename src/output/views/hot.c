@@ -168,7 +168,7 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 static void hot_note_made(struct dwell_table *table, const struct dw_hot *hot)
 {
 	for (size_t i = 0; i < hot->count; i++)
-		if (hot->rows[i].self && strcmp(hot->rows[i].name, "[jit]") == 0) {
+		if (hot->rows[i].self && dw_code_is_made(hot->rows[i].name)) {
 			dw_table_note(table, "[jit] is code that the program made at run time. It has names if the program writes them to "
 			                     "/tmp/perf-PID.map or jit-PID.dump, as node --perf-basic-prof does, and leaves the file until "
 			                     "the run has ended.");
