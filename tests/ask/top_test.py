@@ -82,6 +82,7 @@ class Once(Folder):
         time.sleep(1)
         text = run(dwell, "top", "--once", program.trace).stdout
         self.assertRegex(text, rf"^ask_live  pid {program.process.pid}  running for ")
+        time.sleep(10 * (FORWARD_MS + BACKWARD_MS) / 1000)  # the step that was open then must end before the program is killed
         steps, rate, median = (float(number) for number in re.search(r"(?m)^(\d+) steps +([\d.]+)/s .* median ([\d.]+) ms", text).groups())
         program.end()
         zones = {"forward": [], "backward": []}
