@@ -1,9 +1,9 @@
 /*
  * Brief steps: steps of which only begin and end are recorded.
  *
- * Where a step takes a fraction of a millisecond, the hooks alone cost more than recording may. Then most iterations are brief. In
- * them a hook only looks whether its call is the one that comes next, and notes when a step begins and ends. The bound chooses them
- * by the number of the step (bound.c).
+ * Where a step takes a fraction of a millisecond, the hooks alone cost more than recording may. Then most iterations are brief: a
+ * hook only compares its call with the one that is expected next, and notes when a step begins and ends. bound.c chooses by the
+ * step's number which iterations are brief.
  *
  * For this the program must repeat itself. In other iterations this file notes which calls are hooked, of which object, with
  * gradients or not, in which mode, in a loop without an optimizer also where (loops.h), and what the thread's machine (steps.h) is
@@ -16,7 +16,7 @@
  * more than begins and ends of steps, or has more than MOST_CALLS calls. Steps reach the recorder some at a time: of a program that
  * is killed, those of the last 20 ms are missing.
  *
- * With the interpreter's lock. One thread has such steps: the one that the bound is for.
+ * All functions are called with the interpreter's lock held. Only the thread whose steps bound.c bounds has brief steps.
  */
 #pragma once
 

@@ -58,8 +58,9 @@ def _warn(others):
                   f"python -m pip uninstall dwell {DISTRIBUTION}, then install {DISTRIBUTION} again", RuntimeWarning, stacklevel=3)
 
 
-if _others():
-    _warn(_others())
+if others := _others():
+    _warn(others)
+del others
 
 
 def __getattr__(name):

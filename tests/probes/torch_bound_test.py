@@ -147,7 +147,7 @@ for i in range(3000):
     if i % 907 == 906:
         torch.save(1, "/dev/null")
 """
-# The hooks are there and not there by turns, in the same steps. Two models take turns, so that no step is brief.
+# The script takes the hooks out and puts them back by turns, and compares the steps. It trains two models by turns: no step is brief then.
 HOOKS = """
 import time, torch
 torch.set_num_threads(1)

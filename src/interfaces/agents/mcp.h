@@ -4,8 +4,8 @@
  * Messages are JSON-RPC 2.0, one a line. Since version 2026-07-28 of the protocol each request names its version in
  * params._meta, and server/discover says which there are; clients of older versions begin with initialize. A tool is a verb
  * of the command with some of its options: mcp_tools.c lists them, and runs each call as the command would, in a child
- * process, with JSON for output. So what a tool answers, and what it says of a mistake, is what the command does; an end by
- * a lack of memory or time is that of the child alone.
+ * process, with JSON for output. So a tool answers, and explains a mistake, as the command does. If a call takes too
+ * much memory or time, only the child ends, and the server goes on.
  *
  *   mcp.c          the messages of the protocol, and its errors
  *   mcp_message.c  reads a message

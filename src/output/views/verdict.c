@@ -18,14 +18,15 @@ struct verdict_cells {
 
 enum { ALL_RULES = DW_HAS_OWN };
 
+#define VERDICT_OF "the whole that the column \"of\" names"
 static const struct dw_column verdict_columns[] = {
 	DW_FIELD(struct verdict_cells, rule, "rule", NONE, TEXT),
-	DW_FIELD(struct verdict_cells, share, "share", RATIO, REAL, .of = "what the column of says"),
-	DW_FIELD(struct verdict_cells, low, "from", RATIO, REAL, .of = "what the column of says"),
-	DW_FIELD(struct verdict_cells, high, "to", RATIO, REAL, .of = "what the column of says"),
+	DW_FIELD(struct verdict_cells, share, "share", RATIO, REAL, .of = VERDICT_OF),
+	DW_FIELD(struct verdict_cells, low, "from", RATIO, REAL, .of = VERDICT_OF),
+	DW_FIELD(struct verdict_cells, high, "to", RATIO, REAL, .of = VERDICT_OF),
 	DW_FIELD(struct verdict_cells, of, "of", NONE, TEXT),
 	DW_FIELD(struct verdict_cells, gain_ns, "saves at most", NS, REAL),
-	DW_FIELD(struct verdict_cells, gain_share, "part of that whole", RATIO, REAL, .of = "what the column of says", .data_only = true),
+	DW_FIELD(struct verdict_cells, gain_share, "part of that whole", RATIO, REAL, .of = VERDICT_OF, .data_only = true),
 	DW_FIELD(struct verdict_cells, state, "state", NONE, TEXT, .text_only = ALL_RULES),
 	DW_FIELD(struct verdict_cells, question, "question", NONE, TEXT, .text_only = ALL_RULES, .wide_only = true),
 	DW_FIELD(struct verdict_cells, firm, "firm", NONE, INT, .data_only = true),
