@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "facts/sampled.h"
+#include "model/steps/iterations.h"
 #include "model/time/outermost.h"
 
 static bool after_wants(void *context, const struct dw_sample_row *row)
@@ -67,10 +68,37 @@ static void after_put_place(struct dw_facts_work *work, struct dw_fact *fact, co
 		fact->name = dw_facts_text(work, text, strlen(text));
 }
 
+/* What the thread used there, by its account. */
+static struct dw_source_usage after_find_used(const struct dw_facts_work *work, const struct dw_account *account, uint64_t end_ns)
+{
+	const struct dw_source_process *process = &work->source->processes[work->source->threads[account->thread].process];
+	const struct dw_source_clock *clock = &work->source->files[process->file].clock;
+	double cpu_ns = account->state_ns[DW_ACCOUNT_RUNS] + account->state_ns[DW_ACCOUNT_SPINS];
+
+	if (!account->known)
+		return (struct dw_source_usage){ .thread = account->thread };
+	return (struct dw_source_usage){ .thread = account->thread, .delay_known = account->waits_known,
+		.start_ticks = dw_source_ticks(clock, work->loop->end_ns), .end_ticks = dw_source_ticks(clock, end_ns),
+		.cpu_ns = (uint64_t)cpu_ns, .delay_ns = (uint64_t)account->state_ns[DW_ACCOUNT_NO_CPU],
+		.process_cpu_ns = (uint64_t)(cpu_ns + account->others_cpu_ns), .waits = account->waits_known };
+}
+
+/* As a run in which no step is marked. */
+static void after_put_model(struct dw_facts_work *work, const struct dw_account *account, uint64_t end_ns)
+{
+	const struct dw_iterations_after after = { .thread = work->loop->thread, .from_ns = work->loop->end_ns, .to_ns = end_ns,
+		.used = after_find_used(work, account, end_ns) };
+	const struct dw_iterated *iterated = dw_model_iterated_after(work->model, &after, NULL);
+
+	work->failed |= !iterated;
+	work->after = iterated ? iterated->model : NULL;
+}
+
 void dw_facts_of_after(struct dw_facts_work *work)
 {
 	const struct dw_account_run *run = dw_account_of_run(work->model, NULL);
 	const struct dw_account *account;
+	uint64_t end_ns;
 	bool calls;
 
 	work->failed |= !run;
@@ -80,7 +108,9 @@ void dw_facts_of_after(struct dw_facts_work *work)
 	    run->phases[DW_ACCOUNT_LOOP]->thread != work->loop->thread)
 		return;
 	account = run->phases[DW_ACCOUNT_END];
+	end_ns = work->source->processes[work->source->threads[work->loop->thread].process].end_ns;
 	dw_fact_set_share(work, DW_FACT_RUN_AFTER, account->own_ns, dw_account_run_own_ns(run), 1);
-	calls = after_put_calls(work, work->source->processes[work->source->threads[work->loop->thread].process].end_ns, account->wall_ns);
+	calls = after_put_calls(work, end_ns, account->wall_ns);
 	after_put_place(work, &work->facts->at[DW_FACT_RUN_AFTER], account, calls);
+	after_put_model(work, account, end_ns);
 }

@@ -99,6 +99,7 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 	facts->iterations = iterations->kind;
 	facts->iteration_name = iterations->name;
 	facts->one_process = iterations->one_process;
+	facts->follows = iterations->follows;
 	work->steps = work->source->step_count ? dw_model_steps(model, NULL) : &none;
 	if (!work->steps)
 		return false;

@@ -67,6 +67,10 @@ static bool facts_compute(struct dw_model *model, const void *request, void *res
 		facts_fill(&work);
 		facts_say_why(&work);
 	}
+	if (good && work.after) {
+		facts->after = dw_facts(work.after, NULL);
+		work.failed |= !facts->after;
+	}
 	dw_facts_end(&work);
 	facts->model = model;
 	return good && !work.failed;

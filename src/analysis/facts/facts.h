@@ -73,6 +73,8 @@ struct dw_facts {
 	enum dw_facts_framework framework;
 	enum dw_iteration_kind iterations; /* what the steps of these facts are */
 	const char *iteration_name;        /* of a period: what begins each; otherwise NULL */
+	const struct dw_facts *after;      /* of what follows the last step, if that is the largest part of the run; or NULL */
+	bool follows;                      /* these are facts of what follows the last step of a run */
 	bool one_process;                  /* of a whole run: it is the run of one process, and others take longer */
 	const struct dw_account *account;  /* of the same loop */
 	double device_cost_ns;   /* what recording adds to a step, which the device's facts are without; 0: they have it, if there is any */

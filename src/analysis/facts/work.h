@@ -25,6 +25,7 @@ struct dw_facts_work {
 	uint8_t *roles;                 /* by step of the loop; 0: it is not counted */
 	const struct dw_step **steady;  /* the steady steps, in order */
 	size_t steady_count;
+	struct dw_model *after;  /* of what follows the last step, if that is the largest part of the run; or NULL */
 	double *values, *wholes; /* space for a number for each step of the loop */
 	double sampled;          /* part of the steps' time that is not of reduced steps; 1: there are none */
 	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */

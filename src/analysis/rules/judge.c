@@ -45,7 +45,7 @@ static bool judge_has_samples(const struct dw_rule_case *at, const struct dw_acc
 
 static bool judge_has_evidence(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
-	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED;
+	bool marked = at->facts->iterations == DW_ITERATIONS_MARKED || at->facts->follows;
 	bool named = marked && dw_case_is_named(at);
 
 	if (at->rule->unmarked ? named && !at->unexplained : at->rule->marked && !marked) {
@@ -153,8 +153,8 @@ static double judge_own_ns(const struct dw_rule_case *at)
 {
 	const struct dw_account *account = at->facts->account;
 
-	return at->facts->iterations == DW_ITERATIONS_MARKED
-	           ? dw_case_whole_ns(at, DW_RULE_OF_LOOP) * account->own_ns / account->wall_ns : account->own_ns;
+	return at->facts->iterations == DW_ITERATIONS_RUN
+	           ? account->own_ns : dw_case_whole_ns(at, DW_RULE_OF_LOOP) * account->own_ns / account->wall_ns;
 }
 
 /* Whether the measured share is enough for the rule. */
@@ -573,6 +573,41 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	return verdict->hint ? 0 : -1;
 }
 
+/* The first of the causes in what follows the last step that takes most of it and can be removed. NULL: there is none. */
+static const struct dw_verdict *judge_find_after(const struct dw_verdicts *verdicts)
+{
+	for (size_t i = 0; i < verdicts->fired; i++) {
+		const struct dw_verdict *verdict = &verdicts->at[i];
+		bool of_all = verdict->whole == DW_RULE_OF_LOOP || verdict->whole == DW_RULE_OF_STEP;
+
+		if (dw_verdict_is_cause(verdict) && verdict->firm && of_all && verdict->share.value >= DW_RULE_MOST && *verdict->remedy)
+			return verdict;
+	}
+	return NULL;
+}
+
+/* What follows the last step is judged as a run of its own: its cause and remedy stand in the sentence about it. */
+static int judge_say_after(const struct dw_facts *after, struct dw_verdict *verdict, struct dw_arena *arena)
+{
+	const struct dw_rule_case at = { .facts = after };
+	const struct dw_verdict *cause;
+	struct dw_verdicts verdicts;
+	const char *gain = "";
+
+	if (dw_rules_judge(after, arena, &verdicts))
+		return -1;
+	cause = judge_find_after(&verdicts);
+	if (!cause)
+		return 0;
+	if (!isnan(cause->gain_ns))
+		gain = judge_say_gain(&at, cause, arena);
+	verdict->statement = dw_arena_printf(arena, "%s %s", verdict->statement, cause->statement);
+	verdict->remedy = gain ? dw_arena_printf(arena, "%s%s", cause->remedy, gain) : NULL;
+	if (verdict->remedy)
+		verdict->hint = dw_arena_printf(arena, "%s (%s)", verdict->remedy, verdict->look);
+	return verdict->statement && verdict->remedy && verdict->hint ? 0 : -1;
+}
+
 int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts)
 {
 	struct dw_rule_case at = { .facts = facts };
@@ -589,7 +624,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 		judge_rule(&at, &verdicts->at[i]);
 	}
 	judge_groups(verdicts);
-	if (facts->iterations == DW_ITERATIONS_MARKED && !judge_has_any(verdicts))
+	if ((facts->iterations == DW_ITERATIONS_MARKED || facts->follows) && !judge_has_any(verdicts))
 		judge_unexplained(&at, verdicts);
 	judge_claims(&at, verdicts);
 	judge_lengths(verdicts);
@@ -603,6 +638,9 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct 
 		at.verdict = &verdicts->at[i];
 		at.rule = verdicts->at[i].rule;
 		if (verdicts->at[i].state <= DW_RULE_COVERED && judge_say(&at, &verdicts->at[i], arena))
+			return -1;
+		if (facts->after && verdicts->at[i].state == DW_RULE_FIRED && at.rule->needs[0] == DW_FACT_RUN_AFTER &&
+		    judge_say_after(facts->after, &verdicts->at[i], arena))
 			return -1;
 	}
 	return 0;

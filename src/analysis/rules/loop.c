@@ -329,9 +329,19 @@ static bool loop_extends_input(const struct dw_rule_case *at)
 	       !loop_input_grows(at);
 }
 
+/* Where nothing is learned, calls of the model are the forward pass of a step that the program marks, or an evaluation. */
 static void loop_rows_forward(const struct dw_rule_case *at, struct dw_rule_rows *rows)
 {
 	dw_case_add_row(at, "forward", rows);
+	dw_case_add_row(at, "evaluation", rows);
+}
+
+static struct dw_amount loop_forward(const struct dw_rule_case *at)
+{
+	struct dw_amount forward = dw_case_amount(at, DW_FACT_STEP_FORWARD);
+	double evaluation = dw_case_part(at, DW_FACT_STEP_EVALUATION);
+
+	return (struct dw_amount){ forward.value + evaluation, forward.low + evaluation, forward.high + evaluation };
 }
 
 const struct dw_rule dw_rules_loop[] = {
@@ -541,7 +551,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.follows_ns = loop_less_for_work,
 		.gain_ns = loop_gain_drift,
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
-		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
+		             "[-drift.gaps: {Steps} get slower: by {share} of the median from the first to the last]"
 		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: , most of it in {drift.slope:part}]"
 		             "[-drift.gaps: [, in {samples.loop:name}{samples.loop:where}]]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
@@ -587,13 +597,14 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_FORWARD, DW_FACT_INPUT_GROWS),
+		.share = loop_forward,
 		.rows = loop_rows_forward,
 		.threshold = DW_RULE_NAMED,
 		.reason = "The largest activation of a step shows the size of its input. In inputs of any order half are larger than "
 		          "the one before; here at least three of four are. Only where nothing is learned. It is ranked as work: "
 		          "what is kept may be what grows.",
 		.applies = loop_extends_input,
-		.statement = "The forward pass takes {share} {of}, and its input grows from step to step, in {input.grows} of the steps"
+		.statement = "Calls of the model take {share} {of}, and their input grows from call to call, in {input.grows} of them"
 		             "[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = EXTENDED },
 		.look = "dwell report --view operators",

@@ -1,8 +1,9 @@
 /*
  * Fills in the templates of rules with measured values.
  *
- *     {share} {gain}          of the verdict: "16%", "14.1 ms"
+ *     {share}                 of the verdict: "16%"
  *     {each}                  "a step"; "in the run" if that is one; "in 100 steps" behind a count of which a step has less than one
+ *     {Steps}                 "Steps", or "Iterations" where none is marked
  *     {of}                    the whole of the share: "of the loop"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
@@ -400,17 +401,14 @@ static void sentence_put_place(struct sentence *sentence, const char *place)
 			sentence_put_text(sentence, dw_rule_each(sentence->at->facts));
 		sentence->often = 0;
 		sentence->rare = false;
+	} else if (strcmp(place, "Steps") == 0) {
+		sentence_put_text(sentence, sentence->at->facts->iterations == DW_ITERATIONS_MARKED ? "Steps" : "Iterations");
 	} else if (strcmp(place, "number") == 0) {
 		double number = sentence_number(sentence);
 
 		sentence->known &= !isnan(number);
 		if (!isnan(number))
 			sentence_put_value(sentence, DW_FACT_COUNTED, number);
-	} else if (strcmp(place, "gain") == 0) {
-		if (isnan(verdict->gain_ns))
-			sentence->known = false;
-		else
-			sentence_put_text(sentence, dw_text_ns(verdict->gain_ns, " ").at);
 	} else {
 		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)), place);
 		sentence_put_fact(sentence, name, colon ? colon + 1 : "");
@@ -459,6 +457,8 @@ const char *dw_rule_whole_text(enum dw_rule_whole whole, const struct dw_facts *
 		[DW_RULE_OF_CAPACITY] = "of the memory",
 	};
 
+	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && facts->follows)
+		return "of it";
 	if (whole == DW_RULE_OF_STEP && facts->iterations == DW_ITERATIONS_PERIOD)
 		return "of a steady iteration";
 	if ((whole == DW_RULE_OF_STEP || whole == DW_RULE_OF_LOOP) && facts->iterations == DW_ITERATIONS_RUN)

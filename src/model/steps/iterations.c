@@ -293,6 +293,11 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 	const struct dw_period *period;
 
 	iterations->of = (struct dw_iterated){ .kind = DW_ITERATIONS_MARKED, .model = model };
+	if (model->source->iterated) {
+		iterations->of = *model->source->iterated;
+		iterations->of.model = model;
+		return true;
+	}
 	if (model->source->step_count || model->source->step_summary_count)
 		return true;
 	iterations->source = *model->source;
@@ -310,6 +315,60 @@ static bool iterations_compute(struct dw_model *model, const void *request, void
 	return true;
 }
 
+/* ---- what follows the last step -------------------------------------------------------------------------------- */
+
+/* One iteration of all of it. */
+static bool iterations_put_after(struct dw_model *model, struct iterations *iterations, const struct dw_iterations_after *after)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[after->thread].process].file].clock;
+	struct dw_source_step *step = dw_arena_alloc(&model->arena, sizeof *step);
+
+	if (!step)
+		return false;
+	*step = (struct dw_source_step){ .thread = after->thread, .recorded = true, .start_ns = after->from_ns, .end_ns = after->to_ns,
+		.start_ticks = dw_source_ticks(clock, after->from_ns), .end_ticks = dw_source_ticks(clock, after->to_ns),
+		.cpu_ns = after->used.process_cpu_ns };
+	iterations->source.steps = step;
+	iterations->source.step_count = step->end_ticks > step->start_ticks;
+	return true;
+}
+
+static bool iterations_compute_after(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_iterations_after *after = request;
+	struct iterations *iterations = result;
+	struct dw_source *source = &iterations->source;
+	struct dw_period period;
+	double span_ns;
+
+	iterations->of = (struct dw_iterated){ .kind = DW_ITERATIONS_RUN, .follows = true };
+	*source = *model->source;
+	source->iterated = &iterations->of;
+	source->step_summary_count = 0;
+	source->usages = dw_arena_alloc(&model->arena, sizeof *source->usages);
+	if (!source->usages || !dw_model_period_between(model, after->thread, after->from_ns, after->to_ns, &period))
+		return false;
+	*source->usages = after->used;
+	source->usage_count = after->used.end_ticks > after->used.start_ticks;
+	span_ns = period.count < 2 ? 0 : (double)(period.steps[period.count - 1].end_ns - period.steps[1].start_ns);
+	if (span_ns >= LEAST_SPAN * (double)(after->to_ns - after->from_ns)) {
+		iterations->of.kind = DW_ITERATIONS_PERIOD;
+		iterations->of.name = period.name;
+		source->steps = period.steps;
+		source->step_count = period.count;
+	} else if (!iterations_put_after(model, iterations, after)) {
+		return false;
+	}
+	if (!source->step_count)
+		return true;
+	if (dw_model_create(&iterations->own, source, &model->scope, NULL))
+		return false;
+	dw_products_lend(model, iterations->own);
+	iterations->of.model = iterations->own;
+	return true;
+}
+
 static void iterations_free(void *result)
 {
 	struct iterations *iterations = result;
@@ -319,6 +378,15 @@ static void iterations_free(void *result)
 }
 
 DW_PRODUCT(iterated, struct iterations, iterations_compute, iterations_free);
+DW_PRODUCT(iterated_after, struct iterations, iterations_compute_after, iterations_free);
+
+const struct dw_iterated *dw_model_iterated_after(struct dw_model *model, const struct dw_iterations_after *after,
+                                                  struct dwell_error *error)
+{
+	const struct iterations *iterations = dw_product_get(model, &dw_product_iterated_after, after->from_ns, after, error);
+
+	return iterations ? &iterations->of : NULL;
+}
 
 const struct dw_iterated *dw_model_iterated(struct dw_model *model, struct dwell_error *error)
 {

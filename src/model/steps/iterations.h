@@ -21,6 +21,7 @@ struct dw_iterated {
 	struct dw_model *model;
 	const char *name;     /* of a period: what begins each iteration; otherwise NULL */
 	bool one_process;     /* of a whole run: others began before it, or go on after it, so that its time is not the run's */
+	bool follows;         /* they are those of what follows the last marked step */
 };
 
 /* For how long the main thread of a process was ready to run and had no CPU, in all, by the kernel. Negative: not
@@ -29,3 +30,15 @@ double dw_iterations_delay_ns(const struct dw_source *source, uint32_t process);
 
 /* Valid as long as `model`. NULL with `error` if memory ran out. */
 const struct dw_iterated *dw_model_iterated(struct dw_model *model, struct dwell_error *error);
+
+/* What a thread does after its last marked step. */
+struct dw_iterations_after {
+	uint32_t thread;
+	uint64_t from_ns, to_ns;
+	struct dw_source_usage used; /* what the thread used then; wholly 0: not known */
+};
+
+/* The iterations of it, as those of a run that marks none. Of no iterations the model is NULL. Computed once. NULL with `error` if
+ * memory ran out. */
+const struct dw_iterated *dw_model_iterated_after(struct dw_model *model, const struct dw_iterations_after *after,
+                                                  struct dwell_error *error);

@@ -198,6 +198,23 @@ static bool period_of_device(struct dw_period *period, struct dw_model *model, s
 	return good;
 }
 
+bool dw_model_period_between(struct dw_model *model, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct dw_period *period)
+{
+	const struct thread_busy only = { .thread = thread };
+	struct dw_period_names names;
+	uint64_t *busy = calloc(model->source->thread_count + 1, sizeof *busy);
+	bool good = dw_period_names_init(&names, model) && busy && dw_period_busy(model, &names, busy) &&
+	            dw_period_names_unite(&names, model);
+
+	*period = (struct dw_period){ .thread = DW_NO_INDEX, .name = "" };
+	names.from_ns = from_ns;
+	names.to_ns = to_ns;
+	good = good && period_of_thread(period, model, &names, &only);
+	free(busy);
+	dw_period_names_reset(&names);
+	return good;
+}
+
 static bool period_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct dw_period *period = result;
@@ -209,6 +226,7 @@ static bool period_compute(struct dw_model *model, const void *request, void *re
 
 	period->thread = DW_NO_INDEX;
 	period->name = "";
+	names.to_ns = UINT64_MAX;
 	for (size_t i = 0; good && i < count && i < MOST_THREADS && !period->count; i++)
 		good = period_of_thread(period, model, &names, &threads[i]);
 	if (good && !period->count && model->source->events_count)

@@ -32,3 +32,6 @@ struct dw_period {
 
 /* count 0: nothing repeats. NULL with `error`: out of memory. Computed once for a run. */
 const struct dw_period *dw_model_period(struct dw_model *model, struct dwell_error *error);
+/* The period of one thread in what begins between two times. What began before and goes on counts as what is in it. The period is in
+ * the model's memory. False: out of memory. */
+bool dw_model_period_between(struct dw_model *model, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct dw_period *period);

@@ -36,6 +36,7 @@ struct dw_period_names {
 	bool *numbered, any_numbered;
 	bool any_named; /* there are ranges that the program named */
 	uint32_t count;
+	uint64_t from_ns, to_ns; /* what begins in this time is searched */
 };
 
 /* False: out of memory. Call the reset function in any case. */

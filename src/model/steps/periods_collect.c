@@ -110,6 +110,7 @@ struct collect_state {
 	struct dw_pass pass;
 	const struct dw_period_names *names;
 	uint32_t thread;
+	uint64_t from, to; /* ticks */
 	struct view views[VIEWS];
 };
 
@@ -173,7 +174,11 @@ DW_INLINE void collect_enter(void *state, void *at, uint64_t ticks, uint32_t id)
 	for (int i = 0; i < VIEWS; i++) {
 		frame->event[i] = NOTHING;
 		frame->node[i] = !outermost ? frame[-1].node[i] : to->pass.walk.thread == to->thread ? 0 : NOTHING;
+		if (ticks >= to->to)
+			frame->node[i] = NOTHING;
 	}
+	if (ticks < to->from)
+		return;
 	if (frame->node[NAMED] != NOTHING || frame->node[ALL] != NOTHING)
 		collect_range(to, frame, ticks, dw_walk_symbol(&to->pass.walk, id));
 }
@@ -310,9 +315,12 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 {
 	const struct dw_source *source = model->source;
 	struct dw_frames memory = { NULL, 0, NULL };
+	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[thread].process].file].clock;
 	struct collect_state state = { .names = names, .thread = thread };
 	bool good = true;
 
+	state.from = names->from_ns ? dw_source_ticks(clock, names->from_ns) : 0;
+	state.to = names->to_ns < UINT64_MAX ? dw_source_ticks(clock, names->to_ns) : UINT64_MAX;
 	state.views[NAMED].events = named;
 	state.views[ALL].events = all;
 	for (int i = 0; i < VIEWS; i++)

@@ -215,20 +215,22 @@ const char *dw_view_uncaught(const struct dw_source *source)
 	return text ? text : "";
 }
 
-void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns)
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns, double of_run)
 {
 	const struct dw_iteration_times *times = &steps->iterations;
 	double mean_ns = (double)times->mean_ns;
 	size_t threads = steps->thread_count > 1 ? steps->thread_count : 1;
-	char where[96], mean[60], p99[60] = "";
+	char where[96], mean[60], p99[60] = "", run[60] = "";
 
 	like_ns = like_ns > 0 ? like_ns : mean_ns;
 	dw_view_write_where(steps, where, sizeof where);
 	snprintf(mean, sizeof mean, "%s %s", dw_text_ns_like(mean_ns, like_ns).at, dw_text_ns_unit(like_ns));
 	snprintf(p99, sizeof p99, ", p99 %s", dw_text_ns_like((double)times->p99_ns, like_ns).at);
-	dw_table_head(table, "%s%s step%s%s in %s%s, %s a step (p50 %s, p95 %s%s).", program,
+	if (of_run > 0)
+		snprintf(run, sizeof run, ", %s of the run", dw_text_percent(of_run).at);
+	dw_table_head(table, "%s%s step%s%s in %s%s%s, %s a step (p50 %s, p95 %s%s).", program,
 	              dw_text_count((int64_t)times->steps).at, dw_text_plural(times->steps), where,
-	              dw_text_ns((double)times->loop_ns / (double)threads, " ").at, threads > 1 ? " each" : "", mean,
+	              dw_text_ns((double)times->loop_ns / (double)threads, " ").at, threads > 1 ? " each" : "", run, mean,
 	              dw_text_ns_like((double)times->p50_ns, like_ns).at, dw_text_ns_like((double)times->p95_ns, like_ns).at,
 	              *program ? "" : p99);
 	view_head_counted(table, steps);

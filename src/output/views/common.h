@@ -76,7 +76,7 @@ void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run
 /* Puts "train.py: 40 steps in 853 ms, 21.3 ms a step (p50 ...)" above the table; `program` is "train.py: " or "". The mean is displayed
  * like this time; 0: like itself. If the
  * figures per step are not of all steps, a further sentence says of which. */
-void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns);
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *program, double like_ns, double of_run);
 
 /* A fact's value with its unit: "26.5%", "12.3 ms". (facts.c) */
 void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value);

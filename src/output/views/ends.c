@@ -63,12 +63,14 @@ static double ends_own_ns(const struct dw_account *account)
 	return dw_account_is_divided(account) ? account->own_ns - dw_account_sum(account, &imports).ns : 0;
 }
 
-/* Whether the first cause in the loop is large, and takes more of the run than what a start could do without. */
+/* Whether the first cause in the loop is large, by what it takes or could save, and takes more of the run than what a start could do
+ * without. */
 static bool ends_come_after(const struct dw_account_run *run, const struct dw_verdicts *verdicts)
 {
 	const struct dw_verdict *first = verdicts->fired ? &verdicts->at[0] : NULL;
 
-	return first && first->rule->kind <= DW_RULE_WORK && first->large &&
+	return first && first->rule->kind <= DW_RULE_WORK &&
+	       (first->large || (first->firm && first->gain_ns >= DW_RULE_MOST * first->whole_ns)) &&
 	       first->share.value * run->phases[DW_ACCOUNT_LOOP]->own_ns > ends_own_ns(run->phases[DW_ACCOUNT_START]);
 }
 

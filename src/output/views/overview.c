@@ -38,10 +38,13 @@ static void overview_write_program(const struct dw_overview *overview, char *to,
 
 static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
 {
+	const struct dw_account_run *run = dw_account_of_run(overview->model, NULL);
+	bool most = !run || dw_account_main_phase(run) == DW_ACCOUNT_LOOP;
 	char program[256];
 
 	overview_write_program(overview, program, sizeof program);
-	dw_view_head_steps(table, overview->steps, program, dw_overview_like(overview));
+	dw_view_head_steps(table, overview->steps, program, dw_overview_like(overview),
+	                   most ? 0 : run->phases[DW_ACCOUNT_LOOP]->own_ns / dw_account_run_own_ns(run));
 	dw_overview_head_bursts(table, overview);
 }
 

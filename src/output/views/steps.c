@@ -152,7 +152,7 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 		steps_fill_row(table, model, &slow, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort_by(table, "duration_ns");
-	dw_view_head_steps(table, steps, "", 0);
+	dw_view_head_steps(table, steps, "", 0, 0);
 	if (dw_model_has_device(model) && dw_model_device_work(model, NULL))
 		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
 	return table;

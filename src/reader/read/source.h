@@ -311,6 +311,7 @@ struct dw_source {
 	size_t events_count;
 	struct dw_source_step *steps; /* by process, then start */
 	size_t step_count;
+	const struct dw_iterated *iterated; /* of a copy whose steps are iterations: which (model/steps/iterations.h); else NULL */
 	struct dw_source_step_summary *step_summaries; /* by process, then start */
 	size_t step_summary_count;
 	struct dw_source_usage *usages; /* by thread, then start */

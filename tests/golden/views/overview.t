@@ -943,10 +943,10 @@ Next:  dwell view figures_named.dwell (timeline); dwell report --format html -o
        all: dwell report --help
 
 $ trace figures_threads && dwell report figures_threads.dwell --view overview
-omp: 12 steps of 3 threads in 40.0 ms each, 10.00 ms a step (p50 10.00, p95 10.00).
-SLOW   What follows the last step takes 71% of the run.
-TRY    dwell run --step-on NAME, with a function that is called again and again
-       there, shows what an iteration takes
+omp: 12 steps of 3 threads in 40.0 ms each, 28.6% of the run, 10.00 ms a step (p50 10.00, p95 10.00).
+SLOW   What follows the last step takes 71% of the run. 100% of it lies in no
+       named range.
+TRY    DWELL_ZONE("name") around its parts shows which
 LOOK   dwell report --view hot
 WORK   One operator, gemm, takes 60% of the loop: 1 call a step.
 TRY    call it less often, once, or on less data (dwell report --view operators)
@@ -1415,7 +1415,7 @@ Next:  dwell view samples_addresses.dwell (timeline); dwell report --format html
        all: dwell report --help
 
 $ trace startup && dwell report startup.dwell
-train.py: 10 steps in 109 ms, 10.9 ms a step (p50 11.0, p95 11.0).
+train.py: 10 steps in 109 ms, 13.0% of the run, 10.9 ms a step (p50 11.0, p95 11.0).
 SLOW   Start-up takes 73% of the run (611 ms): importing torch 300 ms, Python
        200 ms in load_images (train.py:40), importing pandas 100 ms.
 SLOW   The interpreter of Python may take 100% of the loop.
@@ -1498,7 +1498,7 @@ Next:  dwell view device_bursts.dwell (timeline); dwell report --format html -o
        all: dwell report --help
 
 $ trace hang && dwell report hang.dwell
-train: 20 steps of 2 processes in 110 ms each, 10.95 ms a step (p50 11.00, p95 11.00).
+train: 20 steps of 2 processes in 110 ms each, 0.7% of the run, 10.95 ms a step (p50 11.00, p95 11.00).
 NOTE   1 more step did not end and is not counted.
 STOP   The job hangs: rank 0 waits in all_reduce, for 14.8 s.
        Rank 1 did not enter it: it is outside all recorded ranges, after step 9,

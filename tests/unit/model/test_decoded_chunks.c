@@ -145,6 +145,13 @@ static const void *get_engines(void)
 	return dw_model_engine(made.model, NULL, DW_ENGINE_ALL_RUNS, &made.error);
 }
 
+static const void *get_iterated_after(void)
+{
+	static const struct dw_iterations_after after = { .to_ns = CHUNKS * CHUNK_TICKS };
+
+	return dw_model_iterated_after(made.model, &after, &made.error);
+}
+
 static const void *request(size_t index)
 {
 	static const struct dw_product *const products[] = {
@@ -157,7 +164,7 @@ static const void *request(size_t index)
 		{ &dw_product_calls, get_calls }, { &dw_product_device_by_row, get_device_by_row },
 		{ &dw_product_device_between, get_device_between }, { &dw_product_device_by_call, get_device_by_call },
 		{ &dw_product_layers, get_layers }, { &dw_product_sequence, get_sequence },
-		{ &dw_product_engines, get_engines },
+		{ &dw_product_engines, get_engines }, { &dw_product_iterated_after, get_iterated_after },
 	};
 
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)

@@ -1,5 +1,6 @@
 /* Periods: iterations of made runs in which no step is marked. */
 #include "format/keys.h"
+#include "model/steps/iterations.h"
 #include "periods_run.h"
 
 /* ---- ranges that the program named --------------------------------------------------------------- */
@@ -610,6 +611,63 @@ TEST(phases_of_a_main_thread_that_waits)
 	REQUIRE(period && period->count == 30);
 	CHECK_STR(period->name, "optimizer");
 	CHECK_EQ(period->thread, 0);
+	made_close(&made);
+}
+
+/* 30 marked steps, and then 40 calls of a model: the iterations of what follows are the calls, whatever the steps repeat. */
+TEST(what_follows_the_last_step_has_iterations_of_its_own)
+{
+	struct dw_iterations_after after = { .thread = 0 };
+	const struct dw_iterated *iterated;
+	uint64_t begin;
+
+	run_begin();
+	enter(zone("main"));
+	for (int i = 0; i < 30; i++) {
+		begin = at;
+		call(zone("train"), 100);
+		dw_encode_step(&made.process, made.thread, (uint64_t)i, begin, at, 0, DW_STEP_RECORDED);
+	}
+	after.from_ns = at;
+	for (int i = 0; i < 40; i++)
+		call(zone("answer"), 200);
+	after.to_ns = at;
+	leave();
+	REQUIRE(made_open(&made, NULL) == 0);
+	iterated = dw_model_iterated_after(made.model, &after, &made.error);
+	REQUIRE(iterated && iterated->model);
+	CHECK(iterated->follows);
+	CHECK_EQ(iterated->kind, DW_ITERATIONS_PERIOD);
+	CHECK_STR(iterated->name, "answer");
+	CHECK_EQ(dw_model_source(iterated->model)->step_count, 40);
+	CHECK(dw_model_source(iterated->model)->steps[0].start_ns >= after.from_ns);
+	CHECK_EQ(dw_model_iterated(iterated->model, &made.error)->kind, DW_ITERATIONS_PERIOD);
+	CHECK_EQ(dw_model_iterated(made.model, &made.error)->kind, DW_ITERATIONS_MARKED);
+	made_close(&made);
+}
+
+/* Nothing repeats there: all of it is one iteration. */
+TEST(what_follows_the_last_step_may_be_one_iteration)
+{
+	struct dw_iterations_after after = { .thread = 0 };
+	const struct dw_iterated *iterated;
+	uint64_t begin;
+
+	run_begin();
+	for (int i = 0; i < 30; i++) {
+		begin = at;
+		call(zone("train"), 100);
+		dw_encode_step(&made.process, made.thread, (uint64_t)i, begin, at, 0, DW_STEP_RECORDED);
+	}
+	after.from_ns = at;
+	call(zone("export"), 5000);
+	after.to_ns = at;
+	REQUIRE(made_open(&made, NULL) == 0);
+	iterated = dw_model_iterated_after(made.model, &after, &made.error);
+	REQUIRE(iterated && iterated->model);
+	CHECK_EQ(iterated->kind, DW_ITERATIONS_RUN);
+	CHECK_EQ(dw_model_source(iterated->model)->step_count, 1);
+	CHECK_EQ(dw_model_source(iterated->model)->steps[0].start_ns, after.from_ns);
 	made_close(&made);
 }
 

@@ -307,4 +307,29 @@ TEST(remedies_are_in_the_words_of_the_framework)
 	}
 }
 
+/* A program trains for a short time, and then makes a text word by word: the sentence about what follows the last step says that, with
+ * its remedy. A cause that takes less than half of it does not stand for it. */
+TEST(what_follows_the_last_step_is_judged_as_a_run)
+{
+	struct judged after, run;
+
+	for (unsigned most = 0; most < 2; most++) {
+		healthy(&after);
+		after.facts.iterations = DW_ITERATIONS_PERIOD;
+		after.facts.follows = true;
+		set(&after, DW_FACT_STEP_BACKWARD, 0);
+		set(&after, DW_FACT_STEP_FORWARD, most ? 0.8 : 0.4);
+		set(&after, DW_FACT_INPUT_GROWS, 0.95);
+		healthy(&run);
+		set(&run, DW_FACT_RUN_AFTER, 0.6);
+		run.facts.after = &after.facts;
+		judge(&run);
+		CHECK_STR(first(&run), "after-steps");
+		CHECK(strstr(run.verdicts.at[0].statement, "What follows the last step takes 60% of the run") == run.verdicts.at[0].statement);
+		CHECK_EQ(strstr(run.verdicts.at[0].statement, "Calls of the model take 78% of it") != NULL, most);
+		CHECK_EQ(strstr(run.verdicts.at[0].remedy, "compute only what is new") != NULL, most);
+		done(&run);
+	}
+}
+
 CHECK_MAIN
