@@ -9,6 +9,7 @@
 #include "base/system/proc.h"
 #include "base/text.h"
 #include "capture/capture_job.h"
+#include "import/import.h"
 #include "job/summaries.h"
 #include "say/output.h"
 #include "say/say.h"
@@ -104,13 +105,17 @@ static void job_read(struct job *job, const char *path, const char *ranks)
 	struct dw_summary summary = { .ranks = NULL };
 	char trace[DW_CAPTURE_PATH], sum[DW_CAPTURE_PATH + 8];
 	size_t length = strlen(path);
+	char what[DW_FORM_TEXT];
 	struct stat status;
 	bool is_live;
 
 	snprintf(trace, sizeof trace, "%.*s", (int)(length > 4 && strcmp(path + length - 4, ".sum") == 0 ? length - 4 : length),
 	         path);
 	snprintf(sum, sizeof sum, "%s.sum", trace);
-	if (stat(sum, &status) != 0)
+	dw_form_of_path(path, what);
+	if (*what)
+		dw_say("%s is not a dwell trace: %s", path, what);
+	else if (stat(sum, &status) != 0)
 		dw_say("%s: it has no summary: capturing needs dwell run --summary-every", trace);
 	else if (dw_summaries_read_one(&summary, sum, &is_live) == 0)
 		job_add(job, trace, status.st_mtim.tv_sec, &summary, ranks);

@@ -351,6 +351,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	trace[0] = '\0';
 	dw_program_begin();
 	dw_executable_find(&executable, request->command[0]); /* while a file can be opened */
+	if (executable.no_program) {
+		dw_say("cannot run %s: %s", request->command[0], executable.no_program);
+		return W_EXITCODE(DW_EXIT_CANNOT_RUN, 0);
+	}
 	if (request->heap_bytes && executable.own_refusal)
 		dw_say("--memory=malloc records nothing: %s", executable.own_refusal);
 	if (request->serve && (listener = dw_run_listen(request->serve, &port)) < 0)

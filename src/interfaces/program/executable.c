@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/code/elf_kind.h"
 #include "program/installed.h"
 
 /* ---- what is in the file ----------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static void executable_narrow(const char **data, size_t *bytes)
 static struct executable_file executable_map(const char *path)
 {
 	struct executable_file file = { .data = NULL };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 	void *data = MAP_FAILED;
 
@@ -102,7 +103,7 @@ static struct executable_loading executable_read_loading(const char *path)
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
 	char name[256];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool is = fd >= 0 && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
 
 	loading.class = is ? head.e_ident[EI_CLASS] : 0;
@@ -122,6 +123,9 @@ static struct executable_loading executable_read_loading(const char *path)
 
 #define STATIC_REFUSAL \
 	"the program is linked statically, and no library can be loaded before it; dwell attach PID records it while it runs"
+
+#define PACKED_REFUSAL \
+	"the program is packed (UPX), and linked statically inside that; upx -d unpacks it; dwell attach PID records it while it runs"
 
 /* Why dwell's libraries cannot be loaded into the program, or NULL if they can. `is_static` is set if the program is linked
  * statically. Loaders other than glibc's refuse dwell's libraries. */
@@ -264,12 +268,17 @@ int dw_executable_why_not(const char *name, int error)
 {
 	char path[4096];
 
-	return error == EACCES && !strchr(name, '/') && !executable_look_up(name, F_OK, path) ? ENOENT : error;
+	struct stat status;
+
+	if (error == EACCES && !strchr(name, '/') && !executable_look_up(name, F_OK, path))
+		return ENOENT;
+	return error == EACCES && stat(name, &status) == 0 && S_ISDIR(status.st_mode) ? EISDIR : error;
 }
 
 void dw_executable_find(struct dw_executable *executable, const char *name)
 {
 	struct executable_file file;
+	struct dw_elf_kind kind;
 	bool is_static;
 
 	*executable = (struct dw_executable){ .name = name };
@@ -278,9 +287,12 @@ void dw_executable_find(struct dw_executable *executable, const char *name)
 		return;
 	}
 	file = executable_map(executable->path);
+	kind = dw_elf_kind(file.data, file.bytes);
+	if (kind.kind != DW_ELF_NONE && kind.kind != DW_ELF_PROGRAM)
+		executable->no_program = dw_elf_kind_said(&kind);
 	executable->refusal = executable->own_refusal = executable_find_refusal(executable->path, &file, &is_static);
 	if (is_static && !executable->refusal)
-		executable->own_refusal = STATIC_REFUSAL;
+		executable->own_refusal = kind.is_packed ? PACKED_REFUSAL : STATIC_REFUSAL;
 	executable->rights = executable_find_rights(executable->path);
 	executable_find_calls(executable, &file);
 	executable_unmap(&file);

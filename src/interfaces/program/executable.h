@@ -24,6 +24,7 @@ struct dw_executable {
 	bool is_python;      /* by the file's name */
 	const char *refusal; /* why no library of dwell is loaded into it, nor into what it starts; NULL: they may be */
 	const char *own_refusal; /* the same of the program alone: also if it is linked statically. It may contain the recorder */
+	const char *no_program; /* what it is that no kernel executes, as a core file; or NULL */
 	const char *rights;  /* what gives it more rights than its caller has: the kernel then loads no library; or NULL */
 	/* Whether it, or what it starts, may call these libraries. Others may look for MPI's functions to learn whether they are
 	 * there, so its probe must not be in them. */
@@ -39,8 +40,8 @@ struct dw_executable {
 void dw_executable_find(struct dw_executable *executable, const char *name);
 /* Finds the file that execvp() runs for a name. False: there is none. */
 bool dw_executable_search(const char *name, char path[4096]);
-/* Why execvp() failed with `error`: EACCES, too, if PATH names a folder that may not be read and no folder has such a file. Then it
- * is ENOENT. */
+/* Why execvp() failed with `error`. EACCES also stands for a directory (EISDIR), and is the error if PATH names a folder that may
+ * not be read and no folder has such a file (ENOENT). */
 int dw_executable_why_not(const char *name, int error);
 /* Of a process that runs, by the path of its file: why no library of dwell could be loaded into it. NULL: it could, or the file
  * contains the recorder. */

@@ -16,11 +16,20 @@
 #include "base/system/host.h"
 #include "dwell/probe.h"
 #include "format/control.h"
+#include "import/import.h"
 #include "serve/control.h"
 
 /* To check a process of another pid namespace, all of /proc is searched. */
 #define MOST_SCANS 64u
 #define LOOK_AGAIN_MS 500u
+
+static int control_refuse(const char *path, struct dwell_error *error)
+{
+	char what[DW_FORM_TEXT];
+
+	dw_form_of_path(path, what);
+	return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", path, *what ? ": " : "", what);
+}
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace, struct dwell_error *error)
 {
@@ -34,14 +43,17 @@ int dw_serve_control_open(struct dw_serve_control *control, const char *trace, s
 		                    trace, strerror(errno));
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < DW_BLOCK_BYTES) {
 		close(fd);
-		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace", trace);
+		return control_refuse(trace, error);
 	}
 	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", trace, strerror(errno));
-	if (memcmp(head->magic, DW_MAGIC, sizeof head->magic) != 0 ||
-	    head->version_major != DW_VERSION_MAJOR || head->block_bytes != DW_BLOCK_BYTES) {
+	if (memcmp(head->magic, DW_MAGIC, sizeof head->magic) != 0) {
+		munmap(head, DW_BLOCK_BYTES);
+		return control_refuse(trace, error);
+	}
+	if (head->version_major != DW_VERSION_MAJOR || head->block_bytes != DW_BLOCK_BYTES) {
 		munmap(head, DW_BLOCK_BYTES);
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is not a dwell trace of this version (dwell info says more)", trace);

@@ -4,6 +4,7 @@
 
 #include "attach/attach.h"
 #include "cli/cli.h"
+#include "import/import.h"
 
 static int attach_take_option(void *context, const struct dw_option *option, const char *value)
 {
@@ -29,13 +30,16 @@ int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_attach_request request = { .hz = DW_ATTACH_HZ };
 	size_t operands = dw_options_take(verb, argc, argv, attach_take_option, &request);
-	char trace[4096], *end;
+	char trace[4096], what[DW_FORM_TEXT] = "", *end;
 	bool let_go;
 	int status;
 
 	request.pid = operands == 1 ? (uint32_t)strtoul(argv[0], &end, 10) : 0;
 	if (!request.pid || *end) {
-		dw_say("dwell attach needs the number of one process: dwell attach PID");
+		if (operands)
+			dw_form_of_path(argv[0], what);
+		dw_say("dwell attach needs the number of one process: dwell attach PID%s%s%s%s", *what ? "; " : "", *what ? argv[0] : "",
+		       *what ? ": " : "", what);
 		return DW_EXIT_USAGE;
 	}
 	if (request.pid == (uint32_t)getpid()) {

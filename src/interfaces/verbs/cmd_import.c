@@ -22,14 +22,14 @@ static int import_take_option(void *context, const struct dw_option *option, con
 static bool import_map(const char *path, struct dw_import_file *file)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	void *map = MAP_FAILED;
 
 	*file = (struct dw_import_file){ .path = path };
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		dw_say("cannot open %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-		dw_say("%s is %s", path, status.st_size || !S_ISREG(status.st_mode) ? "no regular file" : "empty");
+		dw_say("%s is %s", path, S_ISDIR(status.st_mode) ? "a directory" : S_ISREG(status.st_mode) ? "empty" : "no regular file");
 	} else {
 		map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 		if (map == MAP_FAILED)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "capture/pack_part.h"
 #include "cli/cli.h"
+#include "import/import.h"
 #include "say/output.h"
 
 struct pack_request {
@@ -70,15 +71,18 @@ static int pack_convert(const char *path, const char *output, bool store, struct
 {
 	struct dwell_error error = { 0, "" };
 	char *real = output ? NULL : realpath(path, NULL); /* a link stays */
+	char what[DW_FORM_TEXT] = "";
 	struct dw_output out;
 	struct stat status, written = { .st_size = 0 };
 	bool stored;
 	int from = pack_open(path, &status, &stored), code;
 
 	if (from >= 0 && (stored == store || (!output && !real))) {
-		dw_say(!stored  ? "%s is no stored trace"
+		if (!stored)
+			dw_form_of_path(path, what);
+		dw_say(!stored  ? "%s is no stored trace%s%s"
 		       : window ? "%s is a stored trace: dwell unpack -o FILE first, then a part of that can be stored"
-		                : "%s is stored already", path);
+		                : "%s is stored already", path, *what ? ": " : "", what);
 		close(from);
 		from = -1;
 	}

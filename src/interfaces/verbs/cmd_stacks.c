@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 #include "cli/cli.h"
+#include "import/import.h"
 
 #include "program/process_library.h"
 #include "say/output.h"
@@ -157,6 +158,8 @@ static int stacks_print(struct stacks_request *request, FILE *file)
 /* False after an error message. */
 static bool stacks_take_pids(struct stacks_request *request, char **words, size_t count)
 {
+	char what[DW_FORM_TEXT] = "";
+
 	request->pids = calloc(count + 1, sizeof *request->pids);
 	for (size_t i = 0; request->pids && i < count; i++) {
 		char *end;
@@ -167,7 +170,10 @@ static bool stacks_take_pids(struct stacks_request *request, char **words, size_
 	}
 	if (count && request->count == count)
 		return true;
-	dw_say("dwell stacks needs the numbers of processes: dwell stacks PID...");
+	if (count)
+		dw_form_of_path(words[0], what);
+	dw_say("dwell stacks needs the numbers of processes: dwell stacks PID...%s%s%s%s", *what ? "; " : "", *what ? words[0] : "",
+	       *what ? ": " : "", what);
 	return false;
 }
 

@@ -4,13 +4,18 @@
  * Called when nothing else knows the file, so it may look at it once more. Only the first bytes are looked at, of a
  * compressed file those that they become.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #ifdef DW_HAVE_ZLIB
 #include <zlib.h>
 #endif
 
+#include "base/code/elf_kind.h"
 #include "base/proto.h"
 #include "import/import.h"
 
@@ -96,16 +101,17 @@ static const char *form_of(const char *bytes, size_t size)
 		  "7zXZ",
 		  5, "it looks like xz: unxz it first" },
 		{ "BZh", 3, "it looks like bzip2: bunzip2 it first" },
-		{ "\x7f"
-		  "ELF",
-		  4, "it looks like a program (ELF): dwell run records one" },
 		{ "PK\x03\x04", 4, "it looks like a zip archive: unzip it first" },
 		{ "SQLite format 3", 15, "it looks like an SQLite database" },
 		{ "PERFILE2", 8,
 		  "it is data of perf, which dwell does not read: perf report shows it; dwell run --sample 100 records call stacks" },
+		{ "#!", 2, "it is a script: dwell run records what it starts" },
 		{ "NVR", 4, "it is a report of Nsight Compute, which dwell does not read: ncu --import shows it" },
 	};
+	const struct dw_elf_kind kind = dw_elf_kind(bytes, size);
 
+	if (kind.kind != DW_ELF_NONE)
+		return dw_elf_kind_said(&kind);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (size >= known[i].length && memcmp(bytes, known[i].magic, known[i].length) == 0)
 			return known[i].text;
@@ -183,4 +189,27 @@ void dw_form_guess(const struct dw_import_file *file, char text[DW_FORM_TEXT])
 	else if (packed)
 		snprintf(text, DW_FORM_TEXT, "it is compressed with gzip, and in it is nothing that dwell reads");
 	free(bytes);
+}
+
+void dw_form_of_path(const char *path, char text[DW_FORM_TEXT])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has no writer, perhaps */
+	struct stat status;
+	const char *what = NULL;
+	void *map;
+
+	*text = '\0';
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+		what = S_ISDIR(status.st_mode) ? "it is a directory" : "it is no regular file";
+	else if (status.st_size == 0)
+		what = "it is an empty file";
+	if (what) {
+		snprintf(text, DW_FORM_TEXT, "%s", what);
+	} else if ((map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0)) != MAP_FAILED) {
+		dw_form_guess(&(struct dw_import_file){ path, map, (size_t)status.st_size }, text);
+		munmap(map, (size_t)status.st_size);
+	}
+	close(fd);
 }

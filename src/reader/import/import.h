@@ -66,6 +66,8 @@ void dw_import_put_losses(struct dw_encode_process *journal, uint64_t lost, cons
 /* forms.c: what a file is that no importer reads, and what to do about it: a phrase without an end, or "". */
 #define DW_FORM_TEXT 320
 void dw_form_guess(const struct dw_import_file *file, char text[DW_FORM_TEXT]);
+/* The same of a file that was given where something else is expected. "": it cannot be opened, or nothing is known of it. */
+void dw_form_of_path(const char *path, char text[DW_FORM_TEXT]);
 /* Whether the bytes are the begin of a trace of Perfetto, which has the form of an XSpace, too. */
 bool dw_form_is_perfetto(const void *bytes, size_t size);
 

@@ -87,8 +87,8 @@ TEST(what_is_no_trace_is_refused_with_a_reason)
 	CHECK_HAS(made.error.message, "JSON");
 	CHECK_EQ(open_bytes("\x1f\x8b\x08", 3), DWELL_E_NOT_TRACE);
 	CHECK_HAS(made.error.message, "gzip");
-	CHECK_EQ(open_bytes("\x7f" "ELF", 4), DWELL_E_NOT_TRACE);
-	CHECK_HAS(made.error.message, "ELF");
+	CHECK_EQ(open_bytes("\x7f" "ELF\2\1\1\0\0\0\0\0\0\0\0\0\4", 18), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "a core file");
 	CHECK_EQ(open_bytes(zeros, sizeof zeros), DWELL_E_NOT_TRACE);
 	made_close(&made);
 }
