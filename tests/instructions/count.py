@@ -23,8 +23,9 @@ MOST = 1.02
 # by the names of bench/cost.c
 PATHS = ("range", "library", "disabled", "step", "idle", "shapes", "stack", "counter", "alloc", "action")
 # a view, of a trace of which path, what the path makes; how many of them
-VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000),
-         ("overview", "shapes", "operator without steps", 100000), ("overview", "stack", "operator of iterations that no step marks", 100000))
+VIEWS = (("operators", "shapes", "operator", 50000), ("tree", "range", "range", 50000), ("steps", "step", "step", 5000),
+         ("overview", "shapes", "operator without steps", 50000), ("overview", "stack", "operator of iterations that no step marks", 20000))
+FEW, MANY = 20000, 60000  # records of a path
 # which path makes how many ranges, and the MB of private memory with which their report must do: four million operators that do
 # not repeat, and two million that are a million iterations (760 bytes each)
 REPORTS = (("shapes", 4000000, 40), ("stack", 2000000, 800))
@@ -46,8 +47,8 @@ def count(folder, *command):
 def measure(folder):
     found = {}
     for path in PATHS:
-        few, many = (count(folder, COST, folder, path, str(number)) for number in (20000, 120000))
-        found[path] = (many - few) / 100000
+        few, many = (count(folder, COST, folder, path, str(number)) for number in (FEW, MANY))
+        found[path] = (many - few) / (MANY - FEW)
     for view, path, unit, number in VIEWS:
         counts = []
         for records in (number, 3 * number):

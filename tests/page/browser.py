@@ -7,7 +7,8 @@
         browser.close()
 
 Playwright comes from `tools/venv page`. One page is open at a time; what it asks for and what it complains about is kept
-until the next one is opened.
+until the next one is opened. A file that follows another one takes its window, which costs a quarter of a new one: files keep
+nothing in the browser. After input the window is a new one, because the pointer would rest on the next page.
 """
 import functools
 import os
@@ -47,21 +48,30 @@ class Browser:
         self.playwright = sync_playwright().start()
         self.chromium = self.playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=LONG_S * 1000)
         self.context = self.page = None
+        self.untouched = False  # the window has a file, and had no input
 
     def open(self, address, width, height, dark=False):
-        """Opens a file or an http address in a new page, and waits until it is loaded and drawn."""
+        """Opens a file or an http address, and waits until it is loaded and drawn."""
+        is_file = not address.startswith(("http:", "about:"))
+        if not (is_file and self.untouched):
+            self._new_window()
+        self.untouched = is_file
+        self.size(width, height)
+        self.media("null", dark)
+        self.asked, self.wrong = [], []
+        self.page.goto("file://" + os.path.abspath(address) if is_file else address)
+        self.settle()
+
+    def _new_window(self):
         if self.context:
             self.context.close()
-        self.context = self.chromium.new_context(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+        self.context = self.chromium.new_context()
         self.context.set_default_timeout(LONG_S * 1000)
         self.page = self.context.new_page()
-        self.asked, self.wrong = [], []
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.wrong.append(message.text))
         self.page.on("dialog", self._refuse_dialog)
-        self.page.goto(address if address.startswith(("http:", "about:")) else "file://" + os.path.abspath(address))
-        self.settle()
 
     def _refuse_dialog(self, dialog):
         self.wrong.append("a dialog: " + dialog.message)
@@ -92,27 +102,32 @@ class Browser:
         self.page.set_viewport_size({"width": width, "height": height})
 
     def media(self, kind, dark):
-        """`kind`: "screen" or "print"."""
+        """`kind`: "screen", "print" or "null", as the browser has it."""
         self.page.emulate_media(media=kind, color_scheme="dark" if dark else "light")
 
     def key(self, name):
         """A key by Playwright's name: "Enter", "w", "Control+f"."""
+        self.untouched = False
         self.page.keyboard.press(name)
         self.settle()
 
     def text(self, text):
+        self.untouched = False
         self.page.keyboard.insert_text(text)
         self.settle()
 
     def move(self, x, y):
+        self.untouched = False
         self.page.mouse.move(x, y)
         self.settle()
 
     def click(self, x, y):
+        self.untouched = False
         self.page.mouse.click(x, y)
         self.settle()
 
     def drag(self, x, y, to_x, to_y):
+        self.untouched = False
         self.page.mouse.move(x, y)
         self.page.mouse.down()
         self.page.mouse.move(to_x, to_y)
@@ -121,6 +136,7 @@ class Browser:
 
     def wheel(self, x, y, by):
         """Turns the wheel by so many pixels; more than 0 is downwards."""
+        self.untouched = False
         self.page.mouse.move(x, y)
         self.page.mouse.wheel(0, by)
 

@@ -23,7 +23,7 @@ import again  # noqa: E402
 import mpi_installed  # noqa: E402
 
 dwell, nccl_host, nccl_plugin, *nccl_others = (os.path.abspath(path) for path in sys.argv[1:6])
-STEPS = 60
+STEPS = 40
 
 
 def environment(**more):
@@ -146,11 +146,16 @@ class Mpi:
         self.assertGreater(min(row["hidden_ns"] for row in tables["ranks"]), 2e6)
         self.assertEqual(self.tables(self.trace + ".sum"), tables)
 
+    def check_another_part(self, what, part):
+        if self.is_crowded():
+            self.skipTest("the slow part is not known where ranks spin on fewer cores; that its rank is last, test_slow_data shows")
+        self.check_slow_part(what, part)
+
     def test_slow_compute(self):
-        self.check_slow_part("compute", "forward")
+        self.check_another_part("compute", "forward")
 
     def test_slow_collector(self):
-        self.check_slow_part("collector", "collector")
+        self.check_another_part("collector", "collector")
 
     def test_parameter_server(self):
         """Only the server has an optimizer, and so steps; its messages with the workers are rounds of all of them."""
