@@ -49,6 +49,8 @@
 #define MOST_FACTOR 4.0
 #define LOOK_EVERY 16u /* steps */
 #define RECKON_EVERY 16u /* steps that are not chosen, from one reckoning to the next at most */
+#define MOST_BRIEFS 64u /* brief steps from one reckoning to the next; */
+#define BRIEFS_NS 20e6  /* and what they take */
 #define SECOND_NS 1e9
 #define SAVED 0.1
 #define SHAPES_COST 1.8 /* an operator with its shapes, of one without; see doc/measured/costs.md */
@@ -77,6 +79,8 @@ static struct {
 	double odds;                  /* that a step is recorded with operators */
 	uint32_t level;               /* of brief steps: one iteration of 2^level is none */
 	void (*offer)(bool wanted, bool notes); /* NULL: no step can be brief */
+	bool briefly;                 /* steps are brief now; */
+	uint32_t briefs;              /* how many are not added to `brief` yet */
 	double earned_ns, spent_ns;   /* what recorded steps may have cost so far, and did */
 	double early_ns;              /* what they did before it was known how much more that is than the sum of the parts */
 	struct bound_kind {
@@ -389,20 +393,34 @@ bool dwp_bound_is_brief(uint64_t step)
 	return bound.share > 0 && bound.level && bound_draw(step) > ldexp(1, -(int)bound.level);
 }
 
-void dwp_bound_briefly(uint32_t steps)
+/* Adds the steps without operators that no reckoning has added. */
+static void bound_add_briefs(void)
 {
 	double now = bound_now_ns(CLOCK_MONOTONIC);
 	struct bound_cost cost = bound_cost();
 
-	if (steps)
-		bound_add_steps(&bound.brief, steps, cost, cost.ns + cost.fixed_ns);
+	if (bound.briefs)
+		bound_add_steps(&bound.brief, bound.briefs, cost, cost.ns + cost.fixed_ns);
 	else if (bound.passed)
 		bound_add_steps(&bound.reduced, bound.passed, cost, cost.ns + cost.fixed_ns);
-	bound.passed = 0;
-	bound.steps += steps;
-	if (steps)
+	bound.steps += bound.briefs;
+	if (bound.briefs)
 		bound_earn(now);
+	bound.passed = bound.briefs = 0;
 	bound.last_ns = now;
+}
+
+void dwp_bound_briefly(bool begins)
+{
+	bound_add_briefs();
+	bound.briefly = begins;
+}
+
+static void bound_count_brief(void)
+{
+	bound.chosen = true;
+	if (++bound.briefs == MOST_BRIEFS || bound.briefs * bound.usual_ns > BRIEFS_NS)
+		bound_add_briefs();
 }
 
 /* Whether the next step is recorded without operators. */
@@ -481,12 +499,17 @@ void dwp_bound_choose(void)
 
 	if (!(bound.share > 0) || bound.chosen)
 		return;
-	dwell_device_between_steps(); /* a burst of devices begins with a step whose operators are recorded */
+	if (!bound.briefly) /* a burst of devices begins with a step whose operators are recorded */
+		dwell_device_between_steps();
 	if (!bound.thread)
 		bound.thread = &here;
 	if (bound.thread != &here) {
 		bound.share = 0;
 		bound_set(false);
+		return;
+	}
+	if (bound.briefly) {
+		bound_count_brief();
 		return;
 	}
 	bound.chosen = true;
@@ -514,7 +537,8 @@ void dwp_bound_forked(void)
 	memset(&bound.held, 0, sizeof bound.held);
 	bound.earned_ns = bound.spent_ns = bound.early_ns = 0;
 	bound.recorded = bound.reduced = bound.brief = (struct bound_kind){ .added = 0 };
-	bound.level = 0;
+	bound.level = bound.briefs = 0;
+	bound.briefly = false;
 	dwp_held_forked();
 }
 

@@ -1,32 +1,29 @@
 /* Steps of which only begin and end are recorded. See brief.h. */
 #include "brief.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "loop_threads.h"
 #include "loops.h"
 
-#define MOST_CALLS 64u /* of an iteration */
-#define MOST_KEPT 64u  /* steps that the recorder does not have yet */
-#define MOST_KEPT_MS 20u
+#define MOST_CALLS 4096u /* of an iteration */
 
-/* A hooked call of an iteration, or a batch that it asks for. Compared as bytes. */
+/* A hooked call of an iteration, or a moment in it that is no call: a batch is asked for, the program marks a step. Compared as bytes. */
 struct brief_call {
-	const struct dwp_hook *hook; /* NULL: a batch */
-	const PyObject *self;        /* only compared */
+	const struct dwp_hook *hook; /* NULL: a moment */
+	const void *self;            /* only compared; of a moment the optimizer */
+	enum steps_event moment;
 	uint64_t place;              /* in a loop that loops.c follows; 0: in another */
+	struct dwell_site *range;    /* a call between steps is recorded as this; NULL: it is not */
 	bool grad, training;
-	bool ends_before; /* a step ends when the call begins, */
-	bool starts;      /* one begins then, */
-	bool ends;        /* one ends when the call ends */
-	bool tentative;   /* the one that ends */
-	uint32_t what;    /* of that one: DWELL_STEP_* */
-	struct steps_state begun, ended; /* the machine after its begin and its end */
+	struct steps_answer before, after; /* what the machine answered when the call began, and when it ended */
+	struct steps_state begun, ended;   /* and what it was then */
 };
 
 struct brief_iteration {
-	uint32_t count;
-	struct brief_call calls[MOST_CALLS];
+	uint32_t count, capacity;
+	struct brief_call *calls;
 };
 
 static struct {
@@ -35,58 +32,19 @@ static struct {
 	/* BRIEF_NOTES */
 	bool valid;     /* `noted` has all since the iteration began */
 	bool in_call, has_begun;
-	bool kept;      /* in it a step has a begin that no action took yet */
 	bool boundary, wanted; /* by bound.c: an iteration ends with this event; the next one may be brief */
 	bool known;     /* the last two noted iterations were the same */
-	bool follows;   /* the loop is one that loops.c follows */
+	bool early;     /* the first call of an iteration ends the one before */
 	/* BRIEF_RUNS */
 	uint32_t at;    /* the call that comes next, or is open */
 	struct dwp_call *open;
-	uint64_t start, last_end; /* of the current step; of the last call */
-	bool whole;     /* the current step's begin was recorded with what is in it */
-	uint64_t number; /* of the step that comes next */
-	uint32_t count;
-	uint64_t kept_since;
-	struct brief_step {
-		uint64_t start, end;
-		uint32_t what;
-		bool tentative;
-	} steps[MOST_KEPT];
+	bool whole;     /* all of the current step was recorded */
 } brief;
 
 static struct brief_iteration noted, expected;
 static struct dwp_brief_asks ask;
 static const struct dwp_hook *module_hook;
-static void (*module_reenter)(void);
-
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-static void brief_flush(void)
-{
-	for (uint32_t i = 0; i < brief.count; i++) {
-		const struct brief_step *step = &brief.steps[i];
-
-		(step->tentative ? dwell_step_begin_tentative : dwell_step_begin_at)(step->start);
-		if (step->what)
-			dwell_step_is(step->what);
-		dwell_step_end_at(step->end);
-	}
-	if (brief.count)
-		dwp_bound_briefly(brief.count);
-	brief.count = 0;
-}
-
-static void brief_commit(const struct brief_call *call, uint64_t end)
-{
-	if (!brief.count)
-		brief.kept_since = brief.start;
-	brief.steps[brief.count++] = (struct brief_step){ brief.start, end, call->what | (brief.whole ? 0 : DWELL_STEP_BRIEF),
-		                                              call->tentative };
-	brief.number++;
-	brief.whole = false;
-	if (brief.count == MOST_KEPT || end - brief.kept_since > MOST_KEPT_MS * dwell_ticks_of_ms())
-		brief_flush();
-}
+static void (*module_reenter)(unsigned began);
 
 /* ---- an iteration is noted ------------------------------------------------------------------- */
 
@@ -96,13 +54,31 @@ static void brief_note_nothing(void)
 	brief.state = brief.state == BRIEF_OFF ? BRIEF_OFF : BRIEF_NOTES;
 }
 
-static struct brief_call *brief_add_call(const struct dwp_hook *hook, const PyObject *self)
+/* Both have the same capacity. */
+static bool brief_has_space(void)
+{
+	uint32_t capacity = noted.capacity ? 2 * noted.capacity : 16;
+	struct brief_call *first, *second;
+
+	if (noted.count < noted.capacity)
+		return true;
+	if (capacity > MOST_CALLS)
+		return false;
+	first = realloc(noted.calls, capacity * sizeof *first);
+	noted.calls = first ? first : noted.calls;
+	second = first ? realloc(expected.calls, capacity * sizeof *second) : NULL;
+	expected.calls = second ? second : expected.calls;
+	noted.capacity = second ? capacity : noted.capacity;
+	return second;
+}
+
+static struct brief_call *brief_add_call(const struct dwp_hook *hook, const void *self)
 {
 	struct brief_call *call;
 
 	if (!brief.valid) /* only a call that shows that an iteration begins matters */
 		noted.count = 0;
-	if (noted.count == MOST_CALLS) {
+	if (!brief_has_space()) {
 		brief_note_nothing();
 		return NULL;
 	}
@@ -116,15 +92,21 @@ static struct brief_call *brief_add_call(const struct dwp_hook *hook, const PyOb
 }
 
 /* Of a backward the first argument is a tensor, which is another one each time. */
-static const PyObject *brief_object(const struct dwp_call *call)
+static const void *brief_object(const struct dwp_call *call)
 {
 	return call->hook == ask.backward ? NULL : call->self;
+}
+
+/* The call that is open while an iteration is noted; NULL: none, or none is noted. */
+static struct brief_call *brief_noted_call(void)
+{
+	return brief.valid && brief.in_call ? &noted.calls[noted.count - 1] : NULL;
 }
 
 /* A module within another one is a part of that call. */
 static void brief_note_call(const struct dwp_call *call)
 {
-	const struct brief_call *open = brief.valid && brief.in_call ? &noted.calls[noted.count - 1] : NULL;
+	const struct brief_call *open = brief_noted_call();
 
 	if (!open)
 		brief_add_call(call->hook, brief_object(call));
@@ -132,20 +114,39 @@ static void brief_note_call(const struct dwp_call *call)
 		brief_note_nothing();
 }
 
+static struct brief_call *brief_noted_forward(void)
+{
+	return brief.thread == dwp_loop_current && brief.state != BRIEF_RUNS ? brief_noted_call() : NULL;
+}
+
 void dwp_brief_note_forward(bool grad, bool training, bool follows)
 {
-	struct brief_call *call = brief.valid && brief.in_call ? &noted.calls[noted.count - 1] : NULL;
+	struct brief_call *call = brief_noted_forward();
 
-	if (!call || brief.thread != dwp_loop_current || brief.state == BRIEF_RUNS)
+	if (!call)
 		return;
 	call->grad = grad;
 	call->training = training;
 	call->place = follows ? dwp_loops_place() : 0;
 }
 
+void dwp_brief_note_range(struct dwell_site *site)
+{
+	struct brief_call *call = brief_noted_forward();
+
+	if (call && !brief.thread->steps.open)
+		call->range = site;
+}
+
+static bool brief_is_moment(enum steps_event event)
+{
+	return event == STEPS_BATCH || (event >= STEPS_FUNCTION_BEGINS && event <= STEPS_FUNCTION_ENDS) || event == STEPS_PROGRAM_BEGINS ||
+	       event == STEPS_PROGRAM_ENDS || event == STEPS_SCALER_BEGINS || event == STEPS_SCALER_ENDS;
+}
+
 static bool brief_is_begin(enum steps_event event)
 {
-	return event == STEPS_BATCH || event == STEPS_ZERO_GRAD || event == STEPS_FORWARD_BEGINS || event == STEPS_BACKWARD_BEGINS ||
+	return event == STEPS_ZERO_GRAD || event == STEPS_FORWARD_BEGINS || event == STEPS_BACKWARD_BEGINS ||
 	       event == STEPS_OPTIMIZER_BEGINS;
 }
 
@@ -154,55 +155,42 @@ static bool brief_is_end(enum steps_event event)
 	return event == STEPS_FORWARD_ENDS || event == STEPS_BACKWARD_ENDS || event == STEPS_OPTIMIZER_ENDS;
 }
 
-/* False: the action is none that a brief step has. */
-static bool brief_note_action(struct brief_call *call, enum steps_action action, uint32_t what, bool at_end)
+/* Adds what the machine answered to what it has answered in this part of the call. False: a brief step cannot do that. */
+static bool brief_note_answer(struct steps_answer *to, const struct steps_answer *answer)
 {
-	switch (action) {
-	case STEPS_DO_KEEP:
-		call->starts |= !at_end;
-		brief.kept = true;
-		return !at_end;
-	case STEPS_DO_BEGIN:
-	case STEPS_DO_TRY:
-		call->starts |= !brief.kept;
-		call->tentative |= action == STEPS_DO_TRY;
-		brief.kept = false;
-		return !at_end;
-	case STEPS_DO_END:
-		if (call->ends || call->ends_before)
+	for (uint32_t i = 0; i < answer->count; i++) {
+		enum steps_action action = answer->actions[i];
+
+		if (to->count == STEPS_ACTIONS || action == STEPS_DO_CANCEL || (action >= STEPS_DO_END && to->what))
 			return false;
-		call->ends = at_end;
-		call->ends_before = !at_end;
-		call->what = what;
-		return true;
-	default:
-		return action == STEPS_DO_NOTE;
+		to->actions[to->count++] = action;
+		to->what = action >= STEPS_DO_END ? answer->what : to->what;
 	}
+	return !answer->trains;
 }
 
 static bool brief_note_event(const struct loop_thread *thread, const struct steps_input *input, const struct steps_answer *answer)
 {
 	struct brief_call *call = brief.in_call ? &noted.calls[noted.count - 1] : NULL;
-	bool begins = brief_is_begin(input->event), ends = brief_is_end(input->event), good = true;
+	bool moment = brief_is_moment(input->event), begins = moment || brief_is_begin(input->event), ends = brief_is_end(input->event);
 
-	if (input->event == STEPS_BATCH && !call) {
-		call = brief_add_call(NULL, NULL);
-		if (call)
+	if (moment && !call) {
+		call = brief_add_call(NULL, input->optimizer);
+		if (call) {
+			call->moment = input->event;
 			call->grad = input->grad;
+		}
 	}
-	if (!call || answer->trains || (begins || input->event == STEPS_LOOP_ITERATES ? brief.has_begun : !ends || !brief.has_begun))
+	if (!call || (begins || input->event == STEPS_LOOP_ITERATES ? brief.has_begun : !ends || !brief.has_begun) ||
+	    !brief_note_answer(ends ? &call->after : &call->before, answer))
 		return false;
-	for (uint32_t i = 0; i < answer->count; i++)
-		good &= brief_note_action(call, answer->actions[i], answer->what, ends);
 	if (begins) {
 		brief.has_begun = true;
-		call->begun = call->ended = thread->steps;
-		good &= thread->steps.kept || thread->steps.open;
+		call->begun = thread->steps;
 	}
-	if (ends)
-		call->ended = thread->steps;
-	brief.in_call = !ends && input->event != STEPS_BATCH && input->event != STEPS_ZERO_GRAD;
-	return good;
+	call->ended = thread->steps;
+	brief.in_call = !ends && !moment && input->event != STEPS_ZERO_GRAD;
+	return true;
 }
 
 /* ---- an iteration ends ----------------------------------------------------------------------- */
@@ -213,47 +201,34 @@ static bool brief_may_be(void)
 	return dwell_wants(1u << DWELL_CATEGORY_PHASE) && !dwell_wants(1u << DWELL_CATEGORY_OPERATOR);
 }
 
-static void brief_start(const struct loop_thread *thread, bool in_call)
+static void brief_start(void)
 {
-	brief.at = in_call ? 1 % expected.count : 0;
-	brief.start = thread->kept;
-	brief.whole = in_call;
-	brief.number = dwell_steps_begun();
-	brief.state = in_call ? BRIEF_STARTS : BRIEF_RUNS;
-	dwp_bound_briefly(0);
+	brief.at = brief.early ? 1 % expected.count : 0;
+	brief.whole = brief.early && expected.count == 1;
+	brief.state = brief.in_call ? BRIEF_STARTS : BRIEF_RUNS;
+	dwp_bound_briefly(true);
 }
 
-/* In a loop that is followed the call that shows the next iteration is the first one in it. */
-static void brief_end_iteration(struct loop_thread *thread, bool in_call)
+/* `early`: the last noted call has shown that the iteration before it has ended, and is the first one of the next. */
+static void brief_end_iteration(struct loop_thread *thread, bool early)
 {
-	struct brief_call first = { .hook = NULL };
-	bool same;
-	uint32_t count;
-
-	if (in_call && !(noted.count && brief.in_call && !brief.has_begun)) {
-		brief_note_nothing();
-		return;
-	}
-	count = noted.count - in_call;
-	if (in_call)
-		first = noted.calls[count];
-	same = brief.valid && count && count == expected.count && brief.follows == in_call &&
+	uint32_t count = noted.count - early;
+	bool same = brief.valid && count && count == expected.count && brief.early == early &&
 	       memcmp(noted.calls, expected.calls, count * sizeof *noted.calls) == 0;
 	if (!same && brief.valid) {
 		expected.count = count;
 		memcpy(expected.calls, noted.calls, count * sizeof *noted.calls);
-		brief.follows = in_call;
+		brief.early = early;
 	}
 	brief.known = same;
 	brief.thread = thread;
 	brief.valid = true;
-	noted.count = 0;
-	brief.kept = in_call;
-	if (in_call)
-		noted.calls[noted.count++] = first;
-	brief.in_call = in_call;
+	brief.in_call &= early;
+	if (early)
+		noted.calls[0] = noted.calls[count];
+	noted.count = early;
 	if (brief.known && brief.wanted && brief_may_be())
-		brief_start(thread, in_call);
+		brief_start();
 }
 
 /* An iteration ends with the event that is reported now; see bound.c. */
@@ -283,21 +258,10 @@ static void brief_leave(void)
 	brief_note_nothing();
 	brief.open = NULL;
 	thread->steps = open ? call->begun : call->ended;
-	thread->kept = 0;
-	thread->noted = brief.last_end;
-	brief_flush();
-	if (thread->steps.open) {
-		(thread->steps.open == STEPS_OPEN_CALL ? dwell_step_begin_tentative : dwell_step_begin_at)(brief.start);
-		dwp_bound_begun();
-	} else if (thread->steps.kept) {
-		thread->kept = brief.start;
-	}
 	thread->brief = (thread->steps.open || thread->steps.kept) && !brief.whole;
-	if (!open)
-		return;
-	open->began = DWELL_NOT_BEGUN;
-	if (open->hook == module_hook)
-		module_reenter();
+	dwp_bound_briefly(false);
+	if (open && open->hook == module_hook)
+		module_reenter(open->began);
 }
 
 static bool brief_is_expected(const struct brief_call *next, const struct dwp_call *call)
@@ -306,24 +270,37 @@ static bool brief_is_expected(const struct brief_call *next, const struct dwp_ca
 		return false;
 	if (call->hook != module_hook)
 		return true;
-	return ask.grad() == next->grad && ask.training(call->self) == next->training &&
-	       (!brief.follows || dwp_loops_place() == next->place);
+	return ask.grad() == next->grad && ask.training(call->self) == next->training && (!next->place || dwp_loops_place() == next->place);
 }
 
-/* Whether the step that begins now is brief, too. */
-static bool brief_goes_on(uint64_t number)
+/* Whether the iteration that begins with the next step, or with the one after so many others, is brief, too. */
+static bool brief_goes_on(uint64_t others)
 {
-	return dwp_bound_is_brief(number) && brief_may_be();
+	return dwp_bound_is_brief(dwell_steps_begun() + others) && brief_may_be();
 }
 
-static void brief_enter(const struct brief_call *next)
+/* Whether the first call of an iteration, which ends the one before, may begin another brief one. A step that is known only at its end
+ * begins and ends then. */
+static bool brief_may_enter(const struct brief_call *next)
 {
-	uint64_t now = next->ends_before || next->starts ? dwell_ticks() : 0;
+	uint64_t begun = 0;
 
-	if (next->ends_before)
-		brief_commit(next, now);
-	if (next->starts)
-		brief.start = now;
+	if (brief.at || !brief.early)
+		return true;
+	for (uint32_t i = 0; i < next->before.count && next->before.actions[i] < STEPS_DO_END; i++)
+		begun += next->before.actions[i] == STEPS_DO_BEGIN || next->before.actions[i] == STEPS_DO_TRY;
+	return brief_goes_on(begun);
+}
+
+/* Does what the machine answered in the iteration that was noted. */
+static void brief_do(const struct steps_answer *answer)
+{
+	if (!answer->count)
+		return;
+	brief.thread->brief = !brief.whole;
+	dwp_loop_do(brief.thread, answer);
+	for (uint32_t i = 0; i < answer->count; i++)
+		brief.whole &= answer->actions[i] < STEPS_DO_END;
 }
 
 /* The bound chooses anew after the last call of an iteration, or before the first one where that one shows it. */
@@ -331,13 +308,9 @@ static void brief_exit(const struct brief_call *call)
 {
 	bool last = ++brief.at == expected.count;
 
-	brief.last_end = call->ends || brief.follows ? dwell_ticks() : 0;
-	if (call->ends)
-		brief_commit(call, brief.last_end);
-	if (!last)
-		return;
-	brief.at = 0;
-	if (brief.follows || brief_goes_on(brief.number))
+	brief_do(&call->after);
+	brief.at = last ? 0 : brief.at;
+	if (!last || brief.early || brief_goes_on(0))
 		return;
 	brief_leave();
 	dwp_bound_begun();
@@ -357,12 +330,13 @@ bool dwp_brief_foresees(struct dwp_call *call)
 		return false;
 	}
 	next = &expected.calls[brief.at];
-	if (brief.open || !brief_is_expected(next, call) || (next->ends_before && !brief_goes_on(brief.number + 1))) {
+	if (brief.open || !brief_is_expected(next, call) || !brief_may_enter(next)) {
 		brief_leave();
 		brief_note_call(call);
 		return false;
 	}
-	brief_enter(next);
+	brief_do(&next->before);
+	call->began = next->range ? dwell_begin(next->range) : DWELL_NOT_BEGUN;
 	brief.open = call;
 	return true;
 }
@@ -376,6 +350,7 @@ void dwp_brief_foreseen(struct dwp_call *call, PyObject *result)
 		return;
 	}
 	brief.open = NULL;
+	dwell_end(call->began);
 	brief_exit(&expected.calls[brief.at]);
 }
 
@@ -394,8 +369,9 @@ static bool brief_before(struct loop_thread *thread, const struct steps_input *i
 	brief.boundary = false;
 	if (brief.state != BRIEF_RUNS || brief.thread != thread)
 		return false;
-	if (input->event == STEPS_BATCH && !brief.open && !next->hook && next->grad == input->grad) {
-		brief_enter(next);
+	if (brief_is_moment(input->event) && !brief.open && !next->hook && next->moment == input->event && next->grad == input->grad &&
+	    next->self == input->optimizer && brief_may_enter(next)) {
+		brief_do(&next->before);
 		brief_exit(next);
 		return true;
 	}
@@ -405,17 +381,23 @@ static bool brief_before(struct loop_thread *thread, const struct steps_input *i
 
 static void brief_after(struct loop_thread *thread, const struct steps_input *input, const struct steps_answer *answer)
 {
+	bool early = brief.boundary && answer->count && answer->actions[answer->count - 1] < STEPS_DO_END, good = true;
+
 	if (brief.state == BRIEF_OFF || brief.thread != thread)
 		return;
-	if (brief.valid && !brief_note_event(thread, input, answer))
+	if (brief.valid || early) /* not valid: `noted` has only the call that is open */
+		good = brief_note_event(thread, input, answer);
+	else
+		brief.in_call &= !brief_is_end(input->event) && input->event != STEPS_ZERO_GRAD;
+	if (!good)
 		brief_note_nothing();
-	if (brief.boundary)
-		brief_end_iteration(thread, input->event == STEPS_LOOP_ITERATES);
-	else if (brief.state == BRIEF_STARTS && input->event == STEPS_FORWARD_ENDS)
+	else if (brief.boundary)
+		brief_end_iteration(thread, early);
+	else if (brief.state == BRIEF_STARTS && !brief.in_call)
 		brief.state = BRIEF_RUNS;
 }
 
-void dwp_brief_of_modules(const struct dwp_hook *hook, void (*reenter)(void))
+void dwp_brief_of_modules(const struct dwp_hook *hook, void (*reenter)(unsigned began))
 {
 	module_hook = hook;
 	module_reenter = reenter;
@@ -434,5 +416,4 @@ void dwp_brief_forked(void)
 {
 	brief.state = BRIEF_OFF;
 	brief.open = NULL;
-	brief.count = 0;
 }

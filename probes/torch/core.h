@@ -53,8 +53,8 @@ void dwp_bound_begun(void);
 void dwp_bound_offer(void (*offer)(bool wanted, bool notes));
 /* Whether the iteration that begins with this step is to be brief. */
 bool dwp_bound_is_brief(uint64_t step);
-/* So many brief steps have ended since the last call; 0: they begin. */
-void dwp_bound_briefly(uint32_t steps);
+/* From now on steps are brief, and the bound only counts them; or they are no longer. */
+void dwp_bound_briefly(bool begins);
 /* The step ends with an update of this optimizer, from 0; with `batch`, a batch was asked for since the step before. */
 void dwp_bound_updated(uint32_t optimizer, bool batch);
 /* In a child of fork; and in a process that makes batches for another one. */

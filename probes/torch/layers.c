@@ -310,13 +310,13 @@ static void layers_after(struct dwp_call *call, PyObject *result)
 /* A call within another module matters only to its layer. Its module may be named later. */
 static bool layers_skips(void)
 {
-	return (depth || dwp_brief_is_inside()) && !dwell_wants(1u << DWELL_CATEGORY_LAYER) && !dwp_step_on_given();
+	return (dwp_brief_is_inside() || (depth && !dwp_step_on_given())) && !dwell_wants(1u << DWELL_CATEGORY_LAYER);
 }
 
-static void layers_reenter(void)
+static void layers_reenter(unsigned began)
 {
 	depth = 1;
-	outermost = DWELL_NOT_BEGUN;
+	outermost = began;
 }
 
 static void layers_each(void (*visit)(PyObject *module, const char *path, void *context), void *context)

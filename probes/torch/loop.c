@@ -270,6 +270,7 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
 	bool transformed = follows && loop_is_transformed(), enters = false, goes_on;
 	bool evaluates = dwp_loop_rules.functional && !transformed && !(grad && training);
+	struct dwell_site *site;
 	enum steps_phase phase;
 
 	dwp_step_on_look();
@@ -295,7 +296,9 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	case STEPS_PHASE_FORWARD:
 		return dwell_begin(has_parameters ? &dwp_phase_forward : &dwp_phase_forward_bare);
 	case STEPS_PHASE_EVALUATION:
-		return dwell_begin(loop_evaluation_site(module, grad, training, has_parameters));
+		site = loop_evaluation_site(module, grad, training, has_parameters);
+		dwp_brief_note_range(site);
+		return dwell_begin(site);
 	case STEPS_PHASE_TENTATIVE:
 		return dwell_begin(&dwp_phase_tentative);
 	}

@@ -76,7 +76,7 @@ static void loop_act(struct loop_thread *thread, enum steps_action action, uint3
 		break;
 	case STEPS_DO_END:
 	case STEPS_DO_END_NOTED:
-		if (what)
+		if (what || thread->brief)
 			loop_say(thread, what);
 		dwell_step_end_at(action == STEPS_DO_END ? 0 : thread->noted);
 		dwp_bound_choose();
@@ -85,6 +85,20 @@ static void loop_act(struct loop_thread *thread, enum steps_action action, uint3
 		thread->brief = false;
 		dwell_step_cancel();
 		break;
+	}
+}
+
+void dwp_loop_do(struct loop_thread *thread, const struct steps_answer *answer)
+{
+	for (uint32_t i = 0; i < answer->count; i++) {
+		bool begins = i + 1 < answer->count && answer->actions[i + 1] == STEPS_DO_BEGIN;
+		bool at_once = answer->actions[i] == STEPS_DO_END && begins && !thread->kept && !thread->silent;
+
+		/* A step that begins ends the one before without time between them. */
+		if (at_once && (answer->what || thread->brief))
+			loop_say(thread, answer->what);
+		else if (!at_once)
+			loop_act(thread, answer->actions[i], answer->what);
 	}
 }
 
@@ -111,16 +125,7 @@ enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct ste
 	__atomic_store_n(&events, events + 1, __ATOMIC_RELAXED);
 	if (answer.trains)
 		dwell_steps_withdraw(answer.forward ? NULL : &dwp_phase_tentative, &dwp_phase_evaluation);
-	for (uint32_t i = 0; i < answer.count; i++) {
-		bool begins = i + 1 < answer.count && answer.actions[i + 1] == STEPS_DO_BEGIN;
-		bool at_once = answer.actions[i] == STEPS_DO_END && begins && !thread->kept && !thread->silent;
-
-		/* A step that begins ends the one before without time between them. */
-		if (at_once && answer.what)
-			loop_say(thread, answer.what);
-		else if (!at_once)
-			loop_act(thread, answer.actions[i], answer.what);
-	}
+	dwp_loop_do(thread, &answer);
 	if (dwp_loop_watch)
 		dwp_loop_watch->after(thread, input, &answer);
 	thread->gate_changed |= answer.trains || answer.count;

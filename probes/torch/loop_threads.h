@@ -47,5 +47,7 @@ extern struct dwell_site dwp_phase_tentative;
 
 /* The struct of the calling thread. NULL: out of memory; then its steps are not found. */
 struct loop_thread *dwp_loop_thread(void);
+/* Does what is answered. */
+void dwp_loop_do(struct loop_thread *thread, const struct steps_answer *answer);
 /* Reports an event and does what is answered. Returns the phase that begins. */
 enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct steps_input *input);

@@ -183,7 +183,8 @@ def record(dwell, folder, name, options, text=SCRIPT):
     trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(text)
-    SERVER.run(dwell, *options, "-o", trace, script=script, check=True)
+    done = SERVER.run(dwell, *options, "-o", trace, script=script)
+    check(f"{name} runs", done.returncode == 0, done.stderr[-900:])
     return trace
 
 
@@ -201,12 +202,66 @@ def ranges_by_step(dwell, trace):
     return found
 
 
+# Programs whose iterations are brief: what there is to do in them besides a forward, a backward and a step. SETS is before the loop.
+NET = "net = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))"
+LOOP = f"""
+import sys
+import time
+import torch
+torch.set_num_threads(1)
+{NET}
+x = torch.ones(8, 4)
+SETS
+def update():
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    optimizer.step()
+for i in range(3000):
+    BODY
+"""
+ACTS = """with torch.no_grad():
+        net(x)
+    update()"""
+HEADS = """optimizer.zero_grad()
+    sum(head(x).square().mean() for head in heads).backward()
+    optimizer.step()"""
+BY_HAND = """net(x).square().mean().backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p -= 1e-2 * p.grad
+            p.grad = None"""
+MARKS = f"""sys.path.insert(0, {os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python")!r})
+import dwell.profiler"""
+IN_MARKS = """dwell.profiler.begin_step()
+    update()
+    dwell.profiler.end_step()"""
+AFTER = """update()
+    dwell.step()"""
+SCALES = """optimizer.zero_grad()
+    scaler.scale(net(x).square().mean()).backward()
+    scaler.step(optimizer)
+    scaler.update()"""
+BRIEF_LOOPS = {  # the loop, what is before it, options
+    "a policy acts between steps": (ACTS, "", []),
+    "a step has 202 hooked calls": (HEADS, "heads = [torch.nn.Linear(4, 2) for _ in range(100)]", []),
+    "there is no optimizer": (BY_HAND, None, []),
+    "the program marks steps around them": (IN_MARKS, MARKS, []),
+    "the program marks the end of steps": (AFTER, MARKS, []),
+    "the user named a function": ("update()", "", ["--step-on", "update"]),
+    "a scaler calls the optimizer": (SCALES, "scaler = torch.amp.GradScaler('cpu')", []),
+}
+SLOW = """update()
+    if i % 1000 == 800:
+        time.sleep(0.2)"""
+KILL = """
+    if i == 2222:
+        os.kill(os.getpid(), signal.SIGKILL)"""
 REDUCED, BRIEF = "recorded without operators", "only begin and end were recorded"
 
 
 def steps_that_are(dwell, trace, *why):
     rows = csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines())
-    return {int(row["step"]) for row in rows if row["why"] in why}
+    return {int(row["step"]) for row in rows if row["why"].split("; ")[-1] in why}
 
 
 def reduced_steps(dwell, trace):
@@ -323,6 +378,58 @@ def check_changes(dwell, folder):
                                                       zip(starts, rows, starts[1:])))
 
 
+def rows_of(dwell, trace):
+    return list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
+
+
+def loop(body, sets):
+    """`sets`: what is made before the loop besides an optimizer; None: no optimizer, either."""
+    made = "" if sets is None else f"optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)\n{sets}"
+    return LOOP.replace("SETS", made).replace("BODY", body)
+
+
+def check_loops(dwell, folder):
+    """Whatever a program does in its steps, most of them are brief, and none is missing. What lies between them is recorded as always."""
+    for name, (body, sets, options) in BRIEF_LOOPS.items():
+        if "GradScaler" in (sets or "") and not hasattr(__import__("torch").amp, "GradScaler"):
+            continue
+        trace = record(dwell, folder, "loop", ["--cost", "0.3%", *options], loop(body, sets))
+        rows = rows_of(dwell, trace)
+        brief = steps_that_are(dwell, trace, BRIEF)
+        check(f"{name}: each step is there", [int(row["step"]) for row in rows] == list(range(3000)), (len(rows), rows[:1], rows[-1:]))
+        check(f"{name}: most are brief", len(brief) > 1500, len(brief))
+        said = json.loads(answer(dwell, "query", trace, "select count(*) from ranges where category = 'evaluation'", "--format", "json"))
+        number = said["views"][0]["rows"][0][0] if said["views"][0]["rows"] else 0
+        check(f"{name}: each evaluation is there", number == (3000 if body == ACTS else 0), number)
+
+
+def check_slow_brief(dwell, folder):
+    """A slow step is named with its time, whatever was recorded of it."""
+    trace = record(dwell, folder, "slow", ["--cost", "0.3%"], loop(SLOW, ""))
+    slow = [row for row in rows_of(dwell, trace) if float(row["until_next_ns"] or 0) > 0.2e9]
+    check("the slow iterations are there", {int(row["step"]) for row in slow} >= {800, 1800, 2800}, [row["step"] for row in slow])
+    body = IN_MARKS.replace("update()", "update()\n    time.sleep(0.2 if i == 2000 else 0)")
+    trace = record(dwell, folder, "slow", ["--cost", "0.3%"], loop(body, MARKS))
+    text = " ".join(answer(dwell, "report", trace).split())
+    row = rows_of(dwell, trace)[2000]
+    lacks = row["why"].split("; ")[-1]
+    check("the slow step was not recorded whole", lacks in (REDUCED, BRIEF), row)
+    check("the report names it with its time", "Slowest: step 2000 took 2" in text and f"({lacks}" in text, text[-900:])
+
+
+def check_killed(dwell, folder):
+    """A program that is killed has each step that it began, also brief ones."""
+    trace, script = os.path.join(folder, "killed.dwell"), os.path.join(folder, "train.py")
+    for body in ("update()", ACTS, IN_MARKS):
+        body += KILL
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("import os\nimport signal\n" + loop(body, MARKS))
+        SERVER.run(dwell, "--cost", "0.3%", "-o", trace, script=script, check=False)
+        rows, brief = rows_of(dwell, trace), steps_that_are(dwell, trace, BRIEF)
+        check("a killed program has all of its steps", [int(row["step"]) for row in rows] == list(range(2223)), (body, len(rows)))
+        check("and most were brief", len(brief) > 1000, (body, len(brief)))
+
+
 def check_levels(dwell, folder):
     """Two processes of a job that are at two levels share the sparser one's steps."""
     script, trace = os.path.join(folder, "train.py"), os.path.join(folder, "levels.dwell")
@@ -391,6 +498,9 @@ def main():
         check_inference(dwell, folder, INFER, 2000, 200)
         check_inference(dwell, folder, INFER_IN_TURN, 3000, 1500)
         check_changes(dwell, folder)
+        check_loops(dwell, folder)
+        check_slow_brief(dwell, folder)
+        check_killed(dwell, folder)
         check_levels(dwell, folder)
         check_memory(dwell, folder)
         for order in ("1", "-1"):

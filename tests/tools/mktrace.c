@@ -31,11 +31,11 @@
  *   heap-free N                      the N-th of these is freed, counted from the last one = 0
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
- *   step-begin | step-end [cpu=TIME] [delay=TIME] [unrecorded] [reduced]   counts steps by process; with a delay, the
+ *   step-begin | step-end [cpu=TIME] [delay=TIME] [unrecorded] [reduced] [brief]   counts steps by process; with a delay, the
  *                                    kernel's account says that the thread had no CPU for that long
  *
  * Entries and the shape of the file.
- *   step NUMBER START END CPU [thread=N] [unrecorded] [reduced]   END "-": still open
+ *   step NUMBER START END CPU [thread=N] [unrecorded] [reduced] [brief]   END "-": still open
  *   profile NAME CYCLE START END [thread=N]             the same
  *   meta KEY VALUE | meta-json KEY VALUE | rename N NAME (a thread)
  *   clock TICKS [mono=TIME] [real=TIME] [error=TIME]
@@ -412,7 +412,8 @@ static void do_stream(const struct line *line)
 
 static uint32_t step_flags(const struct line *line)
 {
-	return option(line, "reduced") ? DW_STEP_REDUCED : option(line, "unrecorded") ? 0 : DW_STEP_RECORDED;
+	return option(line, "brief")     ? DW_STEP_REDUCED | DWELL_STEP_BRIEF
+	       : option(line, "reduced") ? DW_STEP_REDUCED : option(line, "unrecorded") ? 0 : DW_STEP_RECORDED;
 }
 
 static void do_step(const struct line *line)

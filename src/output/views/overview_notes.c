@@ -63,42 +63,73 @@ void dw_overview_note_outside(struct dwell_table *table, const struct dw_overvie
 
 /* ---- single steps, and the end ------------------------------------------------------------- */
 
-const struct dw_step *dw_overview_slowest_step(const struct dw_steps *steps)
+static const struct dw_step *notes_slowest(const struct dw_steps *steps, bool recorded)
 {
 	const struct dw_step *slowest = NULL;
 
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
-		if (!step->open && (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
+		if (step->open || (recorded && dw_view_step_lacks(step)))
+			continue;
+		if (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns)
 			slowest = step;
 	}
 	return slowest;
 }
 
+const struct dw_step *dw_overview_slowest_step(const struct dw_steps *steps)
+{
+	return notes_slowest(steps, false);
+}
+
+static bool notes_is_slow(const struct dw_steps *steps, const struct dw_step *step)
+{
+	return step && steps->p50_ns && (double)(step->end_ns - step->start_ns) >= SLOW_RATIO * (double)steps->p50_ns;
+}
+
+/* "step 3 of rank 1 took 60 ms, 40 ms longer than usual in forward". */
+static void notes_put_slow(const struct dw_overview *overview, const struct dw_view_slow *slow, const struct dw_step *step, char text[700])
+{
+	double ns = (double)(step->end_ns - step->start_ns), extra_ns;
+	char thread[256], whose[300] = "";
+	const char *reason;
+	int used;
+
+	if (overview->steps->thread_count > 1)
+		snprintf(whose, sizeof whose, " of %s", dw_view_thread_name(overview->model, step->thread, false, thread));
+	used = snprintf(text, 700, "step %llu%s took %s, ", (unsigned long long)step->number, whose, dw_text_ns(ns, " ").at);
+	reason = dw_view_slow_reason(slow, step, &extra_ns);
+	if (reason)
+		snprintf(text + used, 700 - (size_t)used, "%s longer than usual in %s", dw_text_ns(extra_ns, " ").at, reason);
+	else
+		snprintf(text + used, 700 - (size_t)used, "%.1f times the median", ns / (double)overview->steps->p50_ns);
+}
+
+/* If what the slowest step did was not recorded, the slowest one of which it was follows. */
 void dw_overview_note_slowest(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_steps *steps = overview->steps;
-	const struct dw_step *step = dw_overview_slowest_step(steps);
-	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
-	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0, extra_ns;
+	const struct dw_step *slowest = notes_slowest(steps, false), *known = NULL;
+	char text[700], other[700];
 	struct dw_view_slow slow;
-	const char *reason;
-	char thread[256], whose[300] = "";
+	const char *lacks;
 
-	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
+	if (steps->count < 2 || !notes_is_slow(steps, slowest))
 		return;
-	if (steps->thread_count > 1)
-		snprintf(whose, sizeof whose, " of %s", dw_view_thread_name(overview->model, step->thread, false, thread));
 	dw_view_slow_begin(&slow, overview->model, steps);
-	reason = dw_view_slow_reason(&slow, step, &extra_ns);
-	if (reason)
-		dw_table_say_below(table, DW_LABEL_NOTE,
-		                   "Slowest: step %llu%s took %s, %s longer than usual in %s (dwell report --view steps).",
-		                   (unsigned long long)step->number, whose, dw_text_ns(ns, " ").at, dw_text_ns(extra_ns, " ").at, reason);
+	notes_put_slow(overview, &slow, slowest, text);
+	lacks = dw_view_step_lacks(slowest);
+	if (lacks && notes_is_slow(steps, notes_slowest(steps, true)))
+		known = notes_slowest(steps, true);
+	if (known)
+		notes_put_slow(overview, &slow, known, other);
+	if (known)
+		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: %s (%s). Of steps recorded whole: %s (dwell report --view steps).", text,
+		                   lacks, other);
 	else
-		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: step %llu%s took %s, %.1f times the median (dwell report --view steps).",
-		                   (unsigned long long)step->number, whose, dw_text_ns(ns, " ").at, ratio);
+		dw_table_say_below(table, DW_LABEL_NOTE, "Slowest: %s (%s%sdwell report --view steps).", text, lacks ? lacks : "",
+		                   lacks ? "; " : "");
 }
 
 /* How the program ended, if `dwell run` recorded it. */

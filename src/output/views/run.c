@@ -253,6 +253,7 @@ static void view_state_reduced(const struct dw_view *view, struct dwell_table *t
 	const struct dw_source *source = dw_model_source(model);
 	uint64_t recorded = 0, reduced = 0;
 	double recorded_ns = 0, all_ns = 0;
+	char counts[32], times[32], factors[100];
 
 	for (size_t i = 0; (view->categories & partly || strcmp(view->name, "tree") == 0) && !view->needs_steps &&
 	                   i < source->step_count; i++) {
@@ -265,10 +266,16 @@ static void view_state_reduced(const struct dw_view *view, struct dwell_table *t
 		all_ns += (double)(step->end_ns - step->start_ns);
 		recorded_ns += step->recorded ? (double)(step->end_ns - step->start_ns) : 0;
 	}
-	if (reduced && recorded_ns > 0)
-		dw_table_note(table, "Operators and layers were recorded in %s of %s steps, chosen at random: totals are of "
-		              "these. For all steps multiply by about %.1f.", dw_text_count((int64_t)recorded).at,
-		              dw_text_count((int64_t)(recorded + reduced)).at, all_ns / recorded_ns);
+	if (!reduced || !(recorded_ns > 0))
+		return;
+	snprintf(counts, sizeof counts, "%.1f", (double)(recorded + reduced) / (double)recorded);
+	snprintf(times, sizeof times, "%.1f", all_ns / recorded_ns);
+	if (strcmp(counts, times) != 0)
+		snprintf(factors, sizeof factors, "counts by about %s and times by about %s", counts, times);
+	else
+		snprintf(factors, sizeof factors, "by about %s", counts);
+	dw_table_note(table, "Operators and layers were recorded in %s of %s steps, chosen at random: totals are of these. For all steps "
+	              "multiply %s.", dw_text_count((int64_t)recorded).at, dw_text_count((int64_t)(recorded + reduced)).at, factors);
 }
 
 static void view_state(struct dwell_table *table, struct dw_model *model)

@@ -35,6 +35,15 @@ void dw_view_slow_begin(struct dw_view_slow *slow, struct dw_model *model, const
 	slow->usual_delay_ns /= count ? (double)count : 1;
 }
 
+const char *dw_view_step_lacks(const struct dw_step *step)
+{
+	if (step->brief)
+		return "only begin and end were recorded";
+	if (step->reduced)
+		return "recorded without operators";
+	return !step->recorded ? "not recorded" : !step->whole ? "records are missing" : NULL;
+}
+
 const char *dw_view_slow_reason(const struct dw_view_slow *slow, const struct dw_step *step, double *extra_ns)
 {
 	double beyond = (double)(step->end_ns - step->start_ns) - (double)slow->steps->p50_ns;

@@ -73,21 +73,15 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const
                           const struct dw_view_slow *slow)
 {
 	double extra_ns;
-	const char *reason = dw_view_slow_reason(slow, step, &extra_ns);
+	const char *reason = dw_view_slow_reason(slow, step, &extra_ns), *lacks = dw_view_step_lacks(step);
 	char text[512];
 
 	if (step->open)
 		snprintf(text, sizeof text, "it did not end");
-	else if (step->brief)
-		snprintf(text, sizeof text, "only begin and end were recorded");
-	else if (step->reduced)
-		snprintf(text, sizeof text, "recorded without operators");
-	else if (!step->recorded)
-		snprintf(text, sizeof text, "not recorded");
-	else if (!step->whole)
-		snprintf(text, sizeof text, "records are missing");
 	else if (reason)
-		snprintf(text, sizeof text, "+%s in %s", dw_text_ns(extra_ns, " ").at, reason);
+		snprintf(text, sizeof text, "+%s in %s%s%s", dw_text_ns(extra_ns, " ").at, reason, lacks ? "; " : "", lacks ? lacks : "");
+	else if (lacks)
+		snprintf(text, sizeof text, "%s", lacks);
 	else
 		return;
 	dw_cell_text(table, cell, text);

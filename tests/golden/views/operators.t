@@ -419,6 +419,14 @@ operator       calls    self   total    mean     min     max     p50     p99  se
 g                  2  4.00ms  4.00ms  3.00ms  2.00ms  4.00ms  2.00ms  4.00ms          0         0.0%
 all operators      2  4.00ms                                                          0
 
+# Of few steps, and long ones: counts and times of all are other multiples.
+$ trace brief && dwell report brief.dwell --view operators
+operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop
+mm                 1  10.0ms  10.0ms  10.0ms  10.0ms  10.0ms  10.0ms  10.0ms     4.80ms        50.0%
+all operators      1  10.0ms                                                     4.80ms
+
+Operators and layers were recorded in 1 of 10 steps, chosen at random: totals are of these. For all steps multiply counts by about 10.0 and times by about 4.8.
+
 $ trace reduced && dwell report reduced.dwell --view operators
 operator       calls    self   total    mean     min     max     p50     p99  self/step  of the loop
 mm                20  20.0ms  20.0ms  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms     10.0ms        47.8%

@@ -1147,6 +1147,34 @@ Next:  dwell view figures_cupti.dwell (timeline); dwell report --format html -o
        r.html (a page), --limit 20, --view steps|device|phases|tree|threads;
        all: dwell report --help
 
+# It is named with its time, and what is known of the others follows.
+$ trace brief && dwell report brief.dwell --view overview
+train: 10 steps in 96.0 ms, 9.60 ms a step (p50 2.00, p95 20.00).
+NOTE   Operators and layers were recorded in 1 of the steps, chosen at random so
+       that recording costs little (--cost full: in all); the figures are of
+       these.
+SLOW   Slow steps, 10% of all, may take 60% of the loop beyond the usual time.
+TRY    the view steps lists them with what took longer: at most 5.80 ms a step,
+       60%
+LOOK   dwell report --view steps
+ALSO   Warm-up of 1 step: 20.0 ms, 19% of the loop beyond the usual time.
+
+  a step     ms  of the loop
+  forward  4.80        50.0%
+  python   4.80        50.0%
+  all      9.60       100.0%
+
+  operators by self time  calls/step  self/step  of the loop     p99
+  mm                               1     4.80ms        50.0%  10.0ms
+
+NOTE   Slowest: step 9 took 60.0 ms, 30.0 times the median (only begin and end
+       were recorded). Of steps recorded whole: step 0 took 20.0 ms, 10.0 ms
+       longer than usual in mm (dwell report --view steps).
+Trust: nothing is lost.
+Next:  dwell view brief.dwell (timeline); dwell report --format html -o r.html
+       (a page), --limit 20, --view steps|operators|layers|actions|phases; all:
+       dwell report --help
+
 $ trace reduced && dwell report reduced.dwell --view overview
 train: 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0).
 NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so

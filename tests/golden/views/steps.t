@@ -260,6 +260,18 @@ step   start  duration  until next  of median     cpu  most of it            wha
 Recorded: 29.0% of this time.
 Lost: 70 records (full: the trace reached --max-size).
 
+# A slow step of which only begin and end were recorded.
+$ trace brief && dwell report brief.dwell --view steps --limit 3
+10 steps in 96.0 ms, 9.60 ms a step (p50 2.00, p95 20.00, p99 20.00).
+NOTE   Operators and layers were recorded in 1 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
+
+step   start  duration  until next  of median  cpu  most of it              what took longer
+   9  36.0ms    60.0ms                 30.00x                               only begin and end were recorded
+   0       0    20.0ms      20.0ms     10.00x       forward 50%, other 50%  +10.0 ms in mm
+   1  20.0ms    2.00ms      2.00ms      1.00x                               only begin and end were recorded
+
+7 more rows: --limit all shows them.
+
 $ trace reduced && dwell report reduced.dwell --view steps
 10 steps in 209 ms, 20.9 ms a step (p50 21.0, p95 21.0, p99 21.0).
 NOTE   Operators and layers were recorded in 2 of the steps, chosen at random so that recording costs little (--cost full: in all); the figures are of these.
