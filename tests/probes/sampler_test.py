@@ -317,6 +317,54 @@ def algebra_team(folder):
         check(f"a team of a library of algebra {words}", bool(re.search(sentence, text)) == bool(words), text)
 
 
+def own_spin(folder):
+    """A thread of the program that asks again and again whether another one has finished, and one that sleeps until it has."""
+    program, trace = os.path.join(folder, "queue"), os.path.join(folder, "queue.dwell")
+    with open(program + ".c", "w", encoding="utf-8") as file:
+        file.write(QUEUE)
+    for wait, spins in ("while (atomic_load(&made) == seen) ;", True), ("sem_wait(&ready);", False):
+        subprocess.run(["gcc", "-O2", "-g", "-pthread", f"-DWAIT={wait}", program + ".c", "-o", program], check=True)
+        subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, check=True)
+        text = first_screen(trace)
+        check(f"a queue whose reader spins: {spins}", bool(re.search(
+            r"SLOW Threads of the program spin for \d+% of the CPU time, \S+ m?s, most of it in take \(queue\.c:\d+\): .* TRY let a "
+            r"thread that waits give up its CPU", text)) == spins, text)
+
+
+QUEUE = """
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+static atomic_ulong made;
+static sem_t ready;
+static volatile double sink;
+__attribute__((noinline)) static void take(unsigned long seen)
+{
+    WAIT
+}
+static void *make(void *unused)
+{
+    for (int i = 0; i < 1000; i++) {
+        for (int k = 0; k < 200000; k++)
+            sink += k;
+        atomic_fetch_add(&made, 1);
+        sem_post(&ready);
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+
+    sem_init(&ready, 0, 0);
+    pthread_create(&thread, 0, make, 0);
+    for (unsigned long seen = 0; seen < 1000; seen++)
+        take(seen);
+    return pthread_join(thread, 0);
+}
+"""
+
+
 ALGEBRA = """
 #include <pthread.h>
 #include <sched.h>
@@ -680,7 +728,7 @@ def main():
         unnoticed(folder, program)
         unnoticed(folder, program, "perf:1000")
         checks.part(waits, folder, program)
-        for measure in reach, names, team, algebra_team, workers, candidates, called_once, made_code:
+        for measure in reach, names, team, algebra_team, own_spin, workers, candidates, called_once, made_code:
             checks.part(measure, folder)
         kinds_of_code(folder)
         unknown(folder)

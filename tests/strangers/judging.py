@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import lzma
 import os
 import re
 import sys
@@ -23,7 +24,8 @@ def kept_path(dwell, label):
 
 
 def read(name):
-    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+    path = os.path.join(FOLDER, name)
+    with lzma.open(path, "rt", encoding="utf-8") if name.endswith(".xz") else open(path, encoding="utf-8") as file:
         return json.load(file)
 
 

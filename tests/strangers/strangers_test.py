@@ -28,7 +28,7 @@ def check(what, holds):
 
 
 def kept_labels(dwell):
-    kept = [label for label in judging.read("labels.json")["traces"] if "kept" in label]
+    kept = [label for label in judging.read("labels.json.xz")["traces"] if "kept" in label]
     return sorted(kept, key=lambda label: os.path.getsize(judging.kept_path(dwell, label)))
 
 
@@ -42,7 +42,7 @@ def test_kept(dwell):
 
 
 def test_files():
-    data = judging.read("labels.json")
+    data = judging.read("labels.json.xz")
     for fault in judging.check(data, KINDS) + judging.check_judged(judging.read("judged.json"), {one["name"] for one in data["traces"]}):
         check(fault, False)
     with open(os.path.join(ROOT, "doc/reference/rules.md"), encoding="utf-8") as file:

@@ -222,6 +222,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	const struct dw_flat *flat = overview->flat;
 	bool sampled = dw_source_has_samples(overview->source), alone = overview_is_sampled_alone(overview);
 	struct dw_text wall = dw_text_ns((double)overview->wall_ns, " ");
+	bool has_cause = overview->verdicts.fired && overview->verdicts.at[0].rule->kind <= DW_RULE_CAUSE;
 	char program[256], cpus[64], ranges[64] = "";
 
 	overview_write_program(overview, program, sizeof program);
@@ -251,8 +252,12 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	if (!alone && overview->nameless_share >= NAMELESS_SHARE && overview->facts->iterations != DW_ITERATIONS_PERIOD)
 		overview_head_nameless(table, overview);
 	overview_head_iterations(table, overview);
+	if ((alone || sampled) && !has_cause)
+		dw_overview_head_teams(table, overview);
 	overview_head_verdicts(table, overview);
 	dw_overview_head_devices(table, overview);
+	if ((alone || sampled) && has_cause)
+		dw_overview_head_teams(table, overview);
 	if (alone || sampled)
 		dw_overview_head_hot(table, overview);
 }

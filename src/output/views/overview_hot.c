@@ -439,7 +439,6 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	hot_head_tasks(table, overview);
 	hot_head_gil(table, overview);
 	hot_head_locks(table, overview);
-	dw_overview_head_teams(table, overview);
 	hot_head_threads(table, overview, samples, shares, busiest);
 	hot_write_candidates(candidates, sizeof candidates, overview->model, busiest);
 	free(shares);
