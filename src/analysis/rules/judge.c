@@ -573,17 +573,23 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, 
 	return verdict->hint ? 0 : -1;
 }
 
-/* The first of the causes in what follows the last step that takes most of it and can be removed. NULL: there is none. */
+/* The first cause in what follows the last step that takes most of it and can be removed; else what answers where it goes. NULL: there
+ * is none. */
 static const struct dw_verdict *judge_find_after(const struct dw_verdicts *verdicts)
 {
+	const struct dw_verdict *answer = NULL;
+
 	for (size_t i = 0; i < verdicts->fired; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
 		bool of_all = verdict->whole == DW_RULE_OF_LOOP || verdict->whole == DW_RULE_OF_STEP;
 
-		if (dw_verdict_is_cause(verdict) && verdict->firm && of_all && verdict->share.value >= DW_RULE_MOST && *verdict->remedy)
+		if (!of_all || verdict->share.value < DW_RULE_MOST)
+			continue;
+		if (dw_verdict_is_cause(verdict) && verdict->firm && *verdict->remedy)
 			return verdict;
+		answer = !answer && verdict->rule->kind == DW_RULE_ANSWER ? verdict : answer;
 	}
-	return NULL;
+	return answer;
 }
 
 /* What follows the last step is judged as a run of its own: its cause and remedy stand in the sentence about it. */
@@ -599,9 +605,11 @@ static int judge_say_after(const struct dw_facts *after, struct dw_verdict *verd
 	cause = judge_find_after(&verdicts);
 	if (!cause)
 		return 0;
+	verdict->statement = dw_arena_printf(arena, "%s %s", verdict->statement, cause->statement);
+	if (!*cause->remedy)
+		return verdict->statement ? 0 : -1;
 	if (!isnan(cause->gain_ns))
 		gain = judge_say_gain(&at, cause, arena);
-	verdict->statement = dw_arena_printf(arena, "%s %s", verdict->statement, cause->statement);
 	verdict->remedy = gain ? dw_arena_printf(arena, "%s%s", cause->remedy, gain) : NULL;
 	if (verdict->remedy)
 		verdict->hint = dw_arena_printf(arena, "%s (%s)", verdict->remedy, verdict->look);

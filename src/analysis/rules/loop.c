@@ -361,7 +361,7 @@ const struct dw_rule dw_rules_loop[] = {
 			[DW_WORDS_ANY] = "dwell run --step-on NAME, with a function that is called again and again there, shows what an "
 			                 "iteration takes",
 			[DW_WORDS_PYTORCH] = "[?run.after_calls: larger batches for these calls: a small one takes as long as its "
-			                     "operators take to be called]"
+			                     "operators take to be called; " EXTENDED "]"
 			                     "[-run.after_calls: operations on whole tensors in place of loops over rows and elements]",
 		},
 		.look = "dwell report --view hot",
