@@ -80,10 +80,10 @@ class Case(unittest.TestCase):
 
 
 class Slow(Case):
-    def record(self, *plan, options=()):
+    def record(self, *plan):
         for path in glob.glob(os.path.join(self.folder, "*.dwell*")):
             os.remove(path)
-        done = SERVER.run(dwell, *options, "-o", self.trace, script=os.path.abspath(EXAMPLE), env=self.environment,
+        done = SERVER.run(dwell, "-o", self.trace, script=os.path.abspath(EXAMPLE), env=self.environment,
                           arguments=["--fork", "4", str(STEPS), *map(str, plan)])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", done.stdout)}
@@ -131,8 +131,7 @@ class Slow(Case):
             return (not any(row["slow"] for row in tables["ranks"]) and steps and steps[0]["rank"] == 2 and
                     steps[0]["step"] == 20 and steps[0]["part"] == "data" and
                     abs(steps[0]["excess_ns"] / planted - 1) < .1)
-        # Of a step that a rank recorded without its operators, ranks are not compared.
-        found = again.until(near, lambda: self.record("once", 2, 300, options=("--cost", "full")))
+        found = again.until(near, lambda: self.record("once", 2, 300))
         self.assertTrue(near(found), found)
 
     def test_a_job_that_hangs(self):

@@ -32,10 +32,12 @@ static bool divided_fill(struct dw_facts_work *work, struct dw_divided_loop *div
 	dw_facts_choose_steady(work);
 	for (size_t i = 0; i < work->loop->count; i++) {
 		struct dw_divided_step *to = &divided->steps[divided->count];
+		const struct dw_step *step = &work->all[i];
 
-		if (!work->roles[i])
+		to->alone = step->reduced && dw_step_has_phases(step) && step->whole && !step->open;
+		if (!work->roles[i] && !to->alone)
 			continue;
-		to->step = &work->all[i];
+		to->step = step;
 		to->warm_up = work->roles[i] == DW_ROLE_WARM_UP;
 		dw_facts_divide(work, to->step, parts);
 		divided_round(parts, to);

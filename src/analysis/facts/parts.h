@@ -55,6 +55,7 @@ double dw_facts_place_ns(const struct dw_source_place *place);
 struct dw_divided_step {
 	const struct dw_step *step;
 	bool warm_up;
+	bool alone; /* recorded without operators and layers; it is not counted */
 	uint64_t part_ns[DW_PART_COUNT];
 };
 
@@ -65,7 +66,7 @@ struct dw_divided_loop {
 	size_t count;
 };
 
-/* Divides the counted steps of loop number `loop`, which has the most steps if the number is 0.
+/* Divides the counted steps, and those without operators, of loop number `loop`, which has the most steps if the number is 0.
  * False with `error`: out of memory. */
 bool dw_facts_divide_loop(struct dw_model *model, size_t loop, struct dw_divided_loop *divided,
                           struct dwell_error *error);

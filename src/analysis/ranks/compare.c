@@ -12,12 +12,7 @@
 #include "base/order.h"
 #include "ranks/ranks.h"
 
-#define SLOW_STEP \
-	0.25 /* excess of a single step that is listed, of the median rank's work and of \
-	      * the mean step */
-#define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
 #define FEW_STEPS 20
-#define MOST_SLOW_STEPS 20u
 #define MOST_NAMED 64u /* slow ranks whose operator and layer are searched */
 
 struct comparison {
@@ -380,26 +375,17 @@ static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 /* ---- single steps
  * --------------------------------------------------------------------------------- */
 
-DW_ORDER(slow_step_compare, struct dw_slow_step, DW_DOWN(excess_ns))
-
 static void ranks_add_slow_step(struct comparison *with, size_t i, size_t s)
 {
-	struct dw_ranks *ranks = with->ranks;
 	const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
 		                          (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps,
 		                          s, DW_RANKS_NO_PART };
 
-	if (ranks->slow_step_count == MOST_SLOW_STEPS) {
-		if (found.excess_ns <= ranks->slow_steps[MOST_SLOW_STEPS - 1].excess_ns)
-			return;
-		ranks->slow_step_count--;
-	}
-	ranks->slow_steps[ranks->slow_step_count++] = found;
-	qsort(ranks->slow_steps, ranks->slow_step_count, sizeof found, slow_step_compare);
+	dw_ranks_put_slow_step(with->ranks, &found);
 }
 
-static void ranks_find_slow_steps(struct comparison *with, struct part_table *parts)
+static bool ranks_find_slow_steps(struct comparison *with, struct part_table *parts)
 {
 	struct dw_ranks *ranks = with->ranks;
 
@@ -413,18 +399,21 @@ static void ranks_find_slow_steps(struct comparison *with, struct part_table *pa
 				with->space[count++] = excess[s];
 		spread = dw_ranks_spread(with->space, count, ranks->results[i].excess);
 		for (size_t s = 0; s < ranks->span_count; s++)
-			if (!isnan(excess[s]) && excess[s] - ranks->results[i].excess > SLOW_STEP &&
-			    excess[s] - ranks->results[i].excess > SLOW_SPREADS * spread &&
-			    excess[s] * with->medians[s] > SLOW_STEP * ranks->step_ns)
+			if (!isnan(excess[s]) && dw_ranks_is_slow_step(ranks, i, excess[s], spread, with->medians[s]))
 				ranks_add_slow_step(with, i, s);
 	}
+	if (!dw_ranks_add_alone(ranks, with->space))
+		return false;
 	for (size_t k = 0; k < ranks->slow_step_count; k++) {
 		struct dw_slow_step *step = &ranks->slow_steps[k];
 		double excess;
 
+		if (step->span == DW_RANKS_NONE)
+			continue;
 		part_table_fill(with, parts, step->span, step->span + 1);
 		step->part = part_table_find(parts, step->result, &excess);
 	}
+	return true;
 }
 
 /*
@@ -493,8 +482,8 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		part_table_fill(&with, &parts, 0, ranks->span_count);
 		good = ranks_find_slow(&with, &parts);
 	}
+	good = good && ranks_find_slow_steps(&with, &parts);
 	if (good) {
-		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
 		good = dw_ranks_find_place(ranks);
 	}
@@ -518,7 +507,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		return false;
 	}
 	ranks->results = dw_arena_alloc(&ranks->arena, summary->count * sizeof *ranks->results);
-	ranks->slow_steps = dw_arena_alloc(&ranks->arena, MOST_SLOW_STEPS * sizeof *ranks->slow_steps);
+	ranks->slow_steps = dw_arena_alloc(&ranks->arena, DW_RANKS_SLOW_STEPS * sizeof *ranks->slow_steps);
 	ranks->notes = dw_arena_alloc(&ranks->arena, 64 * sizeof *ranks->notes);
 	if (!ranks->results || !ranks->slow_steps || !ranks->notes)
 		return ranks_fail(error);

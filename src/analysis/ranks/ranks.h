@@ -28,6 +28,7 @@
 #define DW_RANKS_NONE SIZE_MAX
 enum { DW_RANKS_BETWEEN = DW_PART_COUNT, DW_RANKS_NO_PART };
 #define DW_RANKS_PARTS (DW_PART_COUNT + 1u)
+#define DW_RANKS_SLOW_STEPS 20u /* that are listed */
 
 struct dw_rank_result {
 	const struct dw_summary_rank *rank;
@@ -83,7 +84,7 @@ struct dw_slow_step {
 	uint64_t number;
 	uint64_t ns;      /* its length */
 	double excess_ns; /* work of the rank beyond the median rank's */
-	size_t span;      /* index of its span */
+	size_t span;      /* index of its span; DW_RANKS_NONE: it is in none, and its part is known */
 	unsigned part; /* as of a rank */
 };
 
@@ -115,7 +116,7 @@ struct dw_ranks_place {
 struct dw_ranks {
 	struct dw_rank_result *results; /* as the ranks of the summary that are compared */
 	size_t count;
-	struct dw_slow_step *slow_steps; /* by excess, descending; at most 20 */
+	struct dw_slow_step *slow_steps; /* by excess, descending */
 	size_t slow_step_count;
 	bool waits_known;    /* where ranks wait for each other is in ranges of communication, in all ranks */
 	double steps;        /* compared */
@@ -201,6 +202,14 @@ uint64_t dw_ranks_lost(const struct dw_summary_rank *rank);
 void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space);
 /* Notes imbalance of memory and of input sizes. The same. */
 void dw_ranks_check_balance(struct dw_ranks *ranks, double *space);
+/* Whether a rank was slow in one step: `excess` of it, and `spread` between steps of the rank, as ratios of the work of the median
+ * rank, which is `median_ns`. The same. */
+bool dw_ranks_is_slow_step(const struct dw_ranks *ranks, size_t i, double excess, double spread, double median_ns);
+/* Adds one, if it is among those with the most excess. The same. */
+void dw_ranks_put_slow_step(struct dw_ranks *ranks, const struct dw_slow_step *step);
+/* Adds those among the longest steps without operators. `space` has place for a number of each rank and span. False: memory ran
+ * out. */
+bool dw_ranks_add_alone(struct dw_ranks *ranks, double *space);
 /* Sets the figures of collectives. False: memory ran out. For dw_ranks_compare(). */
 bool dw_ranks_add_collectives(struct dw_ranks *ranks);
 /* The table of collectives. NULL: out of memory. */

@@ -63,6 +63,8 @@ static unsigned build_width(const struct dw_divided_loop *loop)
 	for (size_t i = 0; i < loop->count; i++) {
 		uint64_t number = loop->steps[i].step->number;
 
+		if (loop->steps[i].alone)
+			continue;
 		first = number < first ? number : first;
 		last = number > last ? number : last;
 	}
@@ -87,7 +89,7 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 		uint64_t index = loop->steps[i].step->number >> rank->span_log2;
 		size_t at = rank->span_count;
 
-		if (loop->steps[i].warm_up || loop->steps[i].step->number < from)
+		if (loop->steps[i].warm_up || loop->steps[i].alone || loop->steps[i].step->number < from)
 			continue; /* not in the sums */
 		while (at && spans[at - 1].index != index && spans[at - 1].index > index)
 			at--;
@@ -101,6 +103,30 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 			span_add(&spans[at - 1], &loop->steps[i], between_ns[i]);
 		}
 	}
+}
+
+/* The longest steps without operators, from step `from` on. Their communication is known, so that it is known which rank others
+ * waited for. */
+static void build_alone(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_divided_loop *loop,
+                        const uint64_t *between_ns, uint64_t from)
+{
+	const size_t space = 2 * (size_t)DW_SUMMARY_ALONE;
+
+	rank->alone = dw_arena_alloc(&summary->arena, space * sizeof *rank->alone);
+	summary->failed |= !rank->alone;
+	for (size_t i = 0; rank->alone && i < loop->count; i++) {
+		struct dw_summary_span *span;
+
+		if (!loop->steps[i].alone || loop->steps[i].step->number < from)
+			continue;
+		if (rank->alone_count == space)
+			dw_summary_thin_alone(rank);
+		span = &rank->alone[rank->alone_count];
+		*span = (struct dw_summary_span){ .index = loop->steps[i].step->number };
+		span_add(span, &loop->steps[i], between_ns[i]);
+		rank->alone_count++;
+	}
+	dw_summary_thin_alone(rank);
 }
 
 /* ---- names --------------------------------------------------------------------------------------
@@ -118,7 +144,7 @@ static size_t build_add_ranges(struct dw_loop_row *rows, size_t count, const str
 	for (size_t i = 0; ns && i < divided->count; i++) {
 		const struct dw_step *step = divided->steps[i].step;
 
-		if (divided->steps[i].warm_up)
+		if (divided->steps[i].warm_up || divided->steps[i].alone)
 			continue;
 		counted++;
 		for (uint32_t part = 0; part < step->part_count; part++)
@@ -213,7 +239,7 @@ static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank
 	for (size_t i = 0; i < divided->count; i++) {
 		uint64_t ns = divided->steps[i].step->end_ns - divided->steps[i].step->start_ns;
 
-		if (divided->steps[i].step->number < from)
+		if (divided->steps[i].step->number < from || divided->steps[i].alone)
 			continue;
 		counted++;
 		if (divided->steps[i].warm_up) {
@@ -389,6 +415,8 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	good = between_ns && dw_summary_find_between(model, process, divided, steps->steps, between_ns, error);
 	if (good)
 		build_spans(summary, rank, divided, between_ns, from);
+	if (good)
+		build_alone(summary, rank, divided, between_ns, from);
 	free(between_ns);
 	symbols = dw_model_symbols(model, &symbol_count);
 	build_names(summary, rank, divided, symbols, symbol_count);

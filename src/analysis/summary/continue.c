@@ -56,6 +56,19 @@ static void continue_spans(struct dw_summary *summary, struct dw_summary_rank *r
 	rank->span_count = spans ? count : 0;
 }
 
+static void continue_alone(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_summary_rank *before)
+{
+	struct dw_summary_span *both = continue_space(summary, (before->alone_count + rank->alone_count) * sizeof *both);
+
+	if (both && before->alone_count)
+		memcpy(both, before->alone, before->alone_count * sizeof *both);
+	if (both && rank->alone_count)
+		memcpy(both + before->alone_count, rank->alone, rank->alone_count * sizeof *both);
+	rank->alone_count = both ? before->alone_count + rank->alone_count : 0;
+	rank->alone = both;
+	dw_summary_thin_alone(rank);
+}
+
 static void continue_durations(struct dw_summary *summary, struct dw_summary_rank *rank,
                                const struct dw_summary_rank *before)
 {
@@ -180,6 +193,7 @@ static void continue_rank(struct dw_summary *summary, struct dw_summary_rank *ra
 	rank->missing_steps -= before->last_open && before->missing_steps;
 	dw_summary_merge(&dw_summary_rank_message, rank, before);
 	continue_spans(summary, rank, before);
+	continue_alone(summary, rank, before);
 	continue_durations(summary, rank, before);
 	continue_names(summary, &rank->names, &rank->name_count, before->names, before->name_count);
 	continue_names(summary, &rank->layers, &rank->layer_count, before->layers, before->layer_count);

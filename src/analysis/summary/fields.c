@@ -130,6 +130,7 @@ static const struct dw_summary_field rank_fields[] = {
 	      &dw_summary_name_message),
 	ARRAY(RANK_WAIT, LIST, dw_summary_rank, waits, wait_count, DW_SUMMARY_FUNCTIONS, "a rank has too many functions that wait",
 	      &dw_summary_name_message),
+	ARRAY(RANK_ALONE, SPANS, dw_summary_rank, alone, alone_count, DW_SUMMARY_ALONE, "a rank has too many steps alone", NULL),
 };
 const struct dw_summary_message dw_summary_rank_message = { rank_fields, COUNT(rank_fields),
 	                                                        "a rank's message is damaged" };

@@ -33,7 +33,7 @@ static size_t layers_choose_steps(struct dw_model *model, const struct dw_divide
 	size_t all = 0, seen = 0, count = 0;
 
 	for (size_t i = 0; i < divided->count; i++)
-		if (!divided->steps[i].warm_up && divided->steps[i].step->start_ns < from_ns)
+		if (!divided->steps[i].warm_up && !divided->steps[i].alone && divided->steps[i].step->start_ns < from_ns)
 			from_ns = divided->steps[i].step->start_ns;
 	for (size_t i = 0; i < source->step_count; i++) {
 		chosen[i] = steps->counted[i] && source->steps[i].thread == divided->loop->thread &&

@@ -127,6 +127,17 @@ void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary
 	into->between_ns += from->between_ns;
 }
 
+DW_ORDER(merge_compare_alone, struct dw_summary_span, DW_DOWN(longest_ns) DW_UP(index))
+DW_ORDER(merge_compare_number, struct dw_summary_span, DW_UP(index))
+
+void dw_summary_thin_alone(struct dw_summary_rank *rank)
+{
+	DW_SORT(rank->alone, rank->alone_count, merge_compare_alone);
+	if (rank->alone_count > DW_SUMMARY_ALONE)
+		rank->alone_count = DW_SUMMARY_ALONE;
+	DW_SORT(rank->alone, rank->alone_count, merge_compare_number);
+}
+
 void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2)
 {
 	unsigned shift = span_log2 - rank->span_log2;

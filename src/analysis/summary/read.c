@@ -116,11 +116,11 @@ static bool read_parts(struct reading *reading, const unsigned char *at, const u
 	return true;
 }
 
-/* `rank` has space for a span more. */
-static bool read_span(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *field)
+/* `spans` has space for one more. */
+static bool read_span(struct reading *reading, struct dw_summary_span *spans, size_t *count, const struct dw_proto_field *field)
 {
 	const unsigned char *at = field->bytes, *end = at + field->length;
-	struct dw_summary_span *span = &rank->spans[rank->span_count];
+	struct dw_summary_span *span = &spans[*count];
 
 	if (!read_varint(&at, end, &span->index) || !read_varint(&at, end, &span->steps) ||
 	    !read_varint(&at, end, &span->longest_ns) || !read_varint(&at, end, &span->longest) ||
@@ -128,9 +128,9 @@ static bool read_span(struct reading *reading, struct dw_summary_rank *rank, con
 		return read_fail(reading, field->bytes, "a span is cut off");
 	if (!span->steps || span->longest_ns > span->ns)
 		return read_fail(reading, field->bytes, "a span has no steps or a step longer than itself");
-	if (rank->span_count && span[-1].index >= span->index)
+	if (*count && span[-1].index >= span->index)
 		return read_fail(reading, field->bytes, "spans are not in order");
-	rank->span_count++;
+	++*count;
 	return true;
 }
 
@@ -255,7 +255,8 @@ static bool read_bytes(struct reading *reading, const struct dw_summary_field *f
 	case DW_FIELD_LIST:
 		return read_list(reading, field, to, from, whole);
 	case DW_FIELD_SPANS:
-		return !read_item(reading, field, to, whole) || read_span(reading, to, from);
+		return !read_item(reading, field, to, whole) ||
+		       read_span(reading, (void *)dw_field_array(field, to), dw_field_count(field, to), from);
 	case DW_FIELD_BUCKETS:
 		return read_durations(reading, to, from);
 	case DW_FIELD_ARRIVALS:

@@ -23,6 +23,7 @@
 
 #define DW_SUMMARY_VERSION 4u
 #define DW_SUMMARY_SPANS 1024u             /* most spans of a rank, if the summary has few ranks */
+#define DW_SUMMARY_ALONE 16u               /* most steps of a rank that are kept alone: the longest ones */
 #define DW_SUMMARY_NAMES 256u              /* most names of a rank, if the summary has few ranks */
 #define DW_SUMMARY_LAYERS 64u              /* most layers of a rank, if the summary has few ranks */
 #define DW_SUMMARY_COLLECTIVES 32u         /* most rows of collectives of a rank */
@@ -113,6 +114,8 @@ struct dw_summary_rank {
 	unsigned span_log2;
 	struct dw_summary_span *spans; /* by index */
 	size_t span_count;
+	struct dw_summary_span *alone; /* the longest steps without operators, which are in no span; by number, which is the index */
+	size_t alone_count;            /* at most DW_SUMMARY_ALONE */
 	uint64_t named_steps;          /* usual steps of which the names below are sums */
 	struct dw_summary_name *names; /* by self_ns, descending, then by name */
 	size_t name_count;
@@ -232,6 +235,8 @@ struct dw_summary_failure dw_summary_failure(uint32_t failed);
 unsigned dw_summary_failure_order(uint32_t failed);
 /* The steps of its loop, counted or not. */
 uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
+/* Leaves the longest steps of those that are kept alone. */
+void dw_summary_thin_alone(struct dw_summary_rank *rank);
 void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary_span *from);
 /* Sums spans so that each has 1 << span_log2 steps, at least as many as before. */
 void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2);

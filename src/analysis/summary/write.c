@@ -48,9 +48,9 @@ static void write_durations(struct dw_proto *proto, const struct dw_summary_rank
 	dw_proto_close(proto, at);
 }
 
-static void write_span(struct dw_proto *proto, const struct dw_summary_span *span)
+static void write_span(struct dw_proto *proto, uint32_t number, const struct dw_summary_span *span)
 {
-	size_t at = dw_proto_open(proto, RANK_SPAN);
+	size_t at = dw_proto_open(proto, number);
 
 	dw_proto_varint(proto, span->index);
 	dw_proto_varint(proto, span->steps);
@@ -122,7 +122,7 @@ static void write_field(struct dw_proto *proto, const struct dw_summary_field *f
 		break;
 	case DW_FIELD_SPANS:
 		for (size_t i = 0; i < *dw_field_count(field, of); i++)
-			write_span(proto, &((const struct dw_summary_rank *)of)->spans[i]);
+			write_span(proto, field->number, (const void *)(dw_field_array(field, of) + i * field->item_bytes));
 		break;
 	case DW_FIELD_BUCKETS:
 		write_durations(proto, of);
