@@ -35,6 +35,9 @@ WAITS = .5
 # A core that does nothing for so large a part of the time is lent to another command, until the cores do nothing for less
 # than the small part.
 IDLE, BUSY = .7, .1
+# Commands whose results do not depend on time, as compilers and sanitizers, fill what the others leave idle: one for every two cores runs
+# besides, at a lower priority, which takes a tenth of a core from those that measure.
+STEADY_PER_CORE, STEADY_NICE = .5, 8
 BYTES_PER_CORE = 1 << 30
 
 
@@ -72,6 +75,7 @@ class Machine:
         self.cores, self.spare = cores, WAITS * (cores > 1)
         self.free = cores + self.spare
         self.lent, self.idle = 0, 0.0  # cores that are handed out a second time, because the commands that have them wait
+        self.besides = max(1, int(cores * STEADY_PER_CORE)) if cores > 1 else 0  # steady commands that may begin without a core
         self.waiting = []  # (runs alone, -priority, number, cores)
         self.count = self.running = self.alone = 0
         self.began = self.counted = time.monotonic()
@@ -115,8 +119,13 @@ class Machine:
             self.lend((now - before) / seconds)
             before = now
 
+    def can_begin(self, ticket, steady):
+        """Whether a command has its turn, or, if it is steady, a place besides."""
+        return (steady and self.besides > 0 and not self.alone) or self.may_run(ticket)
+
     @contextlib.contextmanager
-    def use(self, cores, priority):
+    def use(self, cores, priority, steady=False):
+        """Yields whether the command runs besides."""
         with self.changed:
             self.count += 1
             alone = cores == ALONE
@@ -124,14 +133,18 @@ class Machine:
             cores = self.cores if alone else min(cores and max(cores, self.cores == 1), self.cores)
             ticket = (alone, -priority, self.count, cores)
             self.waiting.append(ticket)
-            self.changed.wait_for(lambda: self.may_run(ticket))
+            self.changed.wait_for(lambda: self.can_begin(ticket, steady))
             self.waiting.remove(ticket)
+            besides = steady and self.besides > 0
+            cores = 0 if besides else cores
+            self.besides -= besides
             self.alone += alone
             self.change(1, -cores)
         try:
-            yield cores
+            yield besides
         finally:
             with self.changed:
+                self.besides += besides
                 self.alone -= alone
                 self.change(-1, cores)
 
@@ -225,11 +238,15 @@ def run_command(machine, command, environment, timeout):
     return status, text, used.ru_utime + used.ru_stime
 
 
-class Suite:
-    """One suite's counts and its log."""
+def nicer(command):
+    return ["nice", "-n", str(STEADY_NICE), *command]
 
-    def __init__(self, name, folder, machine, priority=0):
-        self.name, self.machine, self.priority = name, machine, priority
+
+class Suite:
+    """One suite's counts and its log. `steady`: its results do not depend on time."""
+
+    def __init__(self, name, folder, machine, priority=0, steady=False):
+        self.name, self.machine, self.priority, self.steady = name, machine, priority, steady
         self.passed = self.failed = 0
         self.seconds = self.processor = 0.0
         self.skipped = []  # (what, why)
@@ -285,11 +302,11 @@ class Suite:
 
     def run(self, *command, env=None, timeout=900, cores=1, urgent=False):
         """Status and output of a command, which are in the log too. `urgent`: other suites wait
-        for it."""
+        for it, so that it does not run besides, though its suite be steady."""
         environment = dict(os.environ, **(env or {}))
-        with self.machine.use(cores, float("inf") if urgent else self.priority):
+        with self.machine.use(cores, float("inf") if urgent else self.priority, self.steady and not urgent and cores != ALONE) as besides:
             start = time.monotonic()
-            status, output, processor = run_command(self.machine, command, environment, timeout)
+            status, output, processor = run_command(self.machine, nicer(command) if besides else command, environment, timeout)
             seconds = time.monotonic() - start
         with self.lock:
             self.processor += processor

@@ -303,15 +303,18 @@ class Stacks(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("node"), "node is not installed")
     def test_functions_of_node(self):
-        process = self.start("node", "--perf-basic-prof", "-e", NODE)
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # node writes files where it runs
+        self.addCleanup(folder.cleanup)
+        process = self.start("node", "--perf-basic-prof", "-e", NODE, cwd=folder.name)
         self.remove_map(process)
         self.assertRegex(self.look_until(process.pid, r"    JS:\S?hotLoop "), r"    JS:\S?hotLoop .*\n(    .*\n)*    .*node::Start")
 
     def test_made_code_in_a_container(self):
         if not shutil.which("unshare") or subprocess.run(["unshare", "--pid", "--fork", "--mount", "true"], capture_output=True, check=False).returncode:
             self.skipTest("a container cannot be made here")
-        # all that runs in it ends with `unshare`, whatever is found
-        runner = self.start("unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", 'mount -t tmpfs none /tmp && "$0" map forever', made)
+        # all that runs in it ends with `unshare`, whatever is found; the program may itself lie in /tmp
+        runner = self.start("unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c",
+                            'exec 9<"$0" && mount -t tmpfs none /tmp && cat <&9 >/tmp/made && chmod +x /tmp/made && /tmp/made map forever', made)
         text = self.look_until(runner.pid, "made second")
         self.assertIn("made second", text)
 

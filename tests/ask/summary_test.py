@@ -81,7 +81,7 @@ class Folder(unittest.TestCase):
                        for place, i in enumerate(range(step, operators, 20))]
         events.append({"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": words}})
         events.append({"ph": "M", "name": "thread_name", "pid": 7, "tid": 1, "args": {"name": words}})
-        with open(path, "w", encoding="ascii") as file:
+        with open(path, "w", encoding="utf-8") as file:
             file.write(json.dumps({"schemaVersion": 1, "traceEvents": events}))
         return path
 
@@ -242,10 +242,10 @@ class Summary(Folder):
         for path in (folder, temporary, tools):
             os.makedirs(path)
         os.symlink(dwell, os.path.join(tools, "dwell"))
-        with open(os.path.join(tools, "gh"), "w", encoding="ascii") as file:
+        with open(os.path.join(tools, "gh"), "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\necho "$@" > "$RUNNER_TEMP/gh"\n')
         # Without a package index: what is installed is the folder of dwell's sources that was cloned.
-        with open(os.path.join(tools, "pip"), "w", encoding="ascii") as file:
+        with open(os.path.join(tools, "pip"), "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n[ \"$1 $3 $4\" = 'install -r requirements.txt' ] && "
                        "grep -q \"^name = \\\"${2%% @ file://*}\\\"\" \"${2##* @ file://}/pyproject.toml\"\n")
         for name in ("gh", "pip"):
@@ -258,7 +258,7 @@ class Summary(Folder):
         run(*git, "commit", "-q", "-m", "sources", cwd=sources)
         run(*git, "init", "-q", folder)
         for percent, name in ((0, "base"), (300, "head")):
-            with open(os.path.join(folder, "train.sh"), "w", encoding="ascii") as file:
+            with open(os.path.join(folder, "train.sh"), "w", encoding="utf-8") as file:
                 file.write(f"exec '{work}' 25 {percent}\n")
             run(*git, "add", "train.sh", cwd=folder)
             run(*git, "commit", "-q", "-m", name, cwd=folder)

@@ -118,7 +118,7 @@ class Runner:
         process.stderr.readline()
         late.cancel()
         time.sleep(.02)
-        with open(gate, "w", encoding="ascii"):
+        with open(gate, "w", encoding="utf-8"):
             pass
         return process
 

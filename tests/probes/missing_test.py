@@ -38,12 +38,13 @@ int main(void)
 def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dwell-missing-") as folder:
+        os.symlink(BUILD, os.path.join(folder, "build"))  # the loader splits LD_PRELOAD at blanks, which the build's path may have
         for probe, flags, says in (("mpi", ["-DMPI"], "this program's MPI has no PMPI_Barrier, so the call fails"),
                                    ("ggml", [], "this program's ggml has no llama_get_logits, so the call fails")):
             program = os.path.join(folder, probe)
             subprocess.run(["cc", "-x", "c", "-o", program, *flags, "-"], input=PROGRAM, text=True, check=True)
             done = subprocess.run([program], capture_output=True, text=True, check=False, cwd=folder, timeout=60, env={
-                **os.environ, "LD_PRELOAD": f"{BUILD}/probes/{probe}/libdwell-{probe}.so", "LD_LIBRARY_PATH": BUILD})
+                **os.environ, "LD_PRELOAD": f"{folder}/build/probes/{probe}/libdwell-{probe}.so", "LD_LIBRARY_PATH": BUILD})
             good = done.returncode == 0 and done.stdout == "goes on\n" and done.stderr.count(says) == 1
             failed += not good
             print("ok" if good else f"FAIL {done}", probe)
