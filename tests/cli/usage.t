@@ -219,6 +219,8 @@ Options of views and layouts:
   threads     what did each thread record, and how busy was it?
   requests    how long do requests take, threads that come and go and tasks of
               pools, and what do they do?
+  workers     do the processes of a pool do as much work each, and for what do
+              they wait?
   stragglers  which ranks make the others wait, and in which part of the step?
   counters    how do values change that the program reports, as a loss?
   marks       when and how often did the program report that something happened?

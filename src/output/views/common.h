@@ -40,6 +40,8 @@ struct dw_view_slow {
 void dw_view_slow_begin(struct dw_view_slow *slow, struct dw_model *model, const struct dw_steps *steps);
 /* In what the step took `extra_ns` longer than usual. NULL: nothing explains it. */
 const char *dw_view_slow_reason(const struct dw_view_slow *slow, const struct dw_step *step, double *extra_ns);
+/* Whether a process began several of one name (workers.c). */
+bool dw_view_has_workers(const struct dw_source *source);
 /* What the trace does not have of the step: "recorded without operators". NULL: nothing is missing. */
 const char *dw_view_step_lacks(const struct dw_step *step);
 /* Whether several processes have steps. */

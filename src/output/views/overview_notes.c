@@ -162,8 +162,8 @@ static bool notes_has_view(const struct dw_overview *overview, const char *name)
 void dw_overview_say_next(struct dwell_table *table, const struct dw_overview *overview)
 {
 	/* The most useful first. */
-	static const char *const names[] = { "stragglers", "steps", "dataloader", "device", "operators", "hot", "waits", "layers",
-		"memory", "functions", "account", "heap", "actions", "phases", "tree", "threads" };
+	static const char *const names[] = { "stragglers", "steps", "dataloader", "device", "operators", "workers", "hot", "waits",
+		"layers", "memory", "functions", "account", "heap", "actions", "phases", "tree", "threads" };
 	const char *path = overview->source->file_count == 1 ? overview->source->files[0].path : "FILES";
 	char views[120] = "";
 	size_t used = 0;

@@ -28,7 +28,8 @@ bool dw_view_has_ranks(const struct dw_source *source)
 
 bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source)
 {
-	return (view->needs_ranks && !dw_view_has_ranks(source)) || (view->needs_device && !source->events_count) ||
+	return (view->needs_ranks && !dw_view_has_ranks(source)) || (view->needs_workers && !dw_view_has_workers(source)) ||
+	       (view->needs_device && !source->events_count) ||
 	       (view->needs_samples && !dw_source_has_samples(source)) || (view->needs_heap && !dw_source_has_heap(source));
 }
 

@@ -52,6 +52,7 @@ struct dw_view {
 	bool needs_steps;
 	bool reads_steps; /* besides ranges of the categories: one walk computes both */
 	bool needs_ranks; /* steps of several processes */
+	bool needs_workers; /* processes that one process began */
 	bool needs_device; /* events of devices */
 	bool needs_samples; /* samples of call stacks */
 	bool needs_heap;    /* blocks of malloc */

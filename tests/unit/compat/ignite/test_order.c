@@ -1,5 +1,5 @@
 /*
- * Repeats runs of Ignite 0.6.0 whose events were logged in tests/golden/ignite/event_order.txt:
+ * Repeats runs of Ignite 0.6.0 whose events were logged in tests/golden/ignite/event_order.txt.xz:
  * every line must be the same. DWELL_GOLDEN contains the path of the golden file.
  */
 #include "script.h"
@@ -226,8 +226,8 @@ TEST(events_come_in_ignites_order)
 	char path[1024];
 	FILE *golden;
 
-	snprintf(path, sizeof path, "%s/ignite/event_order.txt", folder ? folder : "tests/golden");
-	golden = fopen(path, "r");
+	snprintf(path, sizeof path, "xz -dc '%s/ignite/event_order.txt.xz'", folder ? folder : "tests/golden");
+	golden = popen(path, "r");
 	REQUIRE(golden);
 	clear_page();
 	for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
@@ -236,7 +236,7 @@ TEST(events_come_in_ignites_order)
 		play();
 	}
 	compare(golden);
-	fclose(golden);
+	CHECK_EQ(pclose(golden), 0);
 }
 
 CHECK_MAIN
