@@ -232,7 +232,8 @@ DWELL_API void dwell_counter(struct dwell_site *site, double value);
 
 /* Memory. site->name says what it is for ("parameter", "gradient", "activation", "input",
  * "optimizer state", "temporary", "other"), site->detail on which device it is ("cpu", "cuda:0").
- * An address is live from its allocation until it is freed. */
+ * An address is live from its allocation until it is freed. An address of NULL says that the allocation failed:
+ * the report then says what held the memory at that moment. */
 DWELL_API void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_bytes);
 DWELL_API void dwell_free(struct dwell_site *site, const void *address);
 /* Changes what the block that is live at `address` is for, to site->name, as if it had been

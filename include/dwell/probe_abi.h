@@ -334,7 +334,8 @@ struct sigaction;
 DWELL_API bool dwell_bus_action(const struct sigaction *set, struct sigaction *get);
 
 /* Records that a block of `size_bytes` was allocated, and chosen by a sampling that chooses a block of size s with the
- * probability 1 - exp(-s / m); m is the metadata heap.period_bytes of the process. `size_bytes` 0: such a block was freed. */
+ * probability 1 - exp(-s / m); m is the metadata heap.period_bytes of the process. `size_bytes` 0: such a block was freed.
+ * `address` NULL: an allocation of so many bytes failed. */
 DWELL_API void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);
 
 /* As dwell_op_begin(), but while stacks are recorded the operator gets `stack`, even inside

@@ -167,9 +167,38 @@ __attribute__((noinline)) static void malloc_reached(const void *address, uint64
 	errno = saved;
 }
 
+/* On a stack of the sampler. */
+static void malloc_record_failed(void *given)
+{
+	if (malloc_records()) {
+		malloc_note();
+		dws_recorder->heap(&site, NULL, *(uint64_t *)given, 0);
+	}
+}
+
+/* Not a call that asks for what there is not, as an alignment that is no power of 2. */
+__attribute__((noinline, cold)) static void malloc_failed(uint64_t bytes, int code)
+{
+	int saved = errno;
+
+	if (period && bytes && code == ENOMEM)
+		dws_apart(malloc_record_failed, &bytes);
+	errno = saved;
+}
+
+/* A block that was to grow stays as it was. */
+__attribute__((noinline, cold)) static void malloc_failed_again(const void *old, uint64_t had, uint64_t bytes, const void *caller)
+{
+	if (old)
+		malloc_reached(old, had, caller);
+	malloc_failed(bytes, errno);
+}
+
 static inline void malloc_count(const void *address, uint64_t bytes, const void *caller)
 {
-	if (DWELL_UNLIKELY(bytes >= mine.left))
+	if (DWELL_UNLIKELY(!address))
+		malloc_failed(bytes, errno);
+	else if (DWELL_UNLIKELY(bytes >= mine.left))
 		malloc_reached(address, bytes, caller);
 	else
 		mine.left -= bytes;
@@ -324,8 +353,11 @@ PUBLIC void free(void *address)
 PUBLIC void *calloc(size_t count, size_t bytes)
 {
 	void *address = next.calloc(count, bytes);
+	size_t all;
 
-	malloc_count(address, address ? count * bytes : 0, CALLER);
+	if (DWELL_UNLIKELY(__builtin_mul_overflow(count, bytes, &all)))
+		all = SIZE_MAX;
+	malloc_count(address, all, CALLER);
 	return address;
 }
 
@@ -347,8 +379,8 @@ PUBLIC void *realloc(void *old, size_t bytes)
 	address = next.realloc(old, bytes);
 	if (DWELL_LIKELY(address != NULL))
 		malloc_count(address, bytes, CALLER);
-	else if (was && bytes) /* the old block stays */
-		malloc_reached(old, had, CALLER);
+	else if (bytes) /* the old block stays */
+		malloc_failed_again(was ? old : NULL, had, bytes, CALLER);
 	return address;
 }
 
@@ -358,6 +390,8 @@ PUBLIC int posix_memalign(void **address, size_t alignment, size_t bytes)
 
 	if (DWELL_LIKELY(!code))
 		malloc_count(*address, bytes, CALLER);
+	else
+		malloc_failed(bytes, code);
 	return code;
 }
 

@@ -89,6 +89,12 @@ static void held_record_all(void)
 	dwp_held.bytes = 0;
 }
 
+void dwp_held_record(void)
+{
+	if (__atomic_load_n(&dwp_held.holder, __ATOMIC_RELAXED) == &dwp_memory_calls)
+		held_record_all();
+}
+
 void dwp_held_hold(bool hold)
 {
 	if (hold) {
@@ -96,8 +102,7 @@ void dwp_held_hold(bool hold)
 		__atomic_store_n(&dwp_held.holder, &dwp_memory_calls, __ATOMIC_RELAXED);
 		return;
 	}
-	if (__atomic_load_n(&dwp_held.holder, __ATOMIC_RELAXED) == &dwp_memory_calls)
-		held_record_all();
+	dwp_held_record();
 	__atomic_store_n(&dwp_held.holder, NULL, __ATOMIC_RELAXED);
 }
 

@@ -62,6 +62,8 @@ static inline bool dwp_held_free(uintptr_t address)
 
 /* The calling thread holds blocks from now on, or no longer. */
 void dwp_held_hold(bool hold);
+/* Records all blocks now that the calling thread holds. */
+void dwp_held_record(void);
 /* Records a held block now, because more is about to be recorded of it. */
 void dwp_held_show(const void *address);
 void dwp_held_forked(void);

@@ -12,7 +12,8 @@
  * Which operator an allocation belongs to follows from its position between the records of
  * operators.
  *
- * alloc_cpu may throw: this file is compiled so that exceptions pass through.
+ * An allocation that fails is recorded as one at NULL: alloc_cpu() throws, and allocators of devices report it to
+ * c10::reportOutOfMemoryToProfiler(). So alloc_cpu may throw: this file is compiled so that exceptions pass through.
  */
 #include "held_blocks.h"
 
@@ -28,17 +29,34 @@
 
 static struct torch_allocator real;
 static torch_report_memory *real_report;
+static torch_report_failure *real_failure;
 
 /* ---- the CPU ---------------------------------------------------------------------------- */
 
 DWP_SITE(alloc_site, DWELL_CATEGORY_ALLOCATION, "other", "cpu");
 DWP_SITE(free_site, DWELL_CATEGORY_ALLOCATION, "free", NULL);
 
+/* An allocation that has not returned yet. What runs when it ends, by an exception too, records one that failed. */
+struct memory_call {
+	size_t bytes; /* 0: it returned */
+};
+
+static void memory_end_call(struct memory_call *call)
+{
+	if (DWELL_LIKELY(!call->bytes))
+		return;
+	dwp_held_record(); /* what held the memory */
+	dwell_alloc(&alloc_site, NULL, call->bytes);
+}
+
 /* These two write their records without a call, because small operators have one of each. */
 static void *memory_record_alloc(size_t bytes)
 {
+	struct memory_call call __attribute__((cleanup(memory_end_call))) = { bytes };
 	void *address = real.alloc(bytes);
 
+	if (DWELL_LIKELY(address != NULL))
+		call.bytes = 0;
 	dwp_memory_calls++;
 	if (address && !dwp_held_alloc((uintptr_t)address, bytes) && dwell_wants(1u << DWELL_CATEGORY_ALLOCATION))
 		dwell_put_words(DW_WORD_ALLOC | dwell_site_id(&alloc_site),
@@ -136,6 +154,19 @@ static void memory_record_report(void *address, int64_t bytes, size_t allocated,
 	real_report(address, bytes, allocated, reserved, at);
 }
 
+/* The allocator has given back to the device what it could, and no free piece of what it keeps is large enough. */
+static void memory_record_failure(int64_t bytes, size_t allocated, size_t reserved, struct torch_device at)
+{
+	struct memory_device *device = bytes > 0 && at.type != CPU && dwell_wants(1u << DWELL_CATEGORY_ALLOCATION)
+	                                   ? memory_find_device(at) : NULL;
+
+	if (device) {
+		memory_record_reserved(device, reserved);
+		dwell_alloc(&device->block, NULL, (uint64_t)bytes);
+	}
+	real_failure(bytes, allocated, reserved, at);
+}
+
 uint64_t dwp_memory_recorded(void)
 {
 	return dwp_memory_calls - dwp_held.calls;
@@ -152,4 +183,5 @@ void dwp_memory_attach(void)
 
 	dwp_abi_replace_allocator(&ours, &real);
 	dwp_abi_replace_report_memory(memory_record_report, &real_report);
+	dwp_abi_replace_report_failure(memory_record_failure, &real_failure);
 }

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 
 TARGET = "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return size && data[0] == 'a' ? 0 : -1; }\n"
@@ -17,6 +16,10 @@ def write(path, data):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(data)
+
+
+def found(*arguments):
+    subprocess.run([sys.executable, "tests/fuzz/found.py", *arguments], check=True)
 
 
 def main():
@@ -31,12 +34,13 @@ def main():
             return 77
         os.makedirs("tools/measure")
         shutil.copy(fuzz, "tools/measure/fuzz")
-        with tarfile.open("tests/fuzz/found.tar.xz", "w:xz") as stored:
-            stored.add("stored", ".")
+        shutil.copy(os.path.join(os.path.dirname(fuzz), "../../tests/fuzz/found.py"), "tests/fuzz")
+        found("--pack", "stored", "tests/fuzz/found.xz")
         subprocess.run(["tools/measure/fuzz", "--keep"], check=True, timeout=60)
-        with tarfile.open("tests/fuzz/found.tar.xz") as stored:
-            found = [(member.name.split("/")[-2], stored.extractfile(member).read()) for member in stored if member.isfile()]
-        assert found == [("first", b"abuild-fuzz/corpus/first/new"), ("second", b"astored/second/old")], found
+        found("--unpack", "tests/fuzz/found.xz", "again")
+        kept = {target: [open(os.path.join("again", target, name), "rb").read() for name in os.listdir(os.path.join("again", target))]
+                for target in os.listdir("again")}
+        assert kept == {"first": [b"abuild-fuzz/corpus/first/new"], "second": [b"astored/second/old"]}, kept
     return 0
 
 

@@ -34,6 +34,11 @@ ALLOCATOR = """
 namespace c10 {
 struct Device { Device(int8_t type, int8_t index) : type(type), index(index) {} int8_t type, index; };
 void reportMemoryUsageToProfiler(void *, int64_t, SIZE, SIZE, Device);
+void reportOutOfMemoryToProfiler(int64_t, SIZE, SIZE, Device);
+}
+extern "C" void standin_fail(int64_t bytes, size_t allocated, size_t reserved, int index)
+{
+	c10::reportOutOfMemoryToProfiler(bytes, (SIZE)allocated, (SIZE)reserved, c10::Device(1, index));
 }
 extern "C" void standin_report(uintptr_t address, int64_t bytes, size_t allocated, size_t reserved, int type, int index)
 {
@@ -97,6 +102,34 @@ with torchprof.Profile(model, profile_memory=True) as prof:
 torchprof._has_device = lambda: True  # for the columns only: a run with use_cuda=True needs a GPU
 prof.use_cuda = True
 print(prof.display(show_events=True))
+"""
+
+FAILURE = LAYERS + """
+library.standin_fail.argtypes = [ctypes.c_int64, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
+class Fails(torch.nn.Module):
+    def forward(self, x):
+        library.standin_fail(9 * MB, sums[0], 24 * MB, 0)
+        raise RuntimeError("CUDA out of memory")
+model.append(Fails())
+try:
+    model(x)
+except RuntimeError:
+    if ENDS:
+        raise
+change(0x9000, 30 * MB, 60 * MB)
+"""
+
+# The CPU's allocator throws: what the process may have is little more than it has.
+HOST_FAILURE = """
+import resource, torch
+kept = [torch.ones(1 << 20) for _ in range(8)]
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (64 << 20), resource.RLIM_INFINITY))
+try:
+    torch.empty(1 << 28)
+except RuntimeError:
+    if ENDS:
+        raise
 """
 
 UNDER_TORCH = SCRIPT + """
@@ -215,6 +248,29 @@ def test_layers(folder):
         check(f"{what}: {got} {text} {done.stderr[-500:]}", got == wanted)
 
 
+def heads(folder):
+    text = subprocess.run([DWELL, "report", "--format", "json", "t.dwell"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    return json.loads(text)["views"][0]["heads"]
+
+
+def test_out_of_memory(folder):
+    for ends in False, True:
+        done = run(folder, FAILURE.replace("ENDS", str(ends)), DWELL)
+        said = heads(folder)
+        check(f"ended {ends}: {done.returncode} {done.stderr[-800:]}", (done.returncode != 0) == ends)
+        check(f"a device's memory ran out: {said}", re.match(
+            r"Memory ran out at .*, in forward of layer Sequential.2: no 9.00 MiB were to be had on cuda:0; of the 24.0 MiB that the allocator had reserved, "
+            r"19.0 MiB \(79%\) were free, in pieces that are smaller.( The program went on.)?$", said[1]) and
+            said[1].endswith("went on.") != ends)
+        check(f"what held it: {said}", said[2] == "Recorded blocks of cuda:0 held 5.00 MiB then: activation 5.00 MiB; most is of "
+              "standin::grow 5.00 MiB, and of layer Sequential.1 5.00 MiB.")
+        done = run(folder, HOST_FAILURE.replace("ENDS", str(ends)), DWELL)
+        said = heads(folder)
+        check(f"the host's memory ran out: {said} {done.stderr[-800:]}", (done.returncode != 0) == ends and re.match(
+            r"Memory ran out at .*, in aten::empty: no 1.00 GiB were to be had on cpu; of the .* of addresses that the process may have "
+            r"\(RLIMIT_AS\), .* were in use.", said[1]) and "held 32.0 MiB then" in said[2])
+
+
 def test_broken(folder):
     """A PyTorch whose allocator reports in another way: one line says so, the rest is recorded."""
     probe = os.path.join(os.path.dirname(DWELL), "probes/libdwell-python-broken.so")
@@ -243,6 +299,7 @@ def main():
         test_recorded(folder)
         test_profilers(folder)
         test_layers(folder)
+        test_out_of_memory(folder)
         test_broken(folder)
     print(f"torch_device_memory_test: PyTorch {TORCH}: {passed} passed, {failed} failed")
     return failed != 0

@@ -228,6 +228,18 @@ static inline void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t 
 	                 DW_ALLOC_IS_WORDS);
 }
 
+/* EXT ALLOC_FAILED, with the bytes that were asked for, and those that the process used and might use. */
+static inline void dw_encode_alloc_failed(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, const uint64_t bytes[3])
+{
+	uint32_t payload[DW_ALLOC_FAILED_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32) };
+
+	memcpy(payload + 2, bytes, 3 * sizeof *bytes);
+	payload[8] = op;
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_ALLOC_FAILED << DW_EXT_TYPE_SHIFT | DW_ALLOC_FAILED_WORDS, payload,
+	                 DW_ALLOC_FAILED_WORDS);
+	dw_encode_head(stream->encode)->flags |= DW_HEAD_FAILED_ALLOC;
+}
+
 /* EXT COLLECTIVE: the innermost open range belongs to collective `sequence` of the group, a STRING. */
 static inline void dw_encode_collective(struct dw_encode_stream *stream, uint64_t ticks,
                                         uint32_t group, uint64_t sequence, uint64_t bytes)

@@ -22,6 +22,7 @@
  *   name CATEGORY NAME [detail=D]    puts it into the dictionary; records nothing
  *   end | end-of N | end-named CATEGORY NAME | by-name | mark NAME | counter NAME VALUE [detail=UNIT]
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS | alloc-is CATEGORY ADDRESS
+ *   alloc-failed CATEGORY DEVICE BYTES USED LIMIT
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION,
@@ -565,6 +566,9 @@ static bool put_record(const struct line *line)
 		put_memory(line, DW_ALLOC);
 	} else if (!strcmp(verb, "free")) {
 		put_memory(line, DW_FREE);
+	} else if (!strcmp(verb, "alloc-failed")) {
+		dw_encode_alloc_failed(stream, now, op_of(line, DWELL_CATEGORY_ALLOCATION, word(line, 1), word(line, 2)),
+		                       (const uint64_t[3]){ number_of(word(line, 3)), number_of(word(line, 4)), number_of(word(line, 5)) });
 	} else if (!strcmp(verb, "alloc-is")) {
 		dw_encode_alloc_is(stream, now,
 		                   op_of(line, DWELL_CATEGORY_ALLOCATION, word(line, 1), NULL),

@@ -206,6 +206,9 @@ typedef void torch_report_memory(void *address, int64_t bytes, size_t allocated,
 /* Makes the allocators of devices call `ours` instead of PyTorch's function, which is stored in `real`.
  * Nothing happens if PyTorch has loaded no such allocator. The replacement cannot be undone. */
 void dwp_abi_replace_report_memory(torch_report_memory *ours, torch_report_memory **real);
+/* The same for what such an allocator calls before it throws: `bytes` could not be allocated. */
+typedef void torch_report_failure(int64_t bytes, size_t allocated, size_t reserved, struct torch_device device);
+void dwp_abi_replace_report_failure(torch_report_failure *ours, torch_report_failure **real);
 
 /* Functions of DistributedDataParallel's reducer, which may throw: the one that it calls at the end
  * of a backward, and the one that starts to reduce the gradients of a bucket. */

@@ -12,6 +12,8 @@
 #define ALLOC "_ZN3c109alloc_cpuEm"
 #define FREE "_ZN3c108free_cpuEPv"
 #define REPORT_MEMORY "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+#define REPORT_FAILURE "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
+#define REPORT_FAILURE_1 "_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE"
 #define REPORT_MEMORY_1 "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE" /* PyTorch 1 */
 #define SET_STATE "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE"
 #define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
@@ -123,29 +125,39 @@ static int abi_see_device_library(struct dl_phdr_info *info, size_t size, void *
 	return 0;
 }
 
-static bool abi_replace_report_of(const char *path, const char *function, torch_report_memory *ours)
+static bool abi_replace_call_of(const char *path, const char *function, void *ours)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
 	void **slot = library ? dwp_abi_find_any_slot(library, function) : NULL;
 
-	return slot && dwp_abi_replace(slot, (void *)(uintptr_t)ours);
+	return slot && dwp_abi_replace(slot, ours);
+}
+
+/* Of the two names, the second is that of PyTorch 1. Returns false if there are allocators, and none calls the function. */
+static bool abi_replace_report(const char *function, const char *before, void *ours, void **real)
+{
+	struct device_libraries found = { .count = 0 };
+	bool replaced = false;
+
+	if (libraries.c10 && !dlsym(libraries.c10, function))
+		function = before;
+	*real = libraries.c10 ? dlsym(libraries.c10, function) : NULL;
+	/* Not opened inside the walk: the loader holds its lock there. */
+	dl_iterate_phdr(abi_see_device_library, &found);
+	for (unsigned i = 0; *real && !dwp_abi_breaks(DWP_ABI_DEVICE_ALLOCATOR) && i < found.count; i++)
+		replaced |= abi_replace_call_of(found.paths[i], function, ours);
+	return replaced || !found.count;
 }
 
 void dwp_abi_replace_report_memory(torch_report_memory *ours, torch_report_memory **real)
 {
-	struct device_libraries found = { .count = 0 };
-	const char *function = REPORT_MEMORY;
-	bool replaced = false;
-
-	if (libraries.c10 && !dlsym(libraries.c10, function))
-		function = REPORT_MEMORY_1;
-	*(void **)real = libraries.c10 ? dlsym(libraries.c10, function) : NULL;
-	/* Not opened inside the walk: the loader holds its lock there. */
-	dl_iterate_phdr(abi_see_device_library, &found);
-	for (unsigned i = 0; *real && !dwp_abi_breaks(DWP_ABI_DEVICE_ALLOCATOR) && i < found.count; i++)
-		replaced |= abi_replace_report_of(found.paths[i], function, ours);
-	if (found.count && !replaced)
+	if (!abi_replace_report(REPORT_MEMORY, REPORT_MEMORY_1, (void *)(uintptr_t)ours, (void **)real))
 		dwp_abi_lacks(DWP_ABI_DEVICE_ALLOCATOR);
+}
+
+void dwp_abi_replace_report_failure(torch_report_failure *ours, torch_report_failure **real)
+{
+	abi_replace_report(REPORT_FAILURE, REPORT_FAILURE_1, (void *)(uintptr_t)ours, (void **)real);
 }
 
 /* Returns false if this PyTorch does not call the function through its linkage table. */

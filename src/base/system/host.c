@@ -408,3 +408,19 @@ void dw_host_close_from(int first)
 		;
 	dw_descriptor_close(folder);
 }
+
+void dw_host_address_space(uint64_t *used, uint64_t *limit)
+{
+	struct rlimit space = { RLIM_INFINITY, RLIM_INFINITY };
+	char text[128];
+	uint64_t pages = 0;
+
+	*used = *limit = 0;
+	if (dw_call(SYS_prlimit64, 0, RLIMIT_AS, NULL, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+	    !host_read_text("/proc/self/statm", text, sizeof text))
+		return;
+	for (const char *digit = text; *digit >= '0' && *digit <= '9'; digit++)
+		pages = pages * 10 + (uint64_t)(*digit - '0');
+	*used = pages * getauxval(AT_PAGESZ);
+	*limit = space.rlim_cur;
+}

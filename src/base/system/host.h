@@ -40,6 +40,9 @@ bool dw_host_boot_id(uint8_t id[16]);
 /* The inode of a namespace of the calling process ("pid", "time"); 0 means not known. */
 uint64_t dw_host_namespace(const char *name);
 
+/* What the calling process has of its address space, in bytes, and the limit (RLIMIT_AS). Zeros: it has no limit. */
+void dw_host_address_space(uint64_t *used, uint64_t *limit);
+
 /* Closes all file descriptors from `first` on, also without close_range() (Linux before 5.9,
  * sandboxes). For a child of fork that is about to execute another program. */
 void dw_host_close_from(int first);

@@ -86,28 +86,40 @@ static double limits_of_path(enum dw_limit limit, bool first_version, char *path
 	}
 }
 
+/* Reads the next line of /proc/PID/cgroup that names a group with a controller: its folder in `path`, whose first bytes are where
+ * groups are mounted. Returns their number; 0: there are no more. */
+static size_t limits_next_group(FILE *file, const char *controller, const char *folder, char path[GROUP_BYTES + 256], bool *first_version)
+{
+	char line[GROUP_BYTES];
+
+	while (file && fgets(line, sizeof line, file)) {
+		const char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
+		int root;
+
+		*first_version = group && group > list + 1;
+		if (!group || (*first_version && !limits_has(list + 1, (size_t)(group - list - 1), controller)))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		root = snprintf(path, GROUP_BYTES + 256, "%s%s%s", folder, *first_version ? "/" : "", *first_version ? controller : "");
+		if (root <= 0 || root >= GROUP_BYTES + 256)
+			continue;
+		snprintf(path + root, GROUP_BYTES + 256 - (size_t)root, "%s", group + 1);
+		return (size_t)root;
+	}
+	return 0;
+}
+
 double dw_limits_of_groups(enum dw_limit limit, const char *groups, const char *folder)
 {
 	FILE *file = fopen(groups, "re");
-	char line[GROUP_BYTES];
+	char path[GROUP_BYTES + 256];
+	bool first_version;
 	double least = 0;
+	size_t root;
 
-	while (file && fgets(line, sizeof line, file)) {
-		char path[GROUP_BYTES + 256];
-		const char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
-		bool first_version = group && group > list + 1;
-		double one;
-		int root;
+	while ((root = limits_next_group(file, limits[limit].controller, folder, path, &first_version)) != 0) {
+		double one = limits_of_path(limit, first_version, path, root);
 
-		if (!group || (first_version && !limits_has(list + 1, (size_t)(group - list - 1), limits[limit].controller)))
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		root = snprintf(path, sizeof path, "%s%s%s", folder, first_version ? "/" : "",
-		                first_version ? limits[limit].controller : "");
-		if (root < 0 || (size_t)root >= sizeof path)
-			continue;
-		snprintf(path + root, sizeof path - (size_t)root, "%s", group + 1);
-		one = limits_of_path(limit, first_version, path, (size_t)root);
 		if (one > 0 && !(least > 0 && least < one))
 			least = one;
 	}
@@ -169,4 +181,19 @@ uint64_t dw_limits_left(uint64_t used)
 	if (limit > 0 && limit < (double)used + (double)available)
 		return limit > (double)used ? (uint64_t)limit - used : 1;
 	return available;
+}
+
+void dw_limits_count_kills(struct dw_limit_kills *kills, const char *groups, const char *folder)
+{
+	FILE *file = fopen(groups, "re");
+	char path[GROUP_BYTES + 256], events[GROUP_BYTES + 512];
+	bool first_version;
+
+	*kills = (struct dw_limit_kills){ 0, limits_read_number("/proc/vmstat", "oom_kill %llu") };
+	while (limits_next_group(file, "memory", folder, path, &first_version)) {
+		snprintf(events, sizeof events, "%s/%s", path, first_version ? "memory.oom_control" : "memory.events");
+		kills->of_group += limits_read_number(events, "oom_kill %llu");
+	}
+	if (file)
+		fclose(file);
 }

@@ -17,6 +17,13 @@ uint64_t dw_limits_resident(uint32_t pid);
  * control group leaves, if that is less. 0: none, or not known. */
 uint64_t dw_limits_left(uint64_t used);
 
+/* Processes that the kernel has killed because memory ran out: in the control group that the file `groups` names, and on the whole
+ * machine. 0: none, or not known. */
+struct dw_limit_kills {
+	uint64_t of_group, of_machine;
+};
+void dw_limits_count_kills(struct dw_limit_kills *kills, const char *groups, const char *folder);
+
 enum dw_limit { DW_LIMIT_CPUS, DW_LIMIT_MEMORY };
 /* The smallest limit of the control group that the file `groups` names (/proc/self/cgroup), and of the groups
  * around it: CPUs, which may be a fraction, or bytes. `folder` is where control groups are mounted

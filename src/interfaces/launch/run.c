@@ -223,6 +223,7 @@ static int run_program(const struct dw_run_request *request, const struct dw_exe
 
 	if (program < 0)
 		return -1;
+	dw_run_note_kills_before();
 	if (!executable->refusal)
 		dw_apart_begin(program);
 	dw_machine_watch(program, run_look);
@@ -232,8 +233,10 @@ static int run_program(const struct dw_run_request *request, const struct dw_exe
 	dw_run_summary_begin(trace, program, request->summary_every_ms, request->slow_bytes);
 	status = dw_program_wait(program, run_note_end, &usage);
 	dw_run_note_wall(dw_clock_monotonic_ns() - began_ns);
-	if (status >= 0)
+	if (status >= 0) {
 		dw_run_note_status(status, program);
+		dw_run_note_kills(status);
+	}
 	used->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
 	               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 	dw_run_summary_end();

@@ -127,6 +127,31 @@ void dw_run_note_status(int status, pid_t pid)
 	dwell_meta_json(DW_KEY_STATUS, text);
 }
 
+static void note_count_kills(struct dw_limit_kills *kills)
+{
+	dw_limits_count_kills(kills, "/proc/self/cgroup", "/sys/fs/cgroup");
+}
+
+static struct dw_limit_kills kills_before;
+
+void dw_run_note_kills_before(void)
+{
+	note_count_kills(&kills_before);
+}
+
+void dw_run_note_kills(int status)
+{
+	struct dw_limit_kills kills;
+
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		return;
+	note_count_kills(&kills);
+	if (kills.of_group > kills_before.of_group)
+		dwell_meta(DW_KEY_OOM_KILLED, "its control group");
+	else if (kills.of_machine > kills_before.of_machine)
+		dwell_meta(DW_KEY_OOM_KILLED, "the machine");
+}
+
 void dw_run_note_delay(pid_t pid)
 {
 	struct dw_proc_schedule schedule;

@@ -14,6 +14,9 @@ void dw_run_allow_counters(void);
 void dw_run_note_perf(void);
 /* How the program ended, by its status of waitpid(). */
 void dw_run_note_status(int status, pid_t program);
+/* Before and after: whether the kernel killed the program because memory ran out. */
+void dw_run_note_kills_before(void);
+void dw_run_note_kills(int status);
 /* How long the program's main thread was ready to run and had no core. Without it a busy machine looks like a program that
  * waits. To be called after the program ended and before it is reaped. */
 void dw_run_note_delay(pid_t program);

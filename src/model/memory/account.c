@@ -33,6 +33,10 @@ const char *dw_memory_kind_name(enum dw_memory_kind kind)
 
 static void account_catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
 {
+	if (level->failures != device->failures) {
+		level->at_failure = level->now;
+		level->failures = device->failures;
+	}
 	if (level->epoch == device->epoch)
 		return;
 	level->at_peak = level->now;
@@ -142,13 +146,16 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 /* DW_NO_INDEX when out of memory. */
 static uint32_t account_find_holder(struct dw_memory_account *account, const struct dw_memory_event *event, uint32_t device)
 {
-	uint32_t hash = dw_map_hash(((uint64_t)event->stack << 32 | event->thread) ^ (uint64_t)event->path << 8 ^ device), found;
+	uint32_t layer = account->fails ? event->layer : DW_NO_INDEX;
+	uint32_t hash = dw_map_hash(((uint64_t)event->stack << 32 | event->thread) ^ (uint64_t)event->path << 8 ^ device ^
+	                            (uint64_t)(layer + 1) << 40), found;
 	struct dw_memory_holder *holder;
 
 	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == event->path &&
 	                                                account->holders[i].device == device &&
 	                                                account->holders[i].stack == event->stack &&
-	                                                account->holders[i].thread == event->thread);
+	                                                account->holders[i].thread == event->thread &&
+	                                                account->holders[i].layer == layer);
 	if (found != DW_MAP_NONE)
 		return found;
 	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
@@ -158,6 +165,7 @@ static uint32_t account_find_holder(struct dw_memory_account *account, const str
 	holder->device = device;
 	holder->stack = event->stack;
 	holder->thread = event->thread;
+	holder->layer = layer;
 	return (uint32_t)account->holder_count++;
 }
 
@@ -340,6 +348,21 @@ static bool account_reserve(struct dw_memory_account *account, const struct dw_m
 	return true;
 }
 
+static bool account_fail(struct dw_memory_account *account, const struct dw_memory_event *event)
+{
+	uint32_t index = account_find_device(account, event->symbol);
+	struct dw_memory_device *device;
+
+	if (index == DW_NO_INDEX)
+		return false;
+	if (!account_in_scope(account, event->ticks))
+		return true;
+	device = &account->devices[index];
+	device->failures++;
+	device->failure = *event;
+	return true;
+}
+
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
 {
 	bool counts = account_in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
@@ -350,6 +373,10 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 	account_pass_marks(account, event->ticks);
 	if (event->type == DW_MEMORY_RESERVED) {
 		account->failed = !account_reserve(account, event);
+		return;
+	}
+	if (event->type == DW_MEMORY_FAILED) {
+		account->failed = !account_fail(account, event);
 		return;
 	}
 	number = dw_live_find(&account->live, event->address, event->space);
@@ -364,6 +391,32 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 	}
 	if (!is_free)
 		account->failed = !account_allocate(account, event, counts);
+}
+
+/* ---- where ------------------------------------------------------------------------------------- */
+
+uint32_t dw_memory_owner_row(const struct dw_memory_account *account, uint32_t index)
+{
+	const struct dw_call_path *path = dw_call_path_at(&account->paths, index);
+	const struct dw_model *model = account->model;
+	uint32_t innermost = path->key;
+
+	for (; path->depth; path = dw_call_path_at(&account->paths, path->parent))
+		if (model->symbols[model->row_symbol[path->key]].category == DWELL_CATEGORY_OPERATOR)
+			return path->key;
+	return innermost;
+}
+
+uint32_t dw_memory_step_at(const struct dw_source *source, uint32_t process, uint64_t ticks)
+{
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (source->threads[step->thread].process == process && ticks >= step->start_ticks &&
+		    (ticks < step->end_ticks || step->open))
+			return (uint32_t)i;
+	}
+	return DW_NO_INDEX;
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -426,10 +479,15 @@ void dw_memory_account_end(struct dw_memory_account *account)
 		struct dw_memory_device *device = &account->devices[i];
 
 		account_end_level(account, device, account->to_ticks > device->since ? account->to_ticks : device->since);
+		if (account->killed && !account->model->intervals) {
+			device->failures++;
+			device->failure = (struct dw_memory_event){ .ticks = account->to_ticks, .layer = DW_NO_INDEX };
+		}
 		account_catch_up(device, &device->reserved);
 		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
 			account_catch_up(device, &device->levels[kind]);
 			device->kinds[kind].at_peak_bytes = device->levels[kind].at_peak;
+			device->kinds[kind].at_failure_bytes = device->levels[kind].at_failure;
 			device->kinds[kind].live_bytes = device->levels[kind].now;
 		}
 	}
@@ -439,6 +497,7 @@ void dw_memory_account_end(struct dw_memory_account *account)
 		account_catch_up(&account->devices[holder->device], &holder->level);
 		account_catch_up(&account->devices[holder->device], &holder->variance);
 		holder->use.at_peak_bytes = holder->level.at_peak;
+		holder->use.at_failure_bytes = holder->level.at_failure;
 		holder->use.live_bytes = holder->level.now;
 	}
 }

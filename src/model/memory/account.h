@@ -7,11 +7,12 @@
 #include "model/memory/memory.h"
 #include "model/memory/memory_events.h"
 
-/* A level, and its value at the device's last peak. `at_peak` is valid if `epoch` is that of the
+/* A level, and its values at the device's last peak and at its last failure. `at_peak` is valid if `epoch` is that of the
  * device; otherwise `now` has not changed since the peak. So a new peak only increments the
  * device's epoch. */
 struct dw_memory_level {
 	uint64_t now, at_peak, epoch;
+	uint64_t at_failure, failures; /* in the same way */
 };
 
 #define DW_MEMORY_MARKS 3u /* steps at whose begin the level is kept: growth is the difference between them */
@@ -24,6 +25,7 @@ struct dw_memory_holder { /* a path and a call stack on a device */
 	uint64_t changed_variance;        /* of blocks that make the difference between the first mark and the last one */
 	uint32_t path, device;
 	uint32_t stack, thread;           /* of malloc: STACK, and who allocated; else 0 */
+	uint32_t layer;                   /* row; DW_NO_INDEX: none, or no allocation failed */
 };
 
 struct dw_memory_bucket {
@@ -38,6 +40,8 @@ struct dw_memory_device {
 	const struct dw_interval *interval;
 	struct dw_memory_level levels[DW_MEMORY_KIND_COUNT];
 	struct dw_memory_level reserved; /* by the allocator; 0: unknown */
+	uint64_t failures;               /* allocations that failed in scope, and 1 if the process was killed */
+	struct dw_memory_event failure;  /* the last; of a killed process it has no symbol */
 	uint64_t most_reserved;
 	struct dw_memory_use kinds[DW_MEMORY_KIND_COUNT];
 	bool sampled;           /* its blocks are those of malloc */
@@ -83,6 +87,8 @@ struct dw_memory_account {
 	uint32_t mark_count, mark; /* 0: the process has too few steps; how many have passed */
 	size_t growth_steps;       /* between the first mark and the last one */
 	uint64_t unknown_frees, doubled;
+	bool fails;  /* an allocation failed, or the process was killed */
+	bool killed; /* by the kernel, because memory ran out */
 	bool failed;
 };
 
@@ -95,6 +101,16 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 /* Ends all levels at the end of the scope and copies their values to the uses. */
 void dw_memory_account_end(struct dw_memory_account *account);
 void dw_memory_account_reset(struct dw_memory_account *account);
+
+/* The row of the innermost operator of a path, or of the innermost range if there is no operator. */
+uint32_t dw_memory_owner_row(const struct dw_memory_account *account, uint32_t path);
+/* The step of the process at that time; DW_NO_INDEX: none. */
+uint32_t dw_memory_step_at(const struct dw_source *source, uint32_t process, uint64_t ticks);
+
+/* failure.c: whether the kernel killed the process because memory ran out. */
+bool dw_memory_was_killed(const struct dw_source *source, uint32_t process);
+/* The failure of a device. False: out of memory. */
+bool dw_memory_make_failure(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device);
 
 /* heap.c: the places of the code that allocated the sampled blocks of a device. False: out of memory. */
 bool dw_memory_make_places(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device);

@@ -228,7 +228,7 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 	struct dw_memory_pending *block;
 	uint32_t number;
 
-	if (pass->failed || event->type == DW_MEMORY_RESERVED)
+	if (pass->failed || event->type == DW_MEMORY_RESERVED || event->type == DW_MEMORY_FAILED)
 		return;
 	number = dw_live_find(&pass->live, event->address, event->space);
 	block = number == DW_MAP_NONE ? NULL : &pass->pending[number];

@@ -61,6 +61,7 @@ enum dw_memory_kind {
 
 struct dw_memory_use {
 	uint64_t at_peak_bytes;                /* when the pool was at its peak */
+	uint64_t at_failure_bytes;             /* when an allocation of the pool failed */
 	uint64_t live_bytes, live_count;       /* at the end of the scope */
 	uint64_t allocated_bytes, freed_bytes; /* in scope */
 	uint64_t allocations, frees;
@@ -89,6 +90,8 @@ struct dw_memory_place {
 
 /* Whether blocks of malloc were recorded, without a walk. */
 bool dw_source_has_heap(const struct dw_source *source);
+/* Whether an allocation failed, or the kernel killed a process because memory ran out, without a walk. */
+bool dw_memory_fails(const struct dw_source *source);
 /* Half of the 95% interval. */
 double dw_memory_error(double variance);
 
@@ -98,6 +101,27 @@ struct dw_memory_point {
 	uint64_t ns, bytes[DW_MEMORY_KIND_COUNT];
 };
 
+/*
+ * The last allocation of a pool that failed, or the end of a process that the kernel killed because memory ran out. What the
+ * blocks were held by at that moment is in the uses, as for the peak. A free piece of an allocator's reserved memory is
+ * smaller than `bytes`, or it would have been taken.
+ */
+struct dw_memory_failure {
+	uint64_t count; /* of allocations that failed; 0: none */
+	bool killed;
+	uint64_t ns, bytes;               /* what was asked for; 0: not known */
+	uint64_t used_bytes, limit_bytes; /* of the process's address space; 0: it has no limit */
+	uint64_t held_bytes, reserved_bytes;
+	uint32_t step;         /* index into source steps, or DW_NO_INDEX */
+	uint32_t owner, layer; /* where: symbols, or DW_NO_INDEX */
+	/* By layers that made the blocks, largest first; DW_NO_INDEX: no layer. */
+	struct dw_memory_layer {
+		uint32_t symbol;
+		uint64_t bytes;
+	} *layers;
+	size_t layer_count;
+};
+
 struct dw_memory_pool {
 	uint32_t process;                                      /* index */
 	const char *device;                                    /* "cpu"; never NULL */
@@ -105,6 +129,7 @@ struct dw_memory_pool {
 	/* By the allocator of a device, which gives out blocks of it: at most, and at the peak of what it had given
 	 * out. 0: not recorded. */
 	uint64_t most_reserved_bytes, reserved_bytes, peak_ns;
+	struct dw_memory_failure failure;
 	uint32_t peak_step;             /* index into source steps, or DW_NO_INDEX */
 	struct dw_memory_owner *owners; /* by bytes at the peak, then bytes allocated */
 	size_t owner_count;

@@ -16,6 +16,7 @@ enum dw_memory_event_type {
 	DW_MEMORY_ALLOC,
 	DW_MEMORY_FREE,
 	DW_MEMORY_RESERVED, /* a counter's value: what a device's allocator has */
+	DW_MEMORY_FAILED,   /* an allocation of `bytes` failed */
 	DW_MEMORY_SAID,     /* names the kind of a live block; only the first pass uses it */
 };
 
@@ -34,7 +35,9 @@ struct dw_memory_event {
 	/* Of malloc: DW_MEMORY_HEAP, whose addresses are apart. `bytes` and `count` are what the sampled block stands for. */
 	uint8_t space;
 	uint32_t stack, count, thread;
+	uint32_t layer;    /* row of the innermost layer; DW_NO_INDEX: none. As the path. */
 	uint64_t variance; /* of `bytes` */
+	/* Of a failure, `address` is what the process used, and `variance` its limit. */
 };
 
 #define DW_MEMORY_HEAP 1u
@@ -44,6 +47,7 @@ struct dw_memory_frame {
 	uint32_t id;   /* of its OP record */
 	uint32_t row;  /* DW_NO_INDEX: it cannot own memory */
 	uint32_t path; /* DW_NO_INDEX: not looked up yet */
+	uint32_t layer; /* row of the innermost layer, or DW_NO_INDEX */
 	uint32_t span; /* 0: none yet */
 	bool is_operator;
 	uint8_t role;
@@ -55,6 +59,7 @@ struct dw_memory_stream {
 	struct dw_pass pass; /* first */
 	struct dw_memory_kind_pass *kind_pass; /* NULL in the second pass */
 	bool finds_paths;               /* allocations get their call path */
+	bool *fails;                    /* set if an allocation failed */
 	struct dw_segment_plan *segments; /* whose begins are still to be set; in order of chunks */
 	size_t segment_count;
 	double heap_period;             /* mean bytes between points of sampling; 0: not known */

@@ -169,6 +169,7 @@ static void memory_walk_streams(struct dw_memory_account *account,
 		dw_pass_init(&stream->pass, model, i, &stream->frames);
 		stream->kind_pass = kind_pass;
 		stream->finds_paths = !kind_pass || kept->most;
+		stream->fails = &account->fails;
 		if (kind_pass)
 			memory_take_plan(stream, plan, i);
 		stream->paths = &account->paths;
@@ -205,6 +206,7 @@ static void memory_walk_process(void *context, unsigned worker, size_t process)
 	struct dw_memory_kind_pass kind_pass;
 
 	if (dw_memory_account_init(account, pass->model, (uint32_t)process)) {
+		account->killed = account->fails = dw_memory_was_killed(pass->model->source, (uint32_t)process);
 		dw_memory_kind_pass_init(&kind_pass, account, pass->roles);
 		memory_walk_streams(account, &kind_pass, &kept, &pass->plan);
 		dw_memory_kind_pass_end(&kind_pass);
@@ -225,6 +227,7 @@ static void memory_walk_process(void *context, unsigned worker, size_t process)
 static void memory_add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
 {
 	to->at_peak_bytes += from->at_peak_bytes;
+	to->at_failure_bytes += from->at_failure_bytes;
 	to->live_bytes += from->live_bytes;
 	to->live_count += from->live_count;
 	to->allocated_bytes += from->allocated_bytes;
@@ -243,26 +246,13 @@ struct collection {
 	uint32_t rows;
 };
 
-/* The row of the innermost operator of a path, or of the innermost range if there is no operator. */
-static uint32_t memory_find_owner(const struct dw_memory_account *account, uint32_t index)
-{
-	const struct dw_call_path *path = dw_call_path_at(&account->paths, index);
-	const struct dw_model *model = account->model;
-	uint32_t innermost = path->key;
-
-	for (; path->depth; path = dw_call_path_at(&account->paths, path->parent))
-		if (model->symbols[model->row_symbol[path->key]].category == DWELL_CATEGORY_OPERATOR)
-			return path->key;
-	return innermost;
-}
-
 /* Adds a holder to its owner, and to the totals of the owners on its path: once to each, even if
  * it is on the path several times. */
 static void memory_add_holder(struct collection *collection, const struct dw_memory_account *account, uint32_t index)
 {
 	const struct dw_memory_holder *holder = &account->holders[index];
 	const struct dw_call_path *path = dw_call_path_at(&account->paths, holder->path);
-	uint32_t owner = path->depth ? memory_find_owner(account, holder->path) : collection->rows;
+	uint32_t owner = path->depth ? dw_memory_owner_row(account, holder->path) : collection->rows;
 
 	memory_add_use(&collection->owners[owner].use, &holder->use);
 	for (;; path = dw_call_path_at(&account->paths, path->parent)) {
@@ -280,7 +270,7 @@ static void memory_add_holder(struct collection *collection, const struct dw_mem
 
 static bool memory_was_used(const struct dw_memory_owner *owner)
 {
-	return owner->total_count || owner->use.at_peak_bytes || owner->use.live_count || owner->use.frees;
+	return owner->total_count || owner->use.at_peak_bytes || owner->use.at_failure_bytes || owner->use.live_count || owner->use.frees;
 }
 
 static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device)
@@ -308,18 +298,6 @@ static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memo
 }
 
 /* ---- pools --------------------------------------------------------------------------------- */
-
-static uint32_t memory_find_step(const struct dw_source *source, uint32_t process, uint64_t ticks)
-{
-	for (size_t i = 0; i < source->step_count; i++) {
-		const struct dw_source_step *step = &source->steps[i];
-
-		if (source->threads[step->thread].process == process && ticks >= step->start_ticks &&
-		    (ticks < step->end_ticks || step->open))
-			return (uint32_t)i;
-	}
-	return DW_NO_INDEX;
-}
 
 static void memory_put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *bytes)
 {
@@ -381,9 +359,10 @@ static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory
 	pool->most_reserved_bytes = device->most_reserved;
 	pool->reserved_bytes = device->reserved.at_peak;
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
-	pool->peak_step = device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;
+	pool->peak_step = device->peak ? dw_memory_step_at(source, account->process, device->peak_ticks) : DW_NO_INDEX;
 	pool->sampled = device->sampled;
 	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device) &&
+	       dw_memory_make_failure(pool, account, index) &&
 	       (!pool->sampled || dw_memory_make_places(pool, account, index));
 }
 

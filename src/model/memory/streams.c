@@ -41,6 +41,12 @@ static uint32_t stream_find_path(struct dw_memory_stream *stream)
 	return path;
 }
 
+/* The row of the layer in which the range at `place` is. */
+static uint32_t stream_layer(const struct dw_memory_stream *stream, uint32_t place)
+{
+	return place ? stream_frame_at(stream, place)->layer : DW_NO_INDEX;
+}
+
 /* ---- roles, in the first pass --------------------------------------------------------------- */
 
 static void stream_take_record(struct dw_memory_stream *stream, struct dw_memory_frame *frame,
@@ -100,6 +106,7 @@ DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	/* Ranges that a program names itself have one kind. Layers and functions own no memory. */
 	frame->row = frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
+	frame->layer = op.kind == dw_kind_of(DWELL_CATEGORY_LAYER) ? op.row : stream_layer(stream, stream->pass.depth - 1);
 	frame->span = 0;
 	frame->role = 0;
 	if (stream->kind_pass)
@@ -160,7 +167,22 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 			stream_find_span(stream, &event);
 		if (stream->finds_paths)
 			event.path = stream_find_path(stream);
+		event.layer = stream_layer(stream, stream->pass.depth);
 	}
+	stream_append(stream, &event);
+}
+
+static void stream_add_failed(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)
+{
+	struct dw_memory_event event = { .ticks = ticks, .type = DW_MEMORY_FAILED, .bytes = dw_record_u64(record, 2),
+		                             .address = dw_record_u64(record, 4), .variance = dw_record_u64(record, 6),
+		                             .symbol = dw_walk_symbol(&stream->pass.walk, record->payload[8]) };
+
+	if (!stream->pass.walk.wanted || stream->pass.walk.model->symbols[event.symbol].category != DWELL_CATEGORY_ALLOCATION)
+		return;
+	*stream->fails = true;
+	event.path = stream->finds_paths ? stream_find_path(stream) : 0;
+	event.layer = stream_layer(stream, stream->pass.depth);
 	stream_append(stream, &event);
 }
 
@@ -183,6 +205,7 @@ static void stream_add_heap(struct dw_memory_stream *stream, uint64_t ticks, con
 		event.stack = record->payload[7];
 		event.thread = stream->pass.walk.thread;
 		event.path = stream->finds_paths ? stream_find_path(stream) : 0;
+		event.layer = stream_layer(stream, stream->pass.depth);
 	}
 	stream_append(stream, &event);
 }
@@ -201,6 +224,8 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 		else if (record->id == (DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | DW_HEAP_WORDS) ||
 		         record->id == (DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | DW_HEAP_FREE_WORDS))
 			stream_add_heap(stream, ticks, record, record->words == DW_HEAP_FREE_WORDS);
+		else if (record->id == (DW_EXT_ALLOC_FAILED << DW_EXT_TYPE_SHIFT | DW_ALLOC_FAILED_WORDS))
+			stream_add_failed(stream, ticks, record);
 		break;
 	default: break;
 	}

@@ -1,6 +1,7 @@
 /*
  * memory: who allocates, who holds it at the peak, what is left at the end?
  *
+ *   failure     what held it when memory ran out; only if it did
  *   categories  memory by purpose: at the peak, at the end, in total
  *   reserved    what allocators of devices hold, and how much of it is unused; only where it is recorded
  *   peak        operators and ranges that allocated the memory that was live at the peak
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "model/memory/memory.h"
 #include "views/columns.h"
+#include "views/memory_failure.h"
 
 enum { SEVERAL = DW_HAS_OWN }; /* pools of memory */
 
@@ -389,9 +391,12 @@ static struct dwell_table *memory_view(struct dw_model *model, const struct dwel
 
 	if (!first)
 		return NULL;
+	dw_view_head_memory_failure(first, model);
 	memory_head(first, model, memory);
 	for (size_t i = 0; i < memory->pool_count; i++)
 		reserved |= memory->pools[i].most_reserved_bytes > 0;
+	if (dw_view_memory_failure(memory))
+		first = dw_view_chain(first, dw_view_memory_failure_table(model, memory, error));
 	if (reserved)
 		first = dw_view_chain(first, memory_reserved_table(model, memory, error));
 	first = dw_view_chain(first, memory_owners_table(model, memory, true, error));
@@ -404,8 +409,8 @@ static struct dwell_table *memory_view(struct dw_model *model, const struct dwel
 const struct dw_view dw_view_memory = {
 	.name = "memory", .question = "who allocates, who holds it at the peak, what is left at the end?",
 	.run = memory_view, .limit = 15,
-	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(category_columns), DW_VIEW_TABLE(reserved_columns), DW_VIEW_TABLE(peak_columns),
-	                         DW_VIEW_TABLE(allocator_columns), DW_VIEW_TABLE(timeline_columns)),
+	.tables = DW_VIEW_TABLES(DW_VIEW_TABLE(category_columns), &dw_view_memory_failure_columns, DW_VIEW_TABLE(reserved_columns),
+	                         DW_VIEW_TABLE(peak_columns), DW_VIEW_TABLE(allocator_columns), DW_VIEW_TABLE(timeline_columns)),
 	.categories = DW_VIEW_CATEGORY(ALLOCATION), .needs = "allocations",
 	.remedy = "record them with DWELL_ALLOC() and DWELL_FREE()",
 };

@@ -18,6 +18,7 @@
 #include "rules/rules.h"
 #include "views/columns.h"
 #include "views/ends.h"
+#include "views/memory_failure.h"
 #include "views/overview_parts.h"
 #include "views/stop.h"
 
@@ -217,6 +218,12 @@ static void overview_head_nothing(struct dwell_table *table, const struct dw_ove
 	                  : "; compiled with -finstrument-functions, dwell run --functions records its functions");
 }
 
+static void overview_head_failed(struct dwell_table *table, const struct dw_overview *overview)
+{
+	dw_view_head_memory_failure(table, overview->model);
+	dw_overview_head_failed(table, overview);
+}
+
 static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
@@ -236,19 +243,19 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	}
 	if (!alone && !flat->records && dw_model_source(overview->model)->events_count) {
 		dw_table_head(table, "%s%s. Only the work of devices was recorded.", program, wall.at);
-		dw_overview_head_failed(table, overview);
+		overview_head_failed(table, overview);
 		dw_overview_head_devices(table, overview);
 		return;
 	}
 	if (!alone && !flat->records) {
 		overview_head_nothing(table, overview);
-		dw_overview_head_failed(table, overview);
+		overview_head_failed(table, overview);
 		return;
 	}
 	if (!alone)
 		snprintf(ranges, sizeof ranges, ", %s range%s", dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "%s%s%s%s. No steps are marked.", program, wall.at, cpus, ranges);
-	dw_overview_head_failed(table, overview);
+	overview_head_failed(table, overview);
 	if (!alone && overview->nameless_share >= NAMELESS_SHARE && overview->facts->iterations != DW_ITERATIONS_PERIOD)
 		overview_head_nameless(table, overview);
 	overview_head_iterations(table, overview);
@@ -480,6 +487,7 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	enum dw_view_ends says = dw_view_says_ends(overview->model, &overview->verdicts);
 
 	overview_head_steps(table, overview);
+	dw_view_head_memory_failure(table, overview->model);
 	dw_view_head_stop(table, overview->model);
 	dw_view_head_step_on(table, overview->source);
 	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "views/columns.h"
 #include "views/ends.h"
+#include "views/memory_failure.h"
 #include "views/stop.h"
 #include "views/verdict.h"
 
@@ -189,6 +190,7 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 		dw_table_destroy(table);
 		return NULL;
 	}
+	dw_view_head_memory_failure(table, model);
 	dw_view_head_ends(table, model, &verdicts, DW_VIEW_ENDS_FIRST);
 	dw_view_head_verdicts(table, &verdicts, SIZE_MAX, dw_text_like(verdicts.loop_ns));
 	dw_view_head_ends(table, model, &verdicts, DW_VIEW_ENDS_AFTER);

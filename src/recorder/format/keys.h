@@ -14,6 +14,7 @@
 
 #define DW_KEY_RANK "dwell.rank"                   /* JSON: a number */
 #define DW_KEY_STATUS "dwell.status"               /* JSON: how the program ended */
+#define DW_KEY_OOM_KILLED "dwell.oom_killed"       /* text: whose memory ran out when the kernel killed the program */
 #define DW_KEY_COST_RANGE_NS "dwell.cost_range_ns" /* JSON: what a range costs on this machine */
 #define DW_KEY_WALL_NS "dwell.wall_ns"             /* JSON: how long the program ran */
 #define DW_KEY_DELAY_NS "dwell.delay_ns"           /* JSON: how long the main thread was ready to

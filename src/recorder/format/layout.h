@@ -117,6 +117,7 @@ struct dw_head {
 #define DW_HEAD_COLLECTIVES 8u
 /* Threads with steps read the processor's counters, if the kernel permits it (--counters). */
 #define DW_HEAD_COUNTERS 16u
+#define DW_HEAD_FAILED_ALLOC 32u /* there may be EXT ALLOC_FAILED */
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -256,6 +257,8 @@ enum dw_ext {
 	                           for `weight` periods. The id: of the thread that had the lock; 0: unknown, or no lock */
 	DW_EXT_HEAP = 12,       /* u64 ticks, u64 address, u64 bytes, u32 OP, u32 STACK: a block of the heap was allocated, and
 	                           sampled by its size; with 4 words, u64 ticks, u64 address: such a block was freed */
+	DW_EXT_ALLOC_FAILED = 13, /* u64 ticks, u64 bytes, u64 used, u64 limit, u32 OP: an allocation of so many bytes failed,
+	                           while the process used so much of its limited address space; zeros: no limit, not known */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
@@ -266,6 +269,7 @@ enum dw_ext {
 #define DW_WAIT_WORDS 6u
 #define DW_HEAP_WORDS 8u
 #define DW_HEAP_FREE_WORDS 4u
+#define DW_ALLOC_FAILED_WORDS 9u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -1,6 +1,7 @@
 /* The exported functions of probe.h, on top of stream.c. Each leaves errno unchanged. */
 #include <string.h>
 
+#include "base/system/host.h"
 #include "format/keys.h"
 #include "record/about_process.h"
 #include "record/chunks.h"
@@ -37,7 +38,7 @@ static __attribute__((noinline)) void probe_put_fast(uint32_t kind, uint32_t id,
 /* Writes an extension record: its time in two words, and then `rest`. */
 static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned words)
 {
-	uint32_t payload[DW_HEAP_WORDS]; /* the longest */
+	uint32_t payload[DW_ALLOC_FAILED_WORDS]; /* the longest */
 	DW_KEEP_ERRNO;
 	bool aside = type == DW_EXT_SAMPLE || type == DW_EXT_WAIT || type == DW_EXT_HEAP;
 	struct dwell_stream *stream = aside ? dw_stream_enter_aside() : dw_stream_enter();
@@ -317,6 +318,24 @@ void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t hold
 		probe_put_timed(DW_EXT_WAIT, (uint32_t[]){ frame, stack, weight, holder }, DW_WAIT_WORDS - 2);
 }
 
+/* Of devices, whose allocators have limits of their own, the process's address space says nothing. */
+static __attribute__((noinline, cold)) void probe_put_failed(struct dwell_site *site, uint64_t bytes)
+{
+	struct dw_head *head = dw_session_head();
+	uint64_t used = 0, limit = 0;
+	DW_KEEP_ERRNO;
+
+	if (!head)
+		return;
+	__atomic_fetch_or(&head->flags, DW_HEAD_FAILED_ALLOC, __ATOMIC_RELAXED);
+	if (dw_may_call() && (!site->detail || strncmp(site->detail, "cpu", 3) == 0))
+		dw_host_address_space(&used, &limit);
+	probe_put_timed(DW_EXT_ALLOC_FAILED,
+	                (uint32_t[]){ (uint32_t)bytes, (uint32_t)(bytes >> 32), (uint32_t)used, (uint32_t)(used >> 32),
+	                              (uint32_t)limit, (uint32_t)(limit >> 32), dwell_site_id(site) },
+	                DW_ALLOC_FAILED_WORDS - 2);
+}
+
 void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack)
 {
 	uint64_t at = (uintptr_t)address;
@@ -324,6 +343,10 @@ void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_byte
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_ALLOCATION) || probe_interrupts_recorder())
 		return;
+	if (!address) {
+		probe_put_failed(site, size_bytes);
+		return;
+	}
 	if (size_bytes)
 		words[4] = dwell_site_id(site);
 	probe_put_timed(DW_EXT_HEAP, words, size_bytes ? DW_HEAP_WORDS - 2 : DW_HEAP_FREE_WORDS - 2);
@@ -385,7 +408,11 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 {
 	uint64_t payload[2] = { (uint64_t)(uintptr_t)address, size_bytes };
 
-	if (dwell_wants(1u << site->category))
+	if (!dwell_wants(1u << site->category))
+		return;
+	if (DWELL_UNLIKELY(!address && size_bytes))
+		probe_put_failed(site, size_bytes);
+	else
 		dwell_put_words(DW_WORD_ALLOC | dwell_site_id(site), payload, 4);
 }
 
