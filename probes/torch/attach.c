@@ -24,4 +24,5 @@ void dwp_torch_attach(PyObject *torch)
 	dwp_loop_attach(torch, dwp_operators_follow_gate);
 	dwp_data_attach(torch);
 	dwp_collectives_attach(torch);
+	dwp_recompiled_attach();
 }

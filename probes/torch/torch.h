@@ -16,6 +16,7 @@
  *   loop        steps and phases, from what a training loop calls
  *   steps       the pieces of a training loop, without Python
  *   loops       the loop of the program whose iterations are steps
+ *   recompiled  why torch.compile compiled functions again
  *   collectives collectives of ranks, and waits for other ranks
  *   data        batches and samples, checkpoints
  *   step_on     what makes a step if the user names it
@@ -53,6 +54,7 @@ void dwp_blocks_of_first_step(PyObject *optimizer);
 typedef void dwp_each_module(void (*visit)(PyObject *module, const char *path, void *context), void *context);
 void dwp_gradients_attach(dwp_each_module *modules);
 void dwp_gradients_look(PyObject *optimizers);
+void dwp_recompiled_attach(void);
 /* `follow` is called whenever a step may have changed the gate. */
 void dwp_loop_attach(PyObject *torch, void (*follow)(void));
 void dwp_data_attach(PyObject *torch);

@@ -29,7 +29,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/package/adding": ["doc/how/adding.md"],
     "tests/package/package": ["make", "sudo make install", "sudo make install && sudo ldconfig", "make install", "make install PREFIX=$HOME/.local"],
     "tests/package/wheel.py": ["pip install .", "make wheel"],
-    "tools/release/release_check": ["make check", "make deb", "tools/measure/fuzz", "tools/measure/gallery"],
+    "tools/release/release_check": ["make check", "make deb", "tools/measure/fuzz", "tools/measure/gallery", "tools/measure/agents --page"],
     "tools/check": ["make check-core", "meson test -C build --suite unit --suite golden --suite cli"],
     "tests/probes/torch_native_test.py": [
         "g++ -std=c++20 program.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -Wl,-rpath,$T/lib -ltorch -ltorch_cpu -lc10 -o program",

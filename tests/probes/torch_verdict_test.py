@@ -197,10 +197,48 @@ def check_names(dwell):
     check("names of calls without gradients", found.split()[-4:] == ["evaluation", "7", "inference", "5"], found)
 
 
+# torch.compile is of PyTorch 2.
+COMPILED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(64, 64), nn.ReLU())
+        self.tail = torch.compile(self.tail_of, backend="aot_eager", dynamic=False)
+    def tail_of(self, x): return self.inner(x).sin()
+    def forward(self, x): return self.tail(x)
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=.001)
+for i in range(70):
+    optimizer.zero_grad()
+    model(torch.ones(32 - i // 10, 64)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def check_recompiled(dwell):
+    """What failed, with the line, is asked of Dynamo, also where most steps have no operators."""
+    script = HEAD.replace(installed.LIGHT, "") + COMPILED
+    with open("compiled.py", "w", encoding="utf-8") as file:
+        file.write(script)
+    line = script.splitlines().index("    def tail_of(self, x): return self.inner(x).sin()") + 1
+    why = (f"tail_of (compiled.py:{line}) was compiled 7 times, the last because tensor 'x' size mismatch at index 0. "
+           "expected 27, actual 26")
+    done, _, _ = record(dwell, "compiled.py", "compiled.dwell")
+    table = json.loads(report(dwell, "compiled.dwell", "--view", "facts", "--format", "json"))["views"][0]
+    facts = [row for row in table["rows"] if row[0] == "operators.compilations"]
+    begun = [cell for cell in facts[0] if str(cell).startswith("tail_of") and why.startswith(cell)] # a hundred bytes of it
+    check("what was compiled again, and why", done.returncode == 0 and 6 in facts[0] and "size mismatch at" in begun[0], facts)
+    verdicts = json.loads(report(dwell, "compiled.dwell", "--view", "verdict", "--format", "json"))["views"][0]["heads"]
+    said = [head for head in verdicts if head.startswith("Compiling again takes")]
+    check("the sentence says it", all(head.endswith(f"6 times after the first steps; {why}.") for head in said), said)
+
+
 def main():
     dwell = os.path.abspath(sys.argv[1])
     os.chdir(tempfile.mkdtemp(prefix="dwell-verdict-"))
     check_names(dwell)
+    if not TORCH.startswith("1."):
+        check_recompiled(dwell)
     for i, (verdict, sentence, script) in enumerate(SCRIPTS):
         name, trace = f"s{i}.py", f"s{i}.dwell"
         with open(name, "w", encoding="utf-8") as file:

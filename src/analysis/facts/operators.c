@@ -293,6 +293,22 @@ static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
 	return sum;
 }
 
+static const char *operators_recompiled(const struct dw_facts_work *work)
+{
+	return dw_facts_meta(work, DW_KEY_TORCH_RECOMPILED);
+}
+
+/* Names are those of recorded calls; Dynamo itself, asked when the program ended, knows all compilations, and why. */
+static void operators_put_compilations(struct dw_facts_work *work, double *again)
+{
+	const char *said = operators_recompiled(work);
+	char *why = NULL;
+
+	if (said)
+		*again = fmax(*again, strtod(said, &why));
+	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, *again, 1)->note = why && *why == ' ' ? why + 1 : NULL;
+}
+
 /*
  * torch.compile: a call of a compiled region is an operator "Torch-Compiled Region: A/B". A is the
  * number of the code, which a graph break divides into several; B counts its compilations.
@@ -312,7 +328,8 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 		for (unsigned id = DW_FACT_OPERATORS_COMPILATION; id <= DW_FACT_OPERATORS_GRAPH_BREAKS; id++)
 			if (id != DW_FACT_OPERATORS_COMPILED)
 				dw_fact_miss(work, (enum dw_fact_id)id, "no compiled region was called");
-		return;
+		if (!operators_recompiled(work)) /* else the calls were in steps without operators */
+			return;
 	}
 	dw_model_symbols(work->model, &count);
 	for (size_t i = 0; i < count; i++) {
@@ -320,8 +337,9 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 
 		again += dw_operator_family_of(name) == DW_OPERATOR_COMPILED && slash && strtol(slash + 1, NULL, 10) > 0;
 	}
-	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1), work->loop->usual_count);
-	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, again, 1);
+	if (calls > 0)
+		dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1), work->loop->usual_count);
+	operators_put_compilations(work, &again);
 	if (again > 0 && outliers->measured && outliers->value > 0) {
 		work->facts->at[DW_FACT_OPERATORS_COMPILATION] = *outliers;
 		return;

@@ -128,11 +128,11 @@ const struct dw_rule dw_rules_host[] = {
 		.threshold = DW_RULE_DEADBAND,
 		.reason = "Compilation after the warm-up; the first one is necessary.",
 		.statement = "Compiling again takes {share} {of}: {operators.compilations} "
-		             "time{operators.compilations:s} after the first steps.",
+		             "time{operators.compilations:s} after the first steps[; {operators.compilations:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "inputs of the same shapes in all steps",
 			[DW_WORDS_PYTORCH] = "inputs of the same shapes, or torch.compile(dynamic=True); "
-			                     "TORCH_LOGS=recompiles names the reasons",
+			                     "TORCH_LOGS=recompiles names all reasons",
 			[DW_WORDS_JAX] = "inputs of the same shapes and static arguments that do not change; "
 			                 "jax_log_compiles names the functions",
 		},

@@ -101,6 +101,8 @@
                                                    * get gradients, no optimizer has 900, most of these in that module */
 #define DW_KEY_TORCH_DENSE_EMBEDDINGS "torch.dense_embeddings" /* text: "900 1000 Net.items": the same of those that embeddings with
                                                    * dense gradients have, and an optimizer updates */
+#define DW_KEY_TORCH_RECOMPILED "torch.recompiled" /* text: "5 f (a.py:4) was compiled 6 times, the last because ...": how
+                                                   * often all functions were compiled again; the one that was most often */
 #define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */
 #define DW_KEY_IMPORT_NOTES "import.notes"         /* text: what else of the file is not as it should be */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */

@@ -51,7 +51,9 @@ TEST(a_limit_is_the_smallest_of_a_group_and_those_around_it)
 	static const char *const folders[] = { "outer", "outer/inner", "cpu", "cpu/old", "memory", "memory/old" };
 	static const char *const files[] = { "groups", "cpu.max", "outer/cpu.max", "outer/inner/cpu.max",
 		"outer/memory.max", "cpu/old/cpu.cfs_quota_us", "cpu/old/cpu.cfs_period_us",
-		"cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us", "memory/old/memory.limit_in_bytes" };
+		"cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us", "memory/old/memory.limit_in_bytes",
+		"outer/inner/memory.events", "memory/old/memory.oom_control" };
+	struct dw_limit_kills kills;
 	char folder[] = "/tmp/dwell-groups-XXXXXX", groups[64], path[128];
 
 	REQUIRE(mkdtemp(folder));
@@ -74,6 +76,12 @@ TEST(a_limit_is_the_smallest_of_a_group_and_those_around_it)
 	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_MEMORY, groups, folder), 3000000, 1e-9);
 	write_file(folder, "memory/old/memory.limit_in_bytes", "2000000\n");
 	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_MEMORY, groups, folder), 2000000, 1e-9);
+	write_file(folder, "outer/inner/memory.events", "low 0\noom 3\noom_kill 2\n");
+	dw_limits_count_kills(&kills, groups, folder);
+	CHECK_EQ(kills.of_group, 2);
+	write_file(folder, "memory/old/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+	dw_limits_count_kills(&kills, groups, folder);
+	CHECK_EQ(kills.of_group, 3);
 	write_file(folder, "groups", "0::/\n"); /* as within a container */
 	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0);
 	write_file(folder, "cpu.max", "400000 100000\n");
