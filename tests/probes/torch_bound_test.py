@@ -259,9 +259,14 @@ KILL = """
 REDUCED, BRIEF = "recorded without operators", "only begin and end were recorded"
 
 
+def lacks(row):
+    """What the trace does not have of a step; before it may be why it was slow."""
+    return row["why"].split("; ")[-1]
+
+
 def steps_that_are(dwell, trace, *why):
     rows = csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines())
-    return {int(row["step"]) for row in rows if row["why"].split("; ")[-1] in why}
+    return {int(row["step"]) for row in rows if lacks(row) in why}
 
 
 def reduced_steps(dwell, trace):
@@ -412,9 +417,8 @@ def check_slow_brief(dwell, folder):
     trace = record(dwell, folder, "slow", ["--cost", "0.3%"], loop(body, MARKS))
     text = " ".join(answer(dwell, "report", trace).split())
     row = rows_of(dwell, trace)[2000]
-    lacks = row["why"].split("; ")[-1]
-    check("the slow step was not recorded whole", lacks in (REDUCED, BRIEF), row)
-    check("the report names it with its time", "Slowest: step 2000 took 2" in text and f"({lacks}" in text, text[-900:])
+    check("the slow step was not recorded whole", lacks(row) in (REDUCED, BRIEF), row)
+    check("the report names it with its time", "Slowest: step 2000 took 2" in text and f"({lacks(row)}" in text, text[-900:])
 
 
 def check_killed(dwell, folder):
@@ -439,7 +443,7 @@ def check_levels(dwell, folder):
     subprocess.run([dwell, "run", "--cost", "1.2%", "-o", trace, "sh", "-c", both], check=True, capture_output=True)
     rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
     check("both have all of their steps", len(rows) == 8000, len(rows))
-    whole = [{int(row["step"]) for row in half if row["why"] != BRIEF and int(row["step"]) >= 2000} for half in (rows[:4000], rows[4000:])]
+    whole = [{int(row["step"]) for row in half if lacks(row) != BRIEF and int(row["step"]) >= 2000} for half in (rows[:4000], rows[4000:])]
     check("fewer steps are whole at a lower cost", len(whole[1]) * 1.5 < len(whole[0]) < 1500, [len(steps) for steps in whole])
     check("and these are among the others", whole[1] <= whole[0], sorted(whole[1] - whole[0])[:9])
 
@@ -479,7 +483,7 @@ def check_price(dwell, folder):
     info = answer(dwell, "info", trace)
     recorded, reduced = (float(info.split(f"torch.{kind}_ns = ")[1].split()[0]) for kind in ("recorded", "reduced"))
     rows = list(csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "-n", "all", "--format", "csv").splitlines()))
-    few = sum(row["why"] == "recorded without operators" for row in rows)
+    few = sum(lacks(row) == REDUCED for row in rows)
     took = sum(float(row["duration_ns"]) for row in rows)
     paid, price = recorded * (len(rows) - few), 0.01 * took + (WHOLE + 1) * recorded
     check("a short run pays for the steps that it records whole", paid <= price, (paid, price, few, took))

@@ -2,9 +2,9 @@
  * workers: do the processes of a pool do as much work each, and for what do they wait?
  *
  * Workers are processes of one command, but for numbers in it, that one process began: those of multiprocessing, of an executor, of a
- * loader, of a server that forks. A row for them together, in the mean, and one for each. A process has the CPU by the kernel's account of its
- * threads, as of their last samples if it was killed; the waits are those of its main thread, by samples. What is left is time
- * for which it was ready and had no CPU, and waits that are not seen.
+ * loader, of a server that forks. A row for them together, in the mean, and one for each. A process has the CPU by the
+ * kernel's account of its threads, as of their last samples if it was killed; the waits are those of its main thread, by samples. What
+ * is left is time for which it was ready and had no CPU, and waits that are not seen.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +211,8 @@ static bool workers_put_most(struct workers *workers, bool waits, char text[720]
 		return false;
 	if (hot.count) {
 		dw_hot_place(&hot.rows[0], place, sizeof place);
-		snprintf(text, 720, "%s%s%s%s", dw_hot_name(&hot.rows[0], function, sizeof function), *place ? " (" : "", place, *place ? ")" : "");
+		snprintf(text, 720, "%s%s%s%s", dw_hot_name(&hot.rows[0], function, sizeof function), *place ? " (" : "", place,
+		         *place ? ")" : "");
 	}
 	dw_hot_reset(&hot);
 	return true;
@@ -229,8 +230,8 @@ static void workers_say(struct dwell_table *table, const struct workers *workers
 	if (most > EVEN * mean)
 		snprintf(uneven, sizeof uneven, "the busiest one computed for %s, %.1f times the mean: with even work it has %s less",
 		         dw_text_ns(most, " ").at, most / mean, dw_text_ns(most - mean, " ").at);
-	dw_table_head(table, "%zu workers of %s[%u] used a CPU for %.0f%% of their time; %s.", group->count, parent->label, parent->pid, busy,
-	              uneven);
+	dw_table_head(table, "%zu workers of %s[%u] used a CPU for %.0f%% of their time; %s.", group->count, parent->label,
+	              parent->pid, busy, uneven);
 }
 
 static void workers_put_row(struct dwell_table *table, const struct workers *workers, const struct workers_process *one, double mean)
