@@ -8,6 +8,7 @@ The last line is "N passed, N failed, N skipped".
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -107,7 +108,7 @@ class Once(Folder):
         self.assertIn("convolution", run(dwell, "top", "--once", str(program.process.pid)).stdout)
         # a launcher: the program is its child
         path = os.path.join(self.folder, "child.dwell")
-        shell = subprocess.Popen(["sh", "-c", f"{live} {path} {FORWARD_MS} {BACKWARD_MS} & wait"])
+        shell = subprocess.Popen(["sh", "-c", f"{shlex.quote(live)} {path} {FORWARD_MS} {BACKWARD_MS} & wait"])
         try:
             wait_until(lambda: os.path.exists(path), "the child's trace")
             wait_until(lambda: "convolution" in subprocess.run(
@@ -192,7 +193,7 @@ class Terminal(Folder):
         return screen
 
     def start(self, trace, *arguments):
-        self.type(f"before=$(stty -g); {dwell} top {' '.join(arguments)} {trace}", "Enter")
+        self.type(f"before=$(stty -g); {shlex.quote(dwell)} top {' '.join(arguments)} {trace}", "Enter")
         return self.sees(r"Quit\s*$")
 
     def terminal_is_restored(self, status):
@@ -203,7 +204,7 @@ class Terminal(Folder):
         self.assertEqual("1 0", cursor.strip())
 
     def pid(self):
-        return int(subprocess.run(["pgrep", "-n", "-f", f"^{dwell} top"], capture_output=True, text=True,
+        return int(subprocess.run(["pgrep", "-n", "-f", f"^{re.escape(dwell)} top"], capture_output=True, text=True,
                                   check=True).stdout)
 
     def test_the_screen_and_its_keys(self):
@@ -321,7 +322,7 @@ class Terminal(Folder):
             self.assertIn("operators", screen.rstrip("\n").split("\n")[-1])
         self.type("q")
         self.terminal_is_restored(0)
-        self.type(f"clear; TERM=dumb {dwell} top {program.trace}", "Enter")
+        self.type(f"clear; TERM=dumb {shlex.quote(dwell)} top {program.trace}", "Enter")
         self.sees("cannot move its cursor")
 
     def test_it_costs_little(self):

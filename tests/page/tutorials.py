@@ -36,9 +36,13 @@ def environment(build, folder, python):
         with open(os.path.join(programs, "python"), "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\nexec "{python}" "$@"\n')
         os.chmod(os.path.join(programs, "python"), 0o755)
+    # Words of pkg-config cannot have blanks in the commands of the pages, which the paths may have.
+    sources, built = os.path.join(programs, "sources"), os.path.join(programs, "built")
+    os.symlink(ROOT, sources)
+    os.symlink(build, built)
     for library in "dwell", "dwell-read":
         with open(os.path.join(programs, library + ".pc"), "w", encoding="utf-8") as file:
-            file.write(f"Name: {library}\nDescription: dwell as built\nVersion: 0\nCflags: -I{ROOT}/include\nLibs: -L{build} -l{library} -Xlinker -rpath={build}\n")
+            file.write(f"Name: {library}\nDescription: dwell as built\nVersion: 0\nCflags: -I{sources}/include\nLibs: -L{built} -l{library} -Xlinker -rpath={built}\n")
     return {**os.environ, "PATH": programs + ":" + os.environ["PATH"], "PKG_CONFIG_PATH": programs}
 
 

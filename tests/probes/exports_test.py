@@ -83,7 +83,8 @@ def quietly(*command, cwd=None):
 
 
 def readers_folder():
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    home = os.environ.get("HOME")  # without it, as tools/venv does
+    cache = os.environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if home else os.path.join(HERE, "../../build-venv"))
     return os.path.join(cache, "dwell", "exports-readers-%d.%d" % sys.version_info[:2])
 
 

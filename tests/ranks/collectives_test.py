@@ -10,6 +10,7 @@ as NCCL does. The last line is "N passed, N failed, N skipped".
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,8 @@ import again  # noqa: E402
 import mpi_installed  # noqa: E402
 
 dwell, nccl_host, nccl_plugin, *nccl_others = (os.path.abspath(path) for path in sys.argv[1:6])
+# The same for lines of a shell.
+DWELL, HOST, PLUGIN = (shlex.quote(path) for path in (dwell, nccl_host, nccl_plugin))
 STEPS = 40
 
 
@@ -181,7 +184,7 @@ class Mpi:
         self.assertTrue(near(found), found)
 
     def test_mpirun_starts_dwell(self):
-        command = f"exec {dwell} run -o {self.folder}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}.dwell -- {self.program} {STEPS} data 2 4"
+        command = f"exec {DWELL} run -o {self.folder}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}.dwell -- {self.program} {STEPS} data 2 4"
 
         def record():
             subprocess.run([*self.mpirun, "sh", "-c", command], capture_output=True, check=True, timeout=120, env=environment())
@@ -247,7 +250,7 @@ class Nccl(Case):
     def test_each_version(self):
         for version in (4, 5, 6):
             with self.subTest(version=version):
-                command = " ".join([nccl_host, nccl_plugin, str(version), "30", "2"])
+                command = " ".join([HOST, PLUGIN, str(version), "30", "2"])
                 self.run_dwell("sh", "-c", f"RANK=0 {command} & RANK=1 {command}; wait", WORLD_SIZE="2", DWELL_NCCL_CHANNELS="1")
                 tables = self.tables()
                 rows = {row["operation"]: (row["group"], row["ranks"], row["count"], row["bytes"], row["compared"])
@@ -262,7 +265,7 @@ class Nccl(Case):
 
     def test_channels_only_on_request(self):
         """The begin and end of kernels make them slower. Without them each collective is there, and no end is invented."""
-        self.run_dwell("sh", "-c", f"RANK=0 {nccl_host} {nccl_plugin} 5 30 2 & RANK=1 {nccl_host} {nccl_plugin} 5 30 2; wait", WORLD_SIZE="2")
+        self.run_dwell("sh", "-c", f"RANK=0 {HOST} {PLUGIN} 5 30 2 & RANK=1 {HOST} {PLUGIN} 5 30 2; wait", WORLD_SIZE="2")
         tables = self.tables()
         self.assertEqual({(row["operation"], row["count"], row["bytes"]) for row in tables["collectives"]},
                          {("ncclAllReduce", 30, 4000), ("ncclAllGather", 30, 2000)})
@@ -272,7 +275,7 @@ class Nccl(Case):
         """In place of it NCCL loads dwell's, which passes on to plugins of the same version and of an older one."""
         for other, version in ((nccl_others[0], 4), (nccl_others[0], 5), (nccl_others[1], 5), (nccl_others[1], 6)):
             with self.subTest(other=os.path.basename(other), version=version):
-                program = f'[ "$NCCL_PROFILER_PLUGIN" != {other} ] && exec {nccl_host} {nccl_plugin} {version} 3 1'
+                program = f'[ "$NCCL_PROFILER_PLUGIN" != {shlex.quote(other)} ] && exec {HOST} {PLUGIN} {version} 3 1'
                 done = subprocess.run([dwell, "run", "-o", self.trace, "--", "sh", "-c", program], capture_output=True, text=True,
                                       env=environment(NCCL_PROFILER_PLUGIN=other), check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -282,7 +285,7 @@ class Nccl(Case):
 class Running(Case):
     def test_summaries_during_the_run(self):
         """--summary-every: a comparison of a running job, from its summary alone."""
-        command = " ".join([nccl_host, nccl_plugin, "6", "250", "20"])
+        command = " ".join([HOST, PLUGIN, "6", "250", "20"])
         job = subprocess.Popen([dwell, "run", "--summary-every", "1s", "-o", self.trace, "--", "sh", "-c",
                                 f"RANK=0 {command} & RANK=1 {command}; wait"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=environment(WORLD_SIZE="2", DWELL_NCCL_CHANNELS="1"))  # kernels take 20 ms
@@ -324,7 +327,7 @@ class Nodes(Case):
     def test_dwell_before_each_rank(self):
         node = ("hostname node{0}; RANK={0} WORLD_SIZE=2 exec {1} run -o {2}/node{0}.dwell -- {3} {4} 6 30 1")
         ranks = [subprocess.Popen(["unshare", "--uts", "--fork", "sh", "-c",
-                                   node.format(rank, dwell, self.folder, nccl_host, nccl_plugin)],
+                                   node.format(rank, DWELL, self.folder, HOST, PLUGIN)],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for rank in range(2)]
         self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0, 0])
         self.check_nodes([f"{self.folder}/node{rank}.dwell" for rank in range(2)])
@@ -333,8 +336,8 @@ class Nodes(Case):
     def test_dwell_before_the_launcher(self):
         # The launcher passes the environment on to both nodes, whose clocks differ.
         node = ("unshare --uts --time --boottime 5000 --monotonic {0}000 --fork "
-                "sh -c 'hostname node{0}; RANK={0} exec {1} {2} 6 30 1' &")
-        script = "".join(node.format(rank, nccl_host, nccl_plugin) for rank in range(2)) + " wait"
+                "sh -c 'hostname node{0}; RANK={0} exec \"$0\" \"$1\" 6 30 1' {1} {2} &")
+        script = "".join(node.format(rank, HOST, PLUGIN) for rank in range(2)) + " wait"
         self.run_dwell("sh", "-c", script, WORLD_SIZE="2")
         files = [os.path.join(self.folder, name) for name in os.listdir(self.folder) if name.endswith(".dwell")]
         self.assertGreater(len(files), 1, files)

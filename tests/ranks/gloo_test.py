@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -189,7 +190,7 @@ class Launchers(Case):
     def test_torchrun_starts_dwell(self):
         self.run_command(*self.torchrun(
             "--no-python", "sh", "-c",
-            f"exec {dwell} run -o {self.folder}/rank$RANK.dwell -- {sys.executable} {EXAMPLE} 30"))
+            f"exec {shlex.quote(dwell)} run -o {self.folder}/rank$RANK.dwell -- {sys.executable} {shlex.quote(EXAMPLE)} 30"))
         traces = [os.path.join(self.folder, f"rank{rank}.dwell") for rank in range(2)]
         self.check_ranks(*traces)
         self.check_ranks(*(trace + ".sum" for trace in traces))

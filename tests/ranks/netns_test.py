@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -118,7 +119,7 @@ class Job(unittest.TestCase):
 
     def start_ranks(self):
         self.shared = tempfile.mkdtemp(dir=self.home)
-        command = (f"exec {DWELL} run -o {self.hosts.local}/job.$OMPI_COMM_WORLD_RANK.dwell --summary-every 1s "
+        command = (f"exec {shlex.quote(DWELL)} run -o {self.hosts.local}/job.$OMPI_COMM_WORLD_RANK.dwell --summary-every 1s "
                    f"--gather {self.shared} -- {self.program} {STEPS} data {SLOW} {SLOW_MS}")
         return self.start(2, "sh", "-c", command)
 
