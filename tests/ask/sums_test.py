@@ -28,7 +28,8 @@ NO_SUM = {("account", "error"), ("overview", "error"), ("overview", "self_error"
           ("dataloader", "share"), ("device", "share"), ("flops", "of_peak"), ("flows", "other_thread"), ("layers", "share"),
           ("memory", "unused"), ("requests", "share"), ("roofline", "of_roof"), ("sequence", "share"), ("sequence", "drift"), ("steps", "cpu_share"),
           ("stragglers", "excess"),
-          ("stragglers", "last"), ("streams", "busy_share"), ("threads", "busy_share"), ("tree", "share")}
+          ("stragglers", "last"), ("streams", "busy_share"), ("threads", "busy_share"), ("tree", "share"),
+          ("workers", "busy")}
 # Two views with the same thing: view, part, columns that name it, its share.
 SAME = ((("overview", "account", ("does",), "share"), ("account", "account", ("does",), "share")),
         (("overview", "hot", ("name", "place"), "self_share"), ("hot", None, ("short_name", "place"), "self_share")),

@@ -166,7 +166,7 @@ static const struct dw_column failure_columns[] = {
 	DW_FIELD(struct failure_row, by, "by", NONE, TEXT),
 	DW_FIELD(struct failure_row, name, "held when memory ran out", NONE, TEXT),
 	DW_FIELD(struct failure_row, bytes, "bytes", BYTES, INT),
-	DW_FIELD(struct failure_row, share, "of the held", RATIO, REAL, .bar = true, .of = "what recorded blocks of the device held"),
+	DW_FIELD(struct failure_row, share, "of the held", RATIO, REAL, .bar = true, .sums = "bytes"),
 };
 const struct dw_column_list dw_view_memory_failure_columns = DW_COLUMN_LIST(failure_columns);
 
