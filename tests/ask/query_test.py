@@ -163,7 +163,8 @@ class Query(unittest.TestCase):
         endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n, ranges"
         for path in kept, os.path.join(folder, "new.csv"):
             with subprocess.Popen([dwell, "query", "-f", "csv", "-o", path, self.trace, endless],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as query:
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as query:  # a shell's "&" ignores it
                 ticks = 0
                 while ticks < 10 and query.poll() is None:  # it runs
                     time.sleep(0.01)
