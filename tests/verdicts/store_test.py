@@ -53,6 +53,11 @@ def reported(trace):
 
 # ---- equality --------------------------------------------------------------------------------------
 
+def adds(account, report):
+    """Of what follows the last step, an account has the first sentence: the facts of that time are not kept."""
+    return account and report and account["rule"] == report["rule"] == "after-steps" and report["statement"].startswith(account["statement"])
+
+
 def compare(trace):
     """How many verdicts a trace has, and what differs, as lines."""
     said, wanted = judged(kept(trace)), reported(trace)
@@ -60,7 +65,7 @@ def compare(trace):
         return 0, [f"the account cannot be judged: {said}"]
     said = said[0]["rows"]
     pairs = zip(said + [None] * len(wanted), wanted + [None] * len(said))
-    return len(wanted), [f"account: {a}\n    report:  {b}" for a, b in pairs if a != b]
+    return len(wanted), [f"account: {a}\n    report:  {b}" for a, b in pairs if a != b and not adds(a, b)]
 
 
 def test_equal(traces):

@@ -225,6 +225,25 @@ static const char *pace_note(const struct pace *pace, size_t at, const struct pa
 	       : range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
 }
 
+/* Says what changes. Of a part without a name that is not known; then the function in which the thread mainly is says more. */
+static void pace_name(const struct pace *pace, struct dw_fact *fact, const char *note)
+{
+	struct dw_facts_work *work = pace->work;
+	const struct dw_account *account = work->facts->account;
+	const struct dw_account_select all = dw_account_select_states(~(1u << DW_ACCOUNT_NO_CPU), DW_ACCOUNT_ALL);
+	struct dw_account_sum sum;
+	char text[300];
+
+	fact->note = note;
+	if (note != dw_facts_part_name(DW_PART_UNNAMED) || !account || !dw_account_is_divided(account))
+		return;
+	sum = dw_account_sum(account, &all);
+	if (!sum.dominates || !*dw_account_place(&sum, text))
+		return;
+	fact->note = NULL;
+	fact->name = dw_facts_text(work, text, strlen(text));
+}
+
 static struct dw_pace_fit pace_fit(const struct pace *pace)
 {
 	struct dw_facts_work *work = pace->work;
@@ -300,10 +319,10 @@ static void pace_put(const struct pace *pace)
 	}
 	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, fit.trend, work->steady_count);
 	if (fit.trend != 0)
-		fact->note = pace_note(pace, fit.at, &range);
+		pace_name(pace, fact, pace_note(pace, fit.at, &range));
 	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, fit.change, work->steady_count);
 	if (fit.change != 0) {
-		fact->note = pace_note(pace, fit.at, &range);
+		pace_name(pace, fact, pace_note(pace, fit.at, &range));
 		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP, (double)work->steady[fit.at]->number, 1);
 	} else {
 		dw_fact_miss(work, DW_FACT_DRIFT_CHANGE_STEP, "there is no change point");

@@ -521,7 +521,8 @@ const struct dw_rule dw_rules_loop[] = {
 		             "{drift.gaps_change} of the loop]"
 		             "[?drift.gaps_change: , most of it in {cells:most}]"
 		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
-		             "[-drift.gaps_change: , most of it in {drift.change:part}]"
+		             "[-drift.gaps_change: [, most of it in {drift.change:part}]]"
+		             "[-drift.gaps_change: [; most of the loop is in {drift.change:name}]]"
 		             "[-drift.gaps_change: [?drift.work: , and call {drift.work} more operators]]"
 		             "[-drift.gaps_change: [, in {samples.loop:name}{samples.loop:where}]].",
 		.remedy = {
@@ -552,7 +553,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.gain_ns = loop_gain_drift,
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: {Steps} get slower: by {share} of the median from the first to the last]"
-		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: , most of it in {drift.slope:part}]"
+		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: [, most of it in {drift.slope:part}]]"
+		             "[-drift.gaps: [; most of the loop is in {drift.slope:name}]]"
 		             "[-drift.gaps: [, in {samples.loop:name}{samples.loop:where}]]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[-drift.gaps: [?drift.work: ; later steps call {drift.work} more operators]]"

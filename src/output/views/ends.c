@@ -55,14 +55,6 @@ void dw_view_write_whose_run(struct dw_model *model, const struct dw_account_run
 		snprintf(to, size, "the run of %s", dw_view_thread_name(model, run->phases[DW_ACCOUNT_LOOP]->thread, false, name));
 }
 
-/* What of a phase the program itself is known to do. How long an import takes is the library's matter. */
-static double ends_own_ns(const struct dw_account *account)
-{
-	const struct dw_account_select imports = dw_account_select_states(~0u, DW_ACTIVITY_SET(IMPORTS));
-
-	return dw_account_is_divided(account) ? account->own_ns - dw_account_sum(account, &imports).ns : 0;
-}
-
 /* Whether the first cause in the loop is large, by what it takes or could save, and takes more of the run than what a start could do
  * without. */
 static bool ends_come_after(const struct dw_account_run *run, const struct dw_verdicts *verdicts)
@@ -71,7 +63,7 @@ static bool ends_come_after(const struct dw_account_run *run, const struct dw_ve
 
 	return first && first->rule->kind <= DW_RULE_WORK &&
 	       (first->large || (first->firm && first->gain_ns >= DW_RULE_MOST * first->whole_ns)) &&
-	       first->share.value * run->phases[DW_ACCOUNT_LOOP]->own_ns > ends_own_ns(run->phases[DW_ACCOUNT_START]);
+	       first->share.value * run->phases[DW_ACCOUNT_LOOP]->own_ns > dw_account_work(run->phases[DW_ACCOUNT_START]);
 }
 
 enum dw_view_ends dw_view_says_ends(struct dw_model *model, const struct dw_verdicts *verdicts)

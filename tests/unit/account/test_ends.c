@@ -145,6 +145,37 @@ TEST(start_and_end_are_divided_as_the_loop_is)
 	made_close(&made);
 }
 
+static void after_scores(void)
+{
+	spend(40, false, CALLS({ "score", "/srv/train.py", 70 }, MAIN(90)));
+}
+
+static void after_collects(void)
+{
+	spend(40, false, CALLS({ "gc_collect_main", "/usr/lib/python3.11/gc.c", 1 }, MAIN(90)));
+}
+
+/* How long imports take, and the collector at exit, is no matter of the program. */
+TEST(work_after_a_short_loop_comes_before_imports)
+{
+	static const struct {
+		void (*after)(void);
+		enum dw_account_phase main;
+	} trials[] = { { after_scores, DW_ACCOUNT_END }, { after_collects, DW_ACCOUNT_START } };
+
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		const struct dw_account_run *run;
+
+		begin_python();
+		spend(60, false, CALLS({ "<module>", SITE "torch/__init__.py", 3 }, IMPORT, MAIN(1)));
+		loop();
+		run = run_of(trials[i].after);
+		REQUIRE(run);
+		CHECK_EQ(dw_account_main_phase(run), trials[i].main);
+		made_close(&made);
+	}
+}
+
 static void after_open_step(void)
 {
 	dw_encode_step(&made.process, made.thread, steps++, now_ms * MS, 0, 0, DW_STEP_RECORDED);

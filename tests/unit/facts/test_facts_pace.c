@@ -1,6 +1,8 @@
 /* Facts of change over the run, of hand-made traces. */
 #include "made_trace.h"
 
+#include "format/keys.h"
+
 /* Steps of the lengths, each with an operator for all but 1 ms. */
 static const struct dw_facts *facts_of_lengths(const uint64_t *lengths, size_t count)
 {
@@ -188,6 +190,34 @@ TEST(the_pace_of_all_parts_is_told_from_that_of_one)
 	facts = facts_of_halves((uint64_t[]){ 50, 100, 20 }, (uint64_t[]){ 50, 100, 20 });
 	REQUIRE(facts != NULL);
 	CHECK(!facts->at[DW_FACT_DRIFT_OWN].measured);
+	made_close(&made);
+}
+
+/* Steps of a program in C whose ranges have no names: the function in which it mainly is is named in place of a part. */
+TEST(steps_without_parts_have_the_function_of_the_loop)
+{
+	uint64_t at = 10;
+	uint32_t find, main_at;
+
+	begin_trace(0);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	main_at = dw_encode_frame(&made.process, "main", "/srv/book.c", 9);
+	main_at = dw_encode_stack(&made.process, &main_at, 1);
+	find = dw_encode_frame(&made.process, "order_find", "/srv/book.c", 91);
+	for (size_t i = 0; i < 200; i++) {
+		uint64_t length = 20 + i / 10;
+
+		for (uint64_t t = 0; t < length; t++)
+			dw_encode_sample(&made.stream, (at + t) * ms + ms / 2, find, main_at, 1);
+		step(i, at, at + length, length);
+		at += length;
+	}
+	const struct dw_facts *facts = facts_of();
+
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_SLOPE) > 0.5);
+	CHECK(facts->at[DW_FACT_DRIFT_SLOPE].note == NULL);
+	CHECK_STR(facts->at[DW_FACT_DRIFT_SLOPE].name, "order_find (book.c:91)");
 	made_close(&made);
 }
 
