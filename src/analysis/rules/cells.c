@@ -328,14 +328,12 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("text", CAUSE, "Does making or reading text take time?", RUNS(DOES(TEXT) | DOES(LOGS))),
-		.no_gain = true,
 		.statement = "Making and reading text {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "do it less often, keep the length of text that grows, or store the data in binary form" },
 		.look = "dwell report --view hot",
 	},
 	{
 		RULE("matches", CAUSE, "Does matching of regular expressions take time?", RUNS(DOES(MATCHES))),
-		.no_gain = true,
 		.statement = "Matching regular expressions {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "an expression in which no two parts can match the same text: others try all ways; or "
 			                         "look for a plain text first" },

@@ -208,7 +208,7 @@ TEST(work_in_one_function_is_ranked_by_its_time)
 		const struct dw_verdict *work;
 		struct made at;
 
-		made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+		made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }, { DW_FACT_STEP_COUNT, 1 })); /* a run is one iteration */
 		at.facts.iterations = DW_ITERATIONS_RUN;
 		made_cells(&at, MADE_CELLS(CELL(RUNS, OWN, cases[i].own, .function = "ask"),
 		                           CELL(RUNS, ALGEBRA, cases[i].libraries, .function = "ask"),
