@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dwell report --summary: its bound, its keys, its figures, and the workflow of examples/ci.
+"""dwell report --summary: its bound, its keys and its figures.
 
 usage: summary_test.py DWELL MKTRACE WORK [PART-OF-A-NAME...]
 
@@ -9,7 +9,6 @@ The last line is "N passed, N failed, N skipped".
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -230,60 +229,6 @@ class Summary(Folder):
         summary = json.loads(output.splitlines()[-1])
         self.assertEqual((1, 5), (summary["dwell_summary"], summary["steps"]["count"]))
         self.assertEqual(set(self.summary(self.made("train"))), set(summary))
-
-    def test_the_workflow(self):
-        """Runs the workflow's shell lines as GitHub does; a step of the head has four times the work."""
-        with open(os.path.join(ROOT, "examples/ci/speed.yml"), encoding="utf-8") as file:
-            workflow = file.read()
-        blocks = [re.sub(r"(?m)^ {10}", "", block) for block in re.findall(r"run: \|\n((?: {10}.*\n)+)", workflow)]
-        self.assertEqual(4, len(blocks))
-        folder = os.path.join(self.folder, "checkout")
-        temporary, tools = os.path.join(self.folder, "runner"), os.path.join(self.folder, "tools")
-        for path in (folder, temporary, tools):
-            os.makedirs(path)
-        os.symlink(dwell, os.path.join(tools, "dwell"))
-        with open(os.path.join(tools, "gh"), "w", encoding="utf-8") as file:
-            file.write('#!/bin/sh\necho "$@" > "$RUNNER_TEMP/gh"\n')
-        # Without a package index: what is installed is the folder of dwell's sources that was cloned.
-        with open(os.path.join(tools, "pip"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n[ \"$1 $3 $4\" = 'install -r requirements.txt' ] && "
-                       "grep -q \"^name = \\\"${2%% @ file://*}\\\"\" \"${2##* @ file://}/pyproject.toml\"\n")
-        for name in ("gh", "pip"):
-            os.chmod(os.path.join(tools, name), 0o755)
-        git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "init.defaultBranch=main"]
-        sources = os.path.join(self.folder, "sources")
-        run(*git, "init", "-q", sources)
-        shutil.copy(os.path.join(ROOT, "pyproject.toml"), sources)
-        run(*git, "add", "pyproject.toml", cwd=sources)
-        run(*git, "commit", "-q", "-m", "sources", cwd=sources)
-        run(*git, "init", "-q", folder)
-        for percent, name in ((0, "base"), (300, "head")):
-            with open(os.path.join(folder, "train.sh"), "w", encoding="utf-8") as file:
-                file.write(f"exec '{work}' 25 {percent}\n")
-            run(*git, "add", "train.sh", cwd=folder)
-            run(*git, "commit", "-q", "-m", name, cwd=folder)
-            if name == "base":
-                run(*git, "update-ref", "refs/remotes/origin/main", "HEAD", cwd=folder)
-        environment = {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "RUNNER_TEMP": temporary,
-                       "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": os.path.join(temporary, "step"),
-                       "TRAIN": "sh train.sh", "PULL_REQUEST": "17", "DWELL": "file://" + sources}
-        run("bash", "-e", "-c", blocks[0], cwd=folder, env=environment)
-        run("bash", "-e", "-c", blocks[1], cwd=folder, env=environment)
-        # On a machine that other programs keep busy the answer is that nothing can be said.
-        done = subprocess.run(["bash", "-e", "-c", blocks[2]], cwd=folder, env=environment, check=False, timeout=60,
-                              capture_output=True)
-        self.assertIn(done.returncode, (3, 4), done.stderr)
-        run("bash", "-e", "-c", blocks[3], cwd=folder, env=environment)
-        with open(os.path.join(temporary, "gh"), encoding="utf-8") as file:
-            said = file.read().split()
-        self.assertEqual(["pr", "comment", "17"], said[:3])
-        with open(said[-1], encoding="utf-8") as file:
-            comment = file.read()
-        self.assertIn("Slower: +" if done.returncode == 3 else "Not comparable: contention", comment)
-        self.assertIn("### dwell\n", comment)
-        self.assertIn("Lost: nothing.", comment)
-        with open(os.path.join(temporary, "head.json"), encoding="utf-8") as file:
-            self.assertEqual(25, json.load(file)["steps"]["count"])
 
 
 class Schema(Folder):

@@ -18,7 +18,7 @@ ignore_errors = True
 ALLOWED = r"""
 dwell\._native\..*
 dwell\.\w+\._\w+\..*
-dwell\.ignite
+dwell\.(ignite|pytest_plugin)
 dwell\.(lightning|torchprof)\.(Module|EventList)
 dwell\.__all__
 """

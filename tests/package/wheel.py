@@ -103,6 +103,7 @@ def main():
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
         named = [content.read(name).decode() for name in names if name.endswith(".dist-info/METADATA")]
+        points = [content.read(name).decode() for name in names if name.endswith(".dist-info/entry_points.txt")]
         needs = {name: max(map(int, re.findall(rb"GLIBC_2\.(\d+)\0", content.read(name))), default=0) for name in names
                  if re.search(r"\.so(\.\d+)?$|/bin/dwell$", name)}
     check("its name says that it is for every Python and for glibc 2.28", "-py3-none-manylinux_2_28_" in wheel, wheel)
@@ -114,6 +115,7 @@ def main():
     check("it has the licenses of its libraries", sum("/LICENSE." in name for name in names) == 8, names)
     check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
     check("and the library that the page of a C program links", "dwell/lib/libdwell.so.0" in names, names)
+    check("it has the fixture for pytest", any(re.search(r"\[pytest11\]\s+dwell *= *dwell\.pytest_plugin\s", text) for text in points), points)
     check("it says that it has types", "dwell/py.typed" in names, names)
 
     status, _, error = run(python, "-m", "pip", "install", "--no-index", "--no-deps", "-q", wheel)
