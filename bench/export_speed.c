@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	}
 	print_machine();
 	for (size_t i = 0; (format = dw_export_at(i)); i++)
-		if (wanted(format->name, argv + 2, argc - 2))
+		if (format->write && wanted(format->name, argv + 2, argc - 2))
 			failed |= measure(source, format);
 	dw_source_close(source);
 	return failed;

@@ -250,6 +250,68 @@ DWELL_API int dwell_trace_events(struct dwell_trace *trace,
                                  int (*each)(const struct dwell_trace_event *event, void *context),
                                  void *context, struct dwell_error *error);
 
+/*
+ * Runs one statement of SQL on a trace, as `dwell query`: the tables are those of views, `ranges`, `steps`, `metadata` and
+ * `losses`; ".schema" lists them. A statement that takes longer than `most_ms` ends with an error; 0: it may take any
+ * time. On success error->message holds a note about the answer, or "". The caller destroys the table. Errors:
+ * DWELL_E_ARGUMENT for bad SQL, with its place, and for what takes too much time or memory; DWELL_E_NO_DATA;
+ * DWELL_E_UNSUPPORTED without SQLite.
+ */
+DWELL_API int dwell_trace_query(struct dwell_trace *trace, const char *sql, uint64_t most_ms,
+                                struct dwell_table **table, struct dwell_error *error);
+
+/*
+ * Rows as columns in memory, which libraries of data frames take without a copy: the structures of Arrow's C data
+ * interface, as arrow.apache.org specifies them. Their memory does not depend on the trace. Whoever gets them calls
+ * release() of both.
+ */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *schema);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *array);
+	void *private_data;
+};
+#endif
+
+/* The columns of a table, the first of a chain. Errors: DWELL_E_NOMEM. */
+DWELL_API int dwell_table_columns(const struct dwell_table *table, struct ArrowSchema *schema,
+                                  struct ArrowArray *columns, struct dwell_error *error);
+
+/*
+ * Calls `each` for the rows of a table of the trace, some thousands at a time: `ranges`, `steps`, `allocations`,
+ * `samples`, `device_events`, and what else `dwell export --format sqlite` writes; of all tables, if `name` is NULL. A
+ * table without rows is passed on once, empty. If `each` returns a value other than 0, the walk ends and returns that
+ * value. Errors: DWELL_E_NAME, DWELL_E_NOMEM.
+ */
+DWELL_API int dwell_trace_columns(struct dwell_trace *trace, const char *name,
+                                  int (*each)(const char *table, struct ArrowSchema *schema,
+                                              struct ArrowArray *columns, void *context),
+                                  void *context, struct dwell_error *error);
+
 /* The name of the view, layout or export format at `index`, from 0; NULL past the end. The second
  * argument receives the question that a view answers, or a description; it may be NULL. The texts
  * are static. */

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # as typing's, which would take longer to import than thi
 if TYPE_CHECKING:
     from . import autograd as autograd, torchprof as torchprof
     from ._native import Error as Error
+    from .frames import Frames as Frames, open as open
     from .events import EventList as EventList, FunctionEvent as FunctionEvent, FunctionEventAvg as FunctionEventAvg
     from .notebook import load_ipython_extension as load_ipython_extension
     from .nvprof import load_nvprof as load_nvprof
@@ -30,6 +31,7 @@ _HOMES = {
     "Error": "_native",
     "EventList": "events", "FunctionEvent": "events", "FunctionEventAvg": "events",
     "ProfilerAction": "profiler", "ProfilerActivity": "profiler", "profile": "profiler",
+    "Frames": "frames", "open": "frames",
     "load_nvprof": "nvprof",
     "kineto_available": "profiler", "record_function": "profiler", "schedule": "profiler", "step": "profiler",
     "supported_activities": "profiler",
@@ -40,7 +42,7 @@ _HOMES = {
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }
 _MODULES = {"autograd", "torchprof"}  # imported when it is first used
-__all__ = sorted(_HOMES)
+__all__ = sorted(_HOMES.keys() - {"open"})  # for `from dwell import *`, which leaves Python's open() as it is
 
 
 def _others():

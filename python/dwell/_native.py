@@ -66,7 +66,8 @@ class ProfileOptions(ctypes.Structure):
 
 class Scope(ctypes.Structure):
     _fields_ = [("size", size_t), ("has_steps", boolean), ("steps_from", u64), ("steps_to", u64),
-                ("thread", text), ("profile", text), ("profile_id", u32), ("action", text)]
+                ("thread", text), ("profile", text), ("profile_id", u32), ("action", text),
+                ("has_time", boolean), ("from_ns", u64), ("to_ns", u64)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(Scope), **fields)
@@ -191,6 +192,7 @@ class Event(ctypes.Structure):
                 ("stack", ctypes.POINTER(Frame)), ("stack_depth", u32), ("args", text), ("flops", i64)]
 
 
+EACH_ROWS = ctypes.CFUNCTYPE(ctypes.c_int, text, pointer, pointer, pointer)
 EACH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Event), pointer)
 
 
@@ -277,10 +279,10 @@ class Trace(Owned):
         with self.lock:
             self._release()
 
-    def call(self, function, *arguments):
+    def call(self, function, *arguments, note=None):
         """Calls a function of the trace that may fail."""
         with self.lock:
-            return check(function, self._checked(), *arguments)
+            return check(function, self._checked(), *arguments, note=note)
 
     def printed(self, function, *arguments, after=()):
         """What such a function prints."""
@@ -376,6 +378,10 @@ _READ = {
     "dwell_trace_export": (ctypes.c_int, Trace, text, text, ctypes.POINTER(ExportOptions),
                            _error_p),
     "dwell_trace_events": (ctypes.c_int, Trace, EACH, pointer, _error_p),
+    "dwell_trace_query": (ctypes.c_int, Trace, text, u64, _pp, _error_p),
+    "dwell_trace_columns": (ctypes.c_int, Trace, text, EACH_ROWS, pointer, _error_p),
+    "dwell_table_columns": (ctypes.c_int, Table, pointer, pointer, _error_p),
+    "dwell_view_name": (text, size_t, ctypes.POINTER(text)),
 }
 
 

@@ -30,7 +30,7 @@ $ dwell export train.dwell
 [2]
 
 $ dwell export train.dwell --format chorme
-2> dwell: no format 'chorme'; did you mean 'chrome'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats, sqlite
+2> dwell: no format 'chorme'; did you mean 'chrome'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats, sqlite, parquet
 [2]
 
 $ dwell export nothing.dwell --format folded
@@ -125,7 +125,7 @@ $ dwell export train.dwell --format pstats -o none.pstats; ls none.pstats
 [2]
 
 $ dwell export train.dwell --format speedscop
-2> dwell: no format 'speedscop'; did you mean 'speedscope'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats, sqlite
+2> dwell: no format 'speedscop'; did you mean 'speedscope'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats, sqlite, parquet
 [2]
 
 # Files have the mode that the umask gives.

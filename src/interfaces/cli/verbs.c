@@ -143,7 +143,8 @@ static const struct dw_option report_options[] = {
 static const struct dw_option export_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "the format to write (required)", .choices = "@exports" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE, compressed if its name ends in .gz (default: "
-	          "standard output); with xplane FILE may be a folder, which is used as TensorBoard's log directory" },
+	          "standard output); with xplane FILE may be a folder, which is used as TensorBoard's log directory; with parquet it "
+	          "is a folder" },
 	SCOPE("export only"),
 	{ DW_OPTION_NAME, "name", .argument = "PATTERN", .help = "export only events of this name, as 'aten::conv*': * is "
 	          "any text, ? any character; steps stay (chrome, perfetto, speedscope, xplane)" },

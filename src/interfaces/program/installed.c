@@ -11,6 +11,7 @@
 
 static const char *const places[][2] = {
 	[DW_INSTALLED_PROCESS] = { "libdwell-process.so", DW_PROBES_FROM_COMMAND "/libdwell-process.so" },
+	[DW_INSTALLED_FRAMES] = { "../python/dwell/frames.py", DW_PROBES_FROM_COMMAND "/python/dwell/frames.py" },
 	[DW_INSTALLED_ATTACH] = PROBE("", "libdwell-attach.so"),
 	[DW_INSTALLED_SAMPLER] = PROBE("sampler/", "libdwell-sampler.so"),
 	[DW_INSTALLED_HEAP] = PROBE("malloc/", "libdwell-malloc.so"),

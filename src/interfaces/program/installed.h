@@ -5,6 +5,7 @@
 
 enum dw_installed {
 	DW_INSTALLED_PROCESS,   /* reads processes from outside */
+	DW_INSTALLED_FRAMES,    /* the Python package; pip puts it where Python finds it */
 	DW_INSTALLED_ATTACH,    /* loads the probes of Python; in every process of a run */
 	DW_INSTALLED_SAMPLER,   /* call stacks */
 	DW_INSTALLED_HEAP,      /* calls of malloc; contains the sampler */

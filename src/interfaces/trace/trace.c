@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/text.h"
+#include "export/columns.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
+#include "query/query.h"
 #include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "views/views.h"
@@ -250,4 +252,39 @@ const char *dwell_export_name(size_t index, const char **what)
 	if (format && what)
 		*what = format->what;
 	return format ? format->name : NULL;
+}
+
+/* ---- tables for other programs --------------------------------------------------------------- */
+
+int dwell_trace_query(struct dwell_trace *trace, const char *sql, uint64_t most_ms, struct dwell_table **table,
+                      struct dwell_error *error)
+{
+	int code;
+
+	DW_TRACE_NEEDS(table);
+	*table = NULL;
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(sql);
+	code = dw_query_run(trace->model, sql, most_ms, table, error);
+	if (!code && error)
+		snprintf(error->message, sizeof error->message, "%s", (*table)->note_count ? (*table)->notes[0].text : "");
+	return code;
+}
+
+int dwell_table_columns(const struct dwell_table *table, struct ArrowSchema *schema, struct ArrowArray *columns,
+                        struct dwell_error *error)
+{
+	DW_TRACE_NEEDS(table);
+	DW_TRACE_NEEDS(schema);
+	DW_TRACE_NEEDS(columns);
+	return dw_columns_of_table(table, schema, columns, error);
+}
+
+int dwell_trace_columns(struct dwell_trace *trace, const char *name,
+                        int (*each)(const char *table, struct ArrowSchema *schema, struct ArrowArray *columns, void *context),
+                        void *context, struct dwell_error *error)
+{
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(each);
+	return dw_columns_of_rows(trace->model, name, each, context, error);
 }

@@ -1,7 +1,12 @@
 /* dwell export: converts a trace to the format of another tool. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "program/installed.h"
 #include "say/logdir.h"
 #include "say/output.h"
 #include "trace/trace.h"
@@ -80,6 +85,63 @@ static bool export_place_in_logdir(struct request *request, const char *trace_pa
 	return true;
 }
 
+/* Lets Python find the package that lies with this command. */
+static void export_show_package(void)
+{
+	const char *others = getenv("PYTHONPATH");
+	char path[4096], *paths;
+
+	if (!dw_installed_find(DW_INSTALLED_FRAMES, path))
+		return;
+	for (int i = 0; i < 2; i++) /* the folder of dwell/frames.py */
+		*strrchr(path, '/') = '\0';
+	if (asprintf(&paths, "%s%s%s", path, others ? ":" : "", others ? others : "") >= 0)
+		setenv("PYTHONPATH", paths, 1);
+}
+
+/* The words of a command of Python that writes a folder of this scope. False: out of memory. */
+static bool export_make_command(const struct request *request, const char *path, char *argv[13])
+{
+	const struct dwell_scope *scope = &request->scope;
+	const struct { const char *name, *text; } texts[] = { { "thread", scope->thread }, { "profile", scope->profile },
+		                                                  { "action", scope->action } };
+	const struct { const char *name; uint64_t value; bool given; } numbers[] = {
+		{ "steps_from", scope->steps_from, scope->has_steps }, { "steps_to", scope->steps_to, scope->has_steps },
+		{ "from_ns", scope->from_ns, scope->has_time }, { "to_ns", scope->to_ns, scope->has_time } };
+	const char *first[] = { "python3", "-m", "dwell.frames", path, request->output };
+	size_t count = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		good &= (argv[count++] = strdup(first[i])) != NULL;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (texts[i].text)
+			good &= asprintf(&argv[count++], "%s=%s", texts[i].name, texts[i].text) >= 0;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (numbers[i].given)
+			good &= asprintf(&argv[count++], "%s=%" PRIu64, numbers[i].name, numbers[i].value) >= 0;
+	argv[count] = NULL;
+	return good;
+}
+
+/* Has Python write the folder of a format that its library knows, in this process's place. */
+static int export_by_python(const struct request *request, const char *path)
+{
+	char *argv[13];
+
+	if (!request->output || request->options.named || request->options.min_duration || request->options.metric) {
+		dw_say("%s", request->output ? "parquet has all rows: it takes no --name, --min-duration and --metric"
+		                             : "parquet is a folder of files: name it with -o FOLDER");
+		return DW_EXIT_USAGE;
+	}
+	export_show_package();
+	if (export_make_command(request, path, argv))
+		execvp(argv[0], argv);
+	dw_say("python3 cannot be run (%s): parquet needs Python with pyarrow (pip install pyarrow); --format sqlite needs neither",
+	       strerror(errno));
+	return DW_EXIT_BAD_INPUT;
+}
+
 int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct request request = { .scope.size = sizeof request.scope,
@@ -93,6 +155,8 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 
 	if (code)
 		return code;
+	if (strcmp(request.format, "parquet") == 0)
+		return export_by_python(&request, path);
 	code = dw_open_traces(&trace, &path, 1, &request.scope);
 	if (code)
 		return code;

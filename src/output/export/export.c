@@ -94,6 +94,9 @@ int dw_export_run(struct dw_model *model, const char *name, const char *path,
 		return export_refuse_format(name, error);
 	if (options && options->metric && !format->takes_metric && strcmp(options->metric, "time") != 0)
 		return export_refuse_metric(name, error);
+	if (!format->write)
+		return dw_error_set(error, DWELL_E_UNSUPPORTED, "%s is written by the command and by Python: dwell export --format %s "
+		                    "-o FOLDER TRACE, or dwell.open(path).to_parquet(folder)", name, name);
 	result = options ? export_check_filter(format, options, error) : 0;
 	if (result)
 		return result;

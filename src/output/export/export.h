@@ -18,7 +18,7 @@ struct dw_export_format {
 	const char *what;  /* a phrase: the format and the tools that open it */
 	bool takes_metric; /* otherwise the only metric is "time" */
 	bool takes_filter; /* otherwise it has all events, or none */
-	/* Errors of the output are sticky and reported by dw_export_run(). */
+	/* Errors of the output are sticky and reported by dw_export_run(). NULL: only the command writes it. */
 	int (*write)(struct dw_model *model, const struct dwell_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);
 };

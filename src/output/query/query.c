@@ -185,6 +185,8 @@ int dw_query_run(struct dw_model *model, const char *sql, uint64_t most_ms, stru
 {
 	sqlite3 *database = NULL;
 	uint64_t until_ms = dw_clock_monotonic_ms() + most_ms;
+	/* SQLite may be the program's own, too: what it holds already is not the statement's, and its limits return. */
+	const sqlite3_int64 hard = sqlite3_hard_heap_limit64(-1), soft = sqlite3_soft_heap_limit64(-1);
 	int code;
 
 	*table = NULL;
@@ -193,13 +195,15 @@ int dw_query_run(struct dw_model *model, const char *sql, uint64_t most_ms, stru
 		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query");
 	else {
 		sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0); /* a query reads this trace and no file */
-		sqlite3_hard_heap_limit64(DW_QUERY_MOST_BYTES / 2);
+		sqlite3_hard_heap_limit64(sqlite3_memory_used() + DW_QUERY_MOST_BYTES / 2);
 		if (most_ms)
 			sqlite3_progress_handler(database, QUERY_LOOK, query_look, &until_ms);
 		code = strcmp(sql, ".schema") == 0 ? query_list(database, table, error)
 		                                   : query_select(database, sql, table, error);
 	}
 	sqlite3_close(database);
+	sqlite3_hard_heap_limit64(hard);
+	sqlite3_soft_heap_limit64(soft);
 	if (code) {
 		dw_table_destroy(*table);
 		*table = NULL;
