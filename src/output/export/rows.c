@@ -141,7 +141,8 @@ static void rows_put_other(struct rows_writer *to, const struct dw_event *event)
 
 	if (allocates || event->type == DW_EVENT_FREE)
 		ROWS_PUT(to, ALLOCATIONS, DW_STRING(allocates ? "allocation" : "free"), step, tid, pid, start,
-		         DW_INT(event->handle), allocates ? DW_INT(event->size_bytes) : DW_EMPTY, DW_STRING(symbol->name), DW_STRING(symbol->detail));
+		         DW_INT(event->handle), allocates ? DW_INT(event->size_bytes) : DW_EMPTY, DW_STRING(symbol->name),
+		         DW_STRING(symbol->detail));
 	else if (event->type == DW_EVENT_COUNTER)
 		ROWS_PUT(to, COUNTERS, DW_STRING(symbol->name), step, tid, pid, start, DW_REAL(event->value),
 		         DW_STRING(symbol->detail));
