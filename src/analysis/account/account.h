@@ -139,7 +139,8 @@ struct dw_account_run {
 const struct dw_account_run *dw_account_of_run(struct dw_model *model, struct dwell_error *error);
 /* What a phase takes, without the time for which there was no CPU. */
 double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_phase phase);
-/* What the program itself is known to do in the time of an account: all but imports and the collector. 0: no samples divide it. */
+/* What the program itself is known to do in the time of an account: all but imports, the collector and
+ * waits for a device. 0: no samples divide it. */
 double dw_account_work(const struct dw_account *account);
 /* The phase that a report names before the loop: the larger end, if the loop is less than half of the run. An end in which the program
  * works for at least as long as the loop, and a quarter of the run, comes before a start that mainly imports. DW_ACCOUNT_LOOP: none. */

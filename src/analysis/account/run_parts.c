@@ -37,7 +37,7 @@ double dw_account_run_own_ns(const struct dw_account_run *run)
 
 double dw_account_work(const struct dw_account *account)
 {
-	const struct dw_account_select others = dw_account_select_states(~0u, DOES(IMPORTS) | DOES(COLLECTOR));
+	const struct dw_account_select others = dw_account_select_states(~0u, DOES(IMPORTS) | DOES(COLLECTOR) | DOES(DEVICE));
 
 	return dw_account_is_divided(account) ? account->own_ns - dw_account_sum(account, &others).ns : 0;
 }
@@ -50,8 +50,8 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run)
 		ns[phase] = dw_account_phase_ns(run, phase);
 	if (ns[DW_ACCOUNT_LOOP] >= dw_account_run_own_ns(run) / 2)
 		return DW_ACCOUNT_LOOP;
-	/* How long imports take, and the collector at exit, is the libraries' matter. So the program's work after a short loop comes
-	 * before a start that mainly imports. */
+	/* How long imports take, and the collector at exit, is the libraries' matter, and a device that is waited for has the loop's
+	 * work. So the program's work after a short loop comes before a start that mainly imports. */
 	work_ns = dw_account_work(run->phases[DW_ACCOUNT_END]);
 	if (work_ns >= ns[DW_ACCOUNT_LOOP] && work_ns >= dw_account_run_own_ns(run) * DW_ACCOUNT_MOST / 2 &&
 	    work_ns > dw_account_work(run->phases[DW_ACCOUNT_START]))

@@ -155,13 +155,19 @@ static void after_collects(void)
 	spend(40, false, CALLS({ "gc_collect_main", "/usr/lib/python3.11/gc.c", 1 }, MAIN(90)));
 }
 
-/* How long imports take, and the collector at exit, is no matter of the program. */
+static void after_waits_for_device(void)
+{
+	spend(40, false, CALLS({ "cudaStreamSynchronize", NULL, 0 }, { "train", "/srv/train.py", 70 }, MAIN(90)));
+}
+
+/* How long imports take, and the collector at exit, is no matter of the program; and a device has the loop's work. */
 TEST(work_after_a_short_loop_comes_before_imports)
 {
 	static const struct {
 		void (*after)(void);
 		enum dw_account_phase main;
-	} trials[] = { { after_scores, DW_ACCOUNT_END }, { after_collects, DW_ACCOUNT_START } };
+	} trials[] = { { after_scores, DW_ACCOUNT_END }, { after_collects, DW_ACCOUNT_START },
+		           { after_waits_for_device, DW_ACCOUNT_START } };
 
 	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
 		const struct dw_account_run *run;
