@@ -35,8 +35,8 @@ WAITS = .5
 # A core that does nothing for so large a part of the time is lent to another command, until the cores do nothing for less
 # than the small part.
 IDLE, BUSY = .7, .1
-# Commands whose results do not depend on time, as compilers and sanitizers, fill what the others leave idle: one for every two cores runs
-# besides, at a lower priority, which takes a tenth of a core from those that measure.
+# Compilers, sanitizers and other commands whose results do not depend on time use what the others leave idle. One for every two cores
+# runs beside them at this lower priority, at which it takes at most a tenth of a core from a command that measures.
 STEADY_PER_CORE, STEADY_NICE = .5, 8
 BYTES_PER_CORE = 1 << 30
 

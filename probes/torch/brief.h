@@ -13,8 +13,9 @@
  * set to what it was at this place in the noted iteration, and from then on all is as without this file. So the number of steps is
  * exact; the step that was open then has no phases, as the others.
  *
- * A call between steps, as of a policy that acts, is recorded as in other iterations. An iteration is not expected if another hooked
- * call lies within one, as in the closure of an optimizer, if a step is dropped in it, or if it has more than MOST_CALLS calls.
+ * What is called between two steps, such as a policy that chooses an action, is recorded in brief iterations, too. An iteration is not
+ * expected if a hooked call lies within another one, as in the closure of an optimizer, if a step is dropped in it, or if it has more
+ * than MOST_CALLS calls.
  *
  * All functions are called with the interpreter's lock held. Only the thread whose steps bound.c bounds has brief steps.
  */

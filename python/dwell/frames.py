@@ -127,7 +127,7 @@ class Frames:
     def query(self, sql: str, to: To = "arrow", seconds: float | None = _SECONDS) -> Any:
         """The answer to one statement of SQLite, as of `dwell query`; ".schema" lists tables and columns.
 
-        It ends with dwell.Error after `seconds`, unless they are None, or when it needs more than 200 MB. Warns if the
+        It ends with dwell.Error after `seconds` (None: never), or when it needs more than 200 MB. Warns if the
         answer has only the first 1,000,000 rows: table() has all."""
         address = native.pointer()
         most_ms = 0 if seconds is None else max(1, round(seconds * 1000))

@@ -72,7 +72,7 @@ class _Waits:
 
 
 class Steps:
-    """Steps of a test. Called with items, it gives them to a loop; each iteration is a step, with the making of its item."""
+    """The steps of a test. Called with an iterable, it yields its items: a step makes one item and runs the loop's body with it."""
 
     def __init__(self, budget: str, note: Callable[[str, float], None]) -> None:
         self.budget_ns, self.times, self._note = _nanoseconds(budget), [], note

@@ -100,7 +100,7 @@ class Job(unittest.TestCase):
                 **{f"inputs.{name}": value for name, value in {**given, **inputs}.items()}}
 
     def action(self, inputs, push=False, **environment):
-        """Runs the steps of action.yml with shell lines, as GitHub does. Returns the status of the comparison."""
+        """Runs those steps of action.yml that are shell commands, as GitHub does. Returns the status of the comparison."""
         values, result = self.values(inputs, push), 0
         runner = os.path.join(self.folder, "runner")
         os.makedirs(runner, exist_ok=True)

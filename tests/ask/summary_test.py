@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dwell report --summary: its bound, its keys and its figures.
+"""dwell report --summary: its size limit, its keys and its figures.
 
 usage: summary_test.py DWELL MKTRACE WORK [PART-OF-A-NAME...]
 

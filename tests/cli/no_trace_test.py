@@ -18,7 +18,7 @@ LIMIT = 60  # seconds, of what takes milliseconds
 CORE, LIBRARY, PROGRAM, OBJECT = 4, 3, 2, 1
 INTERPRETER = 3
 
-# How each verb is called with FILE. A verb that is not here takes none.
+# The words by which each verb is given a file. A verb that is not in this table takes no file.
 VERBS = {
     "report": "FILE", "view": "--no-browser FILE", "query": "FILE .tables", "info": "FILE", "diff": "FILE other", "ranks": "FILE", "top": "FILE",
     "stacks": "FILE", "watch": "--once FILE", "capture": "FILE", "serve": "FILE", "export": "--format chrome FILE -o out", "import": "FILE -o out.dwell",

@@ -143,7 +143,7 @@ double dw_account_phase_ns(const struct dw_account_run *run, enum dw_account_pha
  * waits for a device. 0: no samples divide it. */
 double dw_account_work(const struct dw_account *account);
 /* The phase that a report names before the loop: the larger end, if the loop is less than half of the run. An end in which the program
- * works for at least as long as the loop, and a quarter of the run, comes before a start that mainly imports. DW_ACCOUNT_LOOP: none. */
+ * works for at least as long as the loop comes before a start that mainly imports. DW_ACCOUNT_LOOP: none. */
 enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run);
 
 /* Parts whose records say what the time is for, whatever the thread does in them. */

@@ -53,8 +53,7 @@ enum dw_account_phase dw_account_main_phase(const struct dw_account_run *run)
 	/* How long imports take, and the collector at exit, is the libraries' matter, and a device that is waited for has the loop's
 	 * work. So the program's work after a short loop comes before a start that mainly imports. */
 	work_ns = dw_account_work(run->phases[DW_ACCOUNT_END]);
-	if (work_ns >= ns[DW_ACCOUNT_LOOP] && work_ns >= dw_account_run_own_ns(run) * DW_ACCOUNT_MOST / 2 &&
-	    work_ns > dw_account_work(run->phases[DW_ACCOUNT_START]))
+	if (work_ns >= ns[DW_ACCOUNT_LOOP] && work_ns > dw_account_work(run->phases[DW_ACCOUNT_START]))
 		return DW_ACCOUNT_END;
 	return ns[DW_ACCOUNT_START] >= ns[DW_ACCOUNT_END] ? DW_ACCOUNT_START : DW_ACCOUNT_END;
 }

@@ -41,7 +41,7 @@ static uint32_t stream_find_path(struct dw_memory_stream *stream)
 	return path;
 }
 
-/* The row of the layer in which the range at `place` is. */
+/* The innermost layer around the range at this place of the stack, as a row. DW_NO_INDEX: there is none. */
 static uint32_t stream_layer(const struct dw_memory_stream *stream, uint32_t place)
 {
 	return place ? stream_frame_at(stream, place)->layer : DW_NO_INDEX;
