@@ -2,8 +2,8 @@
  * Types: the operators that compute in 64-bit floating point.
  *
  * One array of NumPy can make a whole network compute in 64 bits, which takes twice as long. It takes too long to read the
- * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the third one, the twelfth, the
- * 48th, and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
+ * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the second one, the eighth, the
+ * 32nd, and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
  * taken as the elements of its inputs, times the last dimension of the last one, as a product's is.
  *
  * dwp_types_step() is called when a step has begun, in a thread that has steps. The callback is called in all threads that run operators.
@@ -15,7 +15,7 @@
 #include "core.h"
 #include "format/keys.h"
 
-#define FIRST_STEP 3u /* the first ones are unlike the others */
+#define FIRST_STEP 2u /* the first one is unlike the others, and the second is the last that is always recorded (bound.c) */
 #define MORE 4u       /* from one such step to the next, times */
 #define SLOTS 128u     /* half of them are used at most, so that a search ends */
 #define MOST_NAME 64u
@@ -125,15 +125,13 @@ static void types_end(uint64_t step)
 	__atomic_store_n(&types.next, MORE * (step - 1), __ATOMIC_RELAXED);
 }
 
-/* Not in a step without operators, which is to cost next to nothing: then a later one is read. So few steps are read that their
+/* Not in a step in which no operators are recorded, which is to cost next to nothing: then a later one is read. So few steps are read that their
  * cost is not counted (bound.c). */
 static void types_begin(uint64_t step)
 {
-	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR);
-
-	if (types.next == FIRST_STEP && !(dwp_abi_has_operators() && dwp_abi_has_inputs() && wanted))
+	if (!dwp_abi_has_operators() || !dwp_abi_has_inputs())
 		__atomic_store_n(&types.next, UINT64_MAX, __ATOMIC_RELAXED);
-	if (!wanted || types.next == UINT64_MAX)
+	if (types.next == UINT64_MAX || !dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		return;
 	types.count = 0;
 	memset(types.operators, 0, sizeof types.operators);
