@@ -47,6 +47,7 @@
 #include <unistd.h>
 
 #include "base/system/system.h"
+#include "messages.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
@@ -61,6 +62,8 @@ THREAD_LOCAL struct {
 } mine;
 
 static int64_t period; /* in ticks; 0: nothing is recorded */
+#define DELAY_NS 40000000 /* Linux delays an acknowledgement by so long at least; an answer after half of it was late */
+static int64_t delay;     /* the same in ticks */
 static uint64_t ended_calls; /* atomic; measured calls of threads that have ended */
 
 /* ---- the clock --------------------------------------------------------------------------------- */
@@ -87,6 +90,7 @@ void dws_waits_set_period(long period_ns)
 
 	dws_process.has_counter = rate != 0;
 	period = rate ? (int64_t)((double)period_ns * 1e-9 * (double)rate) : period_ns;
+	delay = rate ? (int64_t)((double)DELAY_NS * 1e-9 * (double)rate) : DELAY_NS;
 }
 
 /* A strict sandbox ends a thread that reads the counter. */
@@ -144,28 +148,48 @@ struct record {
 	const void *caller;
 	struct dws_here here;
 	uint32_t points, holder;
+	uint32_t delayed; /* of the points, for a message that TCP held back */
 	bool done;
 };
 
+static uint32_t waits_frame(struct dws_wrapped *wrapped)
+{
+	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED);
+
+	if (!frame) {
+		frame = dws_recorder->intern_frame(wrapped->name, NULL, 0);
+		__atomic_store_n(&wrapped->frame, frame, __ATOMIC_RELAXED);
+	}
+	return frame;
+}
+
+/* The points of a wait that lie in the delay of an acknowledgement. */
+static uint32_t waits_delayed(int64_t took, uint32_t points)
+{
+	return took <= delay ? points : (uint32_t)(((uint64_t)points * (uint64_t)delay + (uint64_t)took / 2) / (uint64_t)took);
+}
+
 static void waits_record_apart(void *given)
 {
+	static struct dws_wrapped delayed = { "delayed_send", NULL, NULL, 0 }; /* in front of nothing */
 	struct record *record = given;
-	uint32_t frame = __atomic_load_n(&record->wrapped->frame, __ATOMIC_RELAXED);
+	uint32_t points = record->points - record->delayed;
 
 	/* A child of vfork() has this memory, too. */
 	record->done = dws_process.pid != (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) || dws_is_recorder(record->caller) ||
 	               !dws_sampler_records() || !dws_note(false);
 	if (record->done)
 		return;
-	if (!frame) {
-		frame = dws_recorder->intern_frame(record->wrapped->name, NULL, 0);
-		__atomic_store_n(&record->wrapped->frame, frame, __ATOMIC_RELAXED);
-	}
-	dws_recorder->waited(frame, dws_stack_from(&record->here, dws_own_stack(), record->caller), record->points, record->holder);
+	if (record->delayed)
+		dws_recorder->waited(waits_frame(&delayed), dws_message.stack, record->delayed, 0);
+	if (points)
+		dws_recorder->waited(waits_frame(record->wrapped), dws_stack_from(&record->here, dws_own_stack(), record->caller), points,
+		                     record->holder);
 	record->done = true;
 }
 
-__attribute__((noinline)) static void waits_reached(struct dws_wrapped *wrapped, const void *caller, uint32_t holder)
+/* `delayed`: what the wait took, if it was for the answer to a message that TCP held back, else 0. */
+__attribute__((noinline)) static void waits_reached(struct dws_wrapped *wrapped, const void *caller, uint32_t holder, int64_t delayed)
 {
 	struct record record = { .wrapped = wrapped, .caller = caller, .holder = holder };
 
@@ -176,6 +200,7 @@ __attribute__((noinline)) static void waits_reached(struct dws_wrapped *wrapped,
 	record.points = waits_points() + mine.points;
 	if (!record.points)
 		return;
+	record.delayed = delayed && dws_message.stack ? waits_delayed(delayed, record.points) : 0;
 	DWS_HERE(&record.here);
 	dws_apart(waits_record_apart, &record);
 	mine.points = record.done ? 0 : record.points;
@@ -194,8 +219,9 @@ static inline __attribute__((always_inline)) struct wait waits_begin(int file)
 	return (struct wait){ waits_now(), mine.waited, held };
 }
 
+/* `from`: the descriptor whose bytes the call waited for, or DWS_NO_FILE. */
 static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *wrapped, struct wait before, const void *caller,
-                                                           uint32_t holder)
+                                                           uint32_t holder, int from)
 {
 	int64_t took = waits_now() - before.began;
 
@@ -205,7 +231,9 @@ static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *
 	mine.waited = before.waited + took;
 	mine.calls++;
 	if (DWELL_UNLIKELY(mine.left < 0))
-		waits_reached(wrapped, caller, holder);
+		waits_reached(wrapped, caller, holder, from != DWS_NO_FILE && dws_message_is_answer(from) ? took : 0);
+	if (from != DWS_NO_FILE)
+		dws_message_answered(from, took > delay / 2);
 }
 
 uint64_t dws_waits_calls(bool thread_ends)
@@ -229,17 +257,17 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 #define FRONT(name, version)                                                       \
 	static struct dws_wrapped wrapped DWS_WRAPPED = { name, version, NULL, 0 };    \
 	struct wait measured
-#define CALL(file, result, call)                                                   \
+#define CALL(file, from, result, call)                                             \
 	do {                                                                           \
 		if (DWELL_UNLIKELY(!period))                                               \
 			return call;                                                           \
 		measured = waits_begin(file);                                              \
 		result = call;                                                             \
-		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                 \
+		waits_end(&wrapped, measured, __builtin_return_address(0), 0, from);       \
 	} while (0)
 
-/* A function with its result, parameters and arguments. */
-#define WAITS_FILE(result_type, name, version, file, parameters, arguments)        \
+/* A function with its result, parameters and arguments. `file`: see waits_begin(); `from`: see waits_end(); `to`: what it sends to. */
+#define WAITS_FILE(result_type, name, version, file, from, to, parameters, arguments) \
 	PUBLIC result_type name parameters                                             \
 	{                                                                              \
 		FRONT(#name, version);                                                     \
@@ -247,7 +275,9 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		result_type result;                                                        \
                                                                                    \
 		*(void **)&next = dws_target(&wrapped);                                    \
-		CALL(file, result, next arguments);                                        \
+		CALL(file, from, result, next arguments);                                  \
+		if (to != DWS_NO_FILE && result > 0)                                       \
+			dws_message_sent(to, __builtin_return_address(0));                     \
 		return result;                                                             \
 	}
 #define MASKED(result_type, name, parameters, arguments)                           \
@@ -259,13 +289,21 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		sigset_t held;                                                             \
                                                                                    \
 		*(void **)&next = dws_target(&wrapped);                                    \
-		CALL(DWS_NO_FILE, result, next arguments);                                 \
+		CALL(DWS_NO_FILE, DWS_NO_FILE, result, next arguments);                    \
 		return result;                                                             \
 	}
 #define WAITS_VERSION(result_type, name, version, parameters, arguments) \
-	WAITS_FILE(result_type, name, version, DWS_NO_FILE, parameters, arguments)
+	WAITS_FILE(result_type, name, version, DWS_NO_FILE, DWS_NO_FILE, DWS_NO_FILE, parameters, arguments)
 #define WAITS(result_type, name, parameters, arguments) WAITS_VERSION(result_type, name, NULL, parameters, arguments)
-#define READS(result_type, name, file, parameters, arguments) WAITS_FILE(result_type, name, NULL, file, parameters, arguments)
+#define READS(result_type, name, file, parameters, arguments) \
+	WAITS_FILE(result_type, name, NULL, file, DWS_NO_FILE, DWS_NO_FILE, parameters, arguments)
+#define RECEIVES(result_type, name, file, from, parameters, arguments) \
+	WAITS_FILE(result_type, name, NULL, file, from, DWS_NO_FILE, parameters, arguments)
+#define SENDS(result_type, name, to, parameters, arguments) \
+	WAITS_FILE(result_type, name, NULL, DWS_NO_FILE, DWS_NO_FILE, to, parameters, arguments)
+
+/* What poll() found ready, if it was asked for one descriptor. */
+#define POLLED (result > 0 && count == 1 ? fds->fd : DWS_NO_FILE)
 
 WAITS(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
@@ -273,7 +311,7 @@ WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *
 WAITS(int, usleep, (useconds_t time), (time))
 WAITS(unsigned, sleep, (unsigned seconds), (seconds))
 WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
-WAITS(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+WAITS_FILE(int, poll, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 MASKED(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
       (fds, count, timeout, waits_mask(mask, &held)))
 WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct timeval *timeout),
@@ -281,20 +319,21 @@ WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct t
 MASKED(int, pselect,
       (int count, fd_set *in, fd_set *out, fd_set *errors, const struct timespec *timeout, const sigset_t *mask),
       (count, in, out, errors, timeout, waits_mask(mask, &held)))
-WAITS(int, epoll_wait, (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
+WAITS_FILE(int, epoll_wait, NULL, DWS_NO_FILE, (result == 1 ? events->data.fd : DWS_NO_FILE), DWS_NO_FILE,
+           (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
 MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
       (epoll, events, most, timeout, waits_mask(mask, &held)))
 MASKED(int, epoll_pwait2,
        (int epoll, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
        (epoll, events, most, timeout, waits_mask(mask, &held)))
-READS(ssize_t, read, file, (int file, void *to, size_t bytes), (file, to, bytes))
-WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
+RECEIVES(ssize_t, read, file, file, (int file, void *to, size_t bytes), (file, to, bytes))
+SENDS(ssize_t, write, file, (int file, const void *from, size_t bytes), (file, from, bytes))
 READS(ssize_t, pread, file, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
 READS(ssize_t, pread64, file, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
 WAITS(ssize_t, pwrite, (int file, const void *from, size_t bytes, off_t at), (file, from, bytes, at))
 WAITS(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), (file, from, bytes, at))
-READS(ssize_t, readv, file, (int file, const struct iovec *parts, int count), (file, parts, count))
-WAITS(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
+RECEIVES(ssize_t, readv, file, file, (int file, const struct iovec *parts, int count), (file, parts, count))
+SENDS(ssize_t, writev, file, (int file, const struct iovec *parts, int count), (file, parts, count))
 READS(ssize_t, preadv, file, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
 WAITS(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
 READS(ssize_t, preadv64, file, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
@@ -308,17 +347,17 @@ WAITS(int, msync, (void *address, size_t bytes, int flags), (address, bytes, fla
 WAITS(int, flock, (int file, int what), (file, what))
 WAITS(int, lockf, (int file, int what, off_t bytes), (file, what, bytes))
 WAITS(int, lockf64, (int file, int what, off64_t bytes), (file, what, bytes))
-WAITS(ssize_t, send, (int socket, const void *from, size_t bytes, int flags), (socket, from, bytes, flags))
-WAITS(ssize_t, sendto,
+SENDS(ssize_t, send, socket, (int socket, const void *from, size_t bytes, int flags), (socket, from, bytes, flags))
+SENDS(ssize_t, sendto, socket,
       (int socket, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
       (socket, from, bytes, flags, to, to_bytes))
-WAITS(ssize_t, sendmsg, (int socket, const struct msghdr *message, int flags), (socket, message, flags))
+SENDS(ssize_t, sendmsg, socket, (int socket, const struct msghdr *message, int flags), (socket, message, flags))
 WAITS(int, sendmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags), (socket, messages, count, flags))
-WAITS(ssize_t, recv, (int socket, void *to, size_t bytes, int flags), (socket, to, bytes, flags))
-WAITS(ssize_t, recvfrom,
+RECEIVES(ssize_t, recv, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, int flags), (socket, to, bytes, flags))
+RECEIVES(ssize_t, recvfrom, DWS_NO_FILE, socket,
       (int socket, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, flags, from, from_bytes))
-WAITS(ssize_t, recvmsg, (int socket, struct msghdr *message, int flags), (socket, message, flags))
+RECEIVES(ssize_t, recvmsg, DWS_NO_FILE, socket, (int socket, struct msghdr *message, int flags), (socket, message, flags))
 WAITS(int, recvmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
       (socket, messages, count, flags, timeout))
 WAITS(int, accept, (int socket, struct sockaddr *from, socklen_t *bytes), (socket, from, bytes))
@@ -369,7 +408,7 @@ WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;  \
 		va_end(list);                                                                           \
 		*(void **)&next = dws_target(&wrapped);                                                 \
-		CALL(DWS_NO_FILE, result, next(path, flags, mode));                                     \
+		CALL(DWS_NO_FILE, DWS_NO_FILE, result, next(path, flags, mode));                        \
 		return result;                                                                          \
 	}
 
@@ -388,14 +427,14 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 char *__fgets_chk(char *text, size_t size, int bytes, FILE *stream);
 size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *stream);
-READS(ssize_t, __read_chk, file, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
+RECEIVES(ssize_t, __read_chk, file, file, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
 READS(ssize_t, __pread_chk, file, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
 READS(ssize_t, __pread64_chk, file, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
-WAITS(ssize_t, __recv_chk, (int socket, void *to, size_t bytes, size_t size, int flags), (socket, to, bytes, size, flags))
-WAITS(ssize_t, __recvfrom_chk,
+RECEIVES(ssize_t, __recv_chk, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, size_t size, int flags), (socket, to, bytes, size, flags))
+RECEIVES(ssize_t, __recvfrom_chk, DWS_NO_FILE, socket,
       (int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, size, flags, from, from_bytes))
-WAITS(int, __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
+WAITS_FILE(int, __poll_chk, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE, (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
 MASKED(int, __ppoll_chk,
        (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size),
        (fds, count, timeout, waits_mask(mask, &held), size))
@@ -441,7 +480,7 @@ WAITS(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, con
 		holder = holder_of;                                                             \
 		measured = waits_begin(DWS_NO_FILE);                                                           \
 		result = next arguments;                                                        \
-		waits_end(&wrapped, measured, __builtin_return_address(0), holder);                 \
+		waits_end(&wrapped, measured, __builtin_return_address(0), holder, DWS_NO_FILE);                 \
 		return result;                                                                  \
 	}
 
@@ -485,7 +524,7 @@ TRIES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, MUTEX_BUSY, pthread_
 		errno = saved;                                                                   \
 		measured = waits_begin(DWS_NO_FILE);                                                            \
 		result = next arguments;                                                         \
-		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                       \
+		waits_end(&wrapped, measured, __builtin_return_address(0), 0, DWS_NO_FILE);                       \
 		return result;                                                                   \
 	}
 
@@ -505,7 +544,7 @@ PUBLIC int pthread_once(pthread_once_t *once, void (*function)(void))
 	*(void **)&next = dws_target(&wrapped);
 	if (DWELL_LIKELY(__atomic_load_n((int *)once, __ATOMIC_ACQUIRE) & 2))
 		return next(once, function);
-	CALL(DWS_NOT_HELD, result, next(once, function));
+	CALL(DWS_NOT_HELD, DWS_NO_FILE, result, next(once, function));
 	return result;
 }
 
@@ -541,7 +580,7 @@ static inline int waits_file(const FILE *stream)
 		*(void **)&next = dws_target(&wrapped);                            \
 		if (DWELL_LIKELY(is_buffered))                                     \
 			return next arguments;                                         \
-		CALL(file, result, next arguments);                                \
+		CALL(file, DWS_NO_FILE, result, next arguments);                   \
 		return result;                                                     \
 	}
 
@@ -580,6 +619,6 @@ DWS_FRONT long dws_waits_futex(long a, long b, long c, long d, long e, long f, c
 	struct wait measured = waits_begin(DWS_NO_FILE);
 	long result = dw_system(SYS_futex, a, b, c, d, e, f);
 
-	waits_end(&wrapped, measured, caller, 0);
+	waits_end(&wrapped, measured, caller, 0, DWS_NO_FILE);
 	return result;
 }

@@ -12,7 +12,7 @@
 	X(DOES(COMPILES), "compiling", NULL)                                                               \
 	X(DOES(STARTS), "loading libraries", "its own code")                                               \
 	X(DW_ACTIVITIES_OF_FILES, "reading and writing files", "files, pipes or sockets")                  \
-	X(DOES(SOCKET), "waiting for answers", "files, pipes or sockets")                                  \
+	X(DOES(SOCKET) | DOES(DELAYED), "waiting for answers", "files, pipes or sockets")                  \
 	X(DW_ACTIVITIES_OF_THREADS, "waiting for threads", "locks, and waits for threads")                 \
 	X(DOES(BEGINS), "beginning threads", "beginning threads")                                          \
 	X(DOES(CHILD), "waiting for child processes", NULL)                                                \

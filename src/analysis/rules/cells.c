@@ -16,8 +16,8 @@
                "or range that has most of it, or if it is half of the time."
 
 #define NAMED_WAITS \
-	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | DOES(BEGINS) | \
-	 DOES(IMPORTS) | DOES(COMPILES))
+	(DW_ACTIVITIES_OF_FILES | DW_ACTIVITIES_OF_THREADS | DOES(SOCKET) | DOES(DELAYED) | DOES(CHILD) | DOES(SLEEP) | DOES(STARTS) | \
+	 DOES(BEGINS) | DOES(IMPORTS) | DOES(COMPILES))
 
 static bool cells_has_function(const struct dw_rule_case *at)
 {
@@ -211,6 +211,13 @@ const struct dw_rule dw_rules_cells[] = {
 		.remedy = { [DW_WORDS_ANY] = "[?number: if a message is sent by several calls, send it by one, or set TCP_NODELAY: "
 			                         "its end waits 40 ms for an acknowledgement; or ]ask for the next answer before this one "
 			                         "is used, or for several at once" },
+		.look = "dwell report --view waits",
+	},
+	{
+		RULE("waiting-delayed", CAUSE, "Does TCP hold back the ends of messages?", WAITS(DOES(DELAYED))),
+		.statement = "Waiting for TCP to send the ends of messages {takes} {share} {of}[, most of it in {cells:most}]: an end that "
+		             "another call sends waits until the other side has acknowledged what came before it.",
+		.remedy = { [DW_WORDS_ANY] = "send a message by one call (one buffer, writev() or sendmsg()), or set TCP_NODELAY" },
 		.look = "dwell report --view waits",
 	},
 	{
@@ -413,9 +420,9 @@ const struct dw_rule dw_rules_cells[] = {
 	{
 		RULE("compiling", CAUSE, "Does compiling at run time take time?", RUNS(DOES(COMPILES)), WAITS(DOES(COMPILES))),
 		.unmarked = true,
-		.no_gain = true,
 		.statement = "Compiling at run time {takes} {share} {of}[, most of it in {cells:most}].",
-		.remedy = { [DW_WORDS_ANY] = "keep a cache on disk, and compile for fewer shapes" },
+		.remedy = { [DW_WORDS_ANY] = "compile once, and use again what is made: of patterns, re.compile(); of models, for fewer "
+			                         "shapes, and with a cache on disk" },
 		.look = "dwell report --view account",
 	},
 	{

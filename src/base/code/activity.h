@@ -27,6 +27,7 @@
 	X(DESCRIPTOR, "reads or writes")          /* a file, a socket or a pipe, nobody knows which */            \
 	X(DISK, "disk")                           /* waits until a disk has what was written */                   \
 	X(SOCKET, "socket")                       /* or a wait for any of several descriptors */                  \
+	X(DELAYED, "delayed message")             /* whose end TCP holds back until what was sent before is acknowledged */ \
 	X(BEGINS, "begins threads")                                                                               \
 	X(LOCK, "lock") X(BARRIER, "barrier")                                                                     \
 	X(THREAD, "thread")                       /* waits for what another thread does: a condition, its end */  \

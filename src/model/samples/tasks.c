@@ -217,7 +217,7 @@ enum dw_task_wait dw_task_wait_of(const struct dw_sample_row *row)
 		return DW_TASK_GIL;
 	if (dw_activity_in(row->activity, DW_ACTIVITIES_OF_THREADS))
 		return DW_TASK_THREADS;
-	if (dw_activity_in(row->activity, DW_ACTIVITIES_OF_FILES | DW_ACTIVITY_SET(SOCKET)))
+	if (dw_activity_in(row->activity, DW_ACTIVITIES_OF_FILES | DW_ACTIVITY_SET(SOCKET) | DW_ACTIVITY_SET(DELAYED)))
 		return DW_TASK_FILES;
 	return row->activity == DW_ACTIVITY_SLEEP ? DW_TASK_SLEEPS : DW_TASK_OTHERS;
 }

@@ -179,8 +179,9 @@ TEST(the_function_that_the_program_calls_is_known)
 	} calls[] = {
 		{ { { { PYTHON, "dict_get" }, { STDLIB("copy.py"), "_deepcopy_dict" }, { STDLIB("copy.py"), "deepcopy" }, { SCRIPT, "settings" }, TOP },
 		    DW_ACTIVITY_COPIES }, "copy.deepcopy" },
-		{ { { { STDLIB("re/_parser.py"), "parse" }, { STDLIB("re/__init__.py"), "compile" }, { SCRIPT, "route_of" }, TOP },
-		    DW_ACTIVITY_INTERPRETER }, "re.compile" },
+		{ { { { STDLIB("re/_parser.py"), "parse" }, { STDLIB("re/_compiler.py"), "compile" }, { STDLIB("re/__init__.py"), "compile" },
+		      { SCRIPT, "route_of" }, TOP },
+		    DW_ACTIVITY_COMPILES }, "re.compile" },
 		{ { { { STDLIB("random.py"), "Random.choices" }, { SCRIPT, "batch" }, TOP }, DW_ACTIVITY_RANDOM }, "Random.choices" },
 		{ { { { PYTHON, "list_insert" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_INTERPRETER }, "" },
 		{ { { { NUMPY, "array_stddev" }, { SCRIPT, "put" }, TOP }, DW_ACTIVITY_PACKAGE }, "" }, /* is array.std() there */

@@ -214,6 +214,9 @@ TEST(functions_of_python)
 	IS("/usr/lib/libpython3.11.so.1.0", "_PyEval_EvalFrameDefault", INTERPRETER);
 	IS("/usr/lib/libpython3.11.so.1.0", "gc_collect_main", COLLECTOR);
 	IS("/usr/lib/libpython3.11.so.1.0", "sre_ucs1_match", MATCHES);
+	IS("/usr/lib/python3.11/re/_compiler.py", "compile", COMPILES);
+	IS("/usr/lib/python3.9/sre_compile.py", "_optimize_charset", COMPILES);
+	IS("/usr/lib/python3.11/re/__init__.py", "search", INTERPRETER);
 	IS(DW_MODULE_CPYTHON, "posix.fsync", DISK);
 	IS(DW_MODULE_CPYTHON, "posix.read", FILE);
 	IS(DW_MODULE_CPYTHON, "posix.fork", INTERPRETER);
