@@ -23,18 +23,33 @@ def folder(dwell):
     return path
 
 
+def place_of(packed, to):
+    place = os.path.join(to, os.path.relpath(os.path.abspath(packed), HERE))
+    return place.removesuffix(".columns.xz") + ".json.gz" if place.endswith(".columns.xz") else place.removesuffix(".xz")
+
+
 def unpack(packed, to):
-    place = os.path.join(to, os.path.relpath(packed, HERE))
+    place = place_of(packed, to)
     os.makedirs(os.path.dirname(place), exist_ok=True)
     if packed.endswith(".columns.xz"):
-        columns.unpack_file(packed, place.removesuffix(".columns.xz") + ".json.gz")
+        columns.unpack_file(packed, place)
         return
-    with lzma.open(packed) as file, open(place.removesuffix(".xz"), "wb") as plain:
+    with lzma.open(packed) as file, open(place, "wb") as plain:
         shutil.copyfileobj(file, plain)
 
 
+def unpack_all(to, files):
+    """What was unpacked before and is no longer in the tree goes: tests read all files of a folder."""
+    stamp = os.path.join(to, "unpacked")
+    before = open(stamp, encoding="utf-8").read().split("\n") if os.path.exists(stamp) else []
+    for each in {place_of(file, to) for file in before if file} - {place_of(file, to) for file in files}:
+        if os.path.exists(each):
+            os.unlink(each)
+    for each in files:
+        unpack(each, to)
+    with open(stamp, "w", encoding="utf-8") as file:
+        file.write("\n".join(files) + "\n")
+
+
 if __name__ == "__main__":
-    for each in sys.argv[2:]:
-        unpack(os.path.abspath(each), sys.argv[1])
-    with open(os.path.join(sys.argv[1], "unpacked"), "w", encoding="utf-8") as stamp:
-        stamp.write("\n".join(sys.argv[2:]) + "\n")
+    unpack_all(sys.argv[1], sys.argv[2:])

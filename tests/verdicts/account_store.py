@@ -1,9 +1,9 @@
 """The store of accounts: what rules read of each recorded script, so that its verdicts are judged without running it.
 
 tests/verdicts/store/accounts.xz has the accounts of all sets of scripts in the form of tests/tools/account_form.h, in one file because
-they are alike and compress well together. Behind the first line of an account are those that the rules do not read: script, run (its number), set, truth (what the script measured
-of itself in this run) and recorded (when, and on what). scripts.json.xz says of each script which rules are right, and where git has
-it; sets.json has of each set how many first sentences were right when it was judged first.
+they are alike and compress well together, by columns (line_columns.py). Behind the first line of an account are those that the rules do
+not read: script, run (its number), set, truth (what the script measured of itself in this run) and recorded (when, and on what).
+scripts.json.xz says of each script which rules are right, and where git has it; sets.json has of each set how many first sentences were right when it was judged first.
 """
 import concurrent.futures
 import json
@@ -12,6 +12,7 @@ import os
 import subprocess
 
 import heldout_set
+import line_columns
 
 FOLDER = heldout_set.STORE
 FILE = "accounts.xz"
@@ -52,8 +53,7 @@ def parse(text):
 
 
 def read_file(path):
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        return file.read()
+    return line_columns.read(path)
 
 
 def read(folder=FOLDER):
@@ -72,7 +72,7 @@ def write(accounts, folder=FOLDER):
     if os.path.exists(path) and read_file(path) == text:
         return
     with open(path, "wb") as file:
-        file.write(lzma.compress(text.encode(), filters=FOR_TEXT))
+        file.write(lzma.compress(line_columns.pack(text).encode(), filters=FOR_TEXT))
 
 
 def cases():

@@ -16,6 +16,7 @@ import tempfile
 
 import account_store
 import heldout_set
+import line_columns
 from account_store import Account, Judged
 from heldout_set import Case
 
@@ -132,6 +133,8 @@ def test_store():
         account_store.write(keyed(account("a")), folder)
         check("what is written anew replaces it, and other files stay", list(account_store.read(folder)) == [("a", 0)] and
               sorted(os.listdir(folder)) == sorted([os.path.basename(heldout_set.SCRIPTS), account_store.FILE]))
+    text = "a\tb\nfact\tx\t1\n\nfact\ty\t1\nfact\tx\t2\t\n\u2028\n"
+    check("lines by columns are the same lines", line_columns.unpack(line_columns.pack(text)) == text)
     check("all runs of a script are replaced", sorted(account_store.replace(accounts, keyed(account("a", share=0.4)))) == [("a", 0), ("b", 0)])
     check("the rules are asked about each", sorted(account_store.say(JUDGE, accounts)) == sorted(accounts))
 

@@ -15,7 +15,6 @@ static const char *const marked[] = { "1.0-program.dwell",
 	                                  "gpu/sync.dwell",
 	                                  "kineto/diff_control_a100.json.gz",
 	                                  "kineto/diff_test_v100.json.gz",
-	                                  "kineto/train_v100_ns.json.gz",
 	                                  "kineto/train_v100_rank1.json.gz" };
 
 /* Traces in which no step is marked, or not each of those that were recorded. */
