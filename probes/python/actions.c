@@ -14,7 +14,6 @@
 
 /* In the limited API only from 3.10 on, but exported by every CPython from 3.7 on. */
 #define FASTCALL 0x0080
-PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
 
 typedef void start_function(void *actions, const char *action);
 typedef int stop_function(void *actions, const char *action, struct dwell_error *error);

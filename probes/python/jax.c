@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
 PyAPI_FUNC(dwp_vectorcall *) PyVectorcall_Function(PyObject *callable) __attribute__((weak)); /* no function in 3.9 */
 
 /* A compiled function. Never freed: its place has the next function whose object is at the address. */

@@ -33,6 +33,7 @@
 #include <dwell/probe.h>
 
 /* Every CPython since 3.9 exports these, but they are not part of the limited API. */
+PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
 typedef PyObject *dwp_vectorcall(PyObject *callable, PyObject *const *arguments, size_t count,
                                    PyObject *names);
 typedef int dwp_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);

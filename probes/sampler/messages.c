@@ -29,7 +29,7 @@ static void message_place(void *given)
 {
 	struct place *place = given;
 
-	if (dws_sampler_records() && !dws_is_recorder(place->caller))
+	if (dws_sampler_records())
 		dws_message.stack = dws_stack_from(&place->here, dws_own_stack(), place->caller);
 }
 

@@ -430,11 +430,13 @@ size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *stre
 RECEIVES(ssize_t, __read_chk, file, file, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
 READS(ssize_t, __pread_chk, file, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
 READS(ssize_t, __pread64_chk, file, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
-RECEIVES(ssize_t, __recv_chk, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, size_t size, int flags), (socket, to, bytes, size, flags))
+RECEIVES(ssize_t, __recv_chk, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, size_t size, int flags),
+         (socket, to, bytes, size, flags))
 RECEIVES(ssize_t, __recvfrom_chk, DWS_NO_FILE, socket,
       (int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, size, flags, from, from_bytes))
-WAITS_FILE(int, __poll_chk, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE, (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
+WAITS_FILE(int, __poll_chk, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE,
+           (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
 MASKED(int, __ppoll_chk,
        (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size),
        (fds, count, timeout, waits_mask(mask, &held), size))

@@ -107,6 +107,13 @@ static void data_after(struct dwp_call *call, PyObject *result)
 	dwp_torch_places_leave(TORCH_PLACES_DATA);
 }
 
+static void data_after_batch(struct dwp_call *call, PyObject *result)
+{
+	if (result && call->self)
+		dwp_padding_batch(call->self, result);
+	data_after(call, result);
+}
+
 static void data_after_checkpoint(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
@@ -117,7 +124,7 @@ static const struct {
 	const char *path, *name;
 	struct dwp_hook hook;
 } hooks[] = {
-	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { data_before_batch, data_after } },
+	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { data_before_batch, data_after_batch } },
 	{ "utils.data.DataLoader", "__iter__", { data_before_workers, data_after } },
 	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { data_before_samples, data_after } },
 	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch",

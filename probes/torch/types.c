@@ -125,8 +125,8 @@ static void types_end(uint64_t step)
 	__atomic_store_n(&types.next, MORE * (step - 1), __ATOMIC_RELAXED);
 }
 
-/* Not in a step in which no operators are recorded, which is to cost next to nothing: then a later one is read. So few steps are read that their
- * cost is not counted (bound.c). */
+/* Not in a step in which no operators are recorded, which is to cost next to nothing: then a later one is read. So few steps are
+ * read that their cost is not counted (bound.c). */
 static void types_begin(uint64_t step)
 {
 	if (!dwp_abi_has_operators() || !dwp_abi_has_inputs())

@@ -41,6 +41,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_time_outside(work);
 	dw_facts_of_operators(work);
 	dw_facts_of_gradients(work);
+	dw_facts_of_padding(work);
 	dw_facts_of_taken(work);
 	dw_facts_of_cost(work);
 	dw_facts_of_loader(work);

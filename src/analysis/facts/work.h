@@ -103,6 +103,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work);
 void dw_facts_of_operators(struct dw_facts_work *work);
 void dw_facts_of_after(struct dw_facts_work *work);
 void dw_facts_of_gradients(struct dw_facts_work *work);
+void dw_facts_of_padding(struct dw_facts_work *work);
 void dw_facts_of_taken(struct dw_facts_work *work);
 void dw_facts_of_cost(struct dw_facts_work *work);
 void dw_facts_of_loader(struct dw_facts_work *work);

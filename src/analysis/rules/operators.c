@@ -110,6 +110,13 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_OPERATORS_COMPILED);
 }
 
+/* What forward and backward compute with padding, if they take as long for it as for the rest. */
+static struct dw_amount operators_share_padding(const struct dw_rule_case *at)
+{
+	return dw_amount_times(dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_BACKWARD), dw_case_amount(at, DW_FACT_STEP_FORWARD)),
+	                       dw_case_part(at, DW_FACT_DATA_PADDING));
+}
+
 /* The time of slow products, less the time that they would take at the peak. */
 static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 {
@@ -312,6 +319,29 @@ const struct dw_rule dw_rules_operators[] = {
 			[DW_WORDS_PYTORCH] = "requires_grad_(False) on the part that is not trained, or torch.no_grad() around its call",
 		},
 		.look = "dwell report --view phases",
+	},
+	{
+		.id = "padding",
+		.question = "Is a large part of a batch padding?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_BACKWARD, DW_FACT_DATA_PADDING, DW_FACT_DATA_LONGEST),
+		.share = operators_share_padding,
+		.rows = operators_rows_backward,
+		.threshold = 0.33,
+		.reason = "The padding of the 2nd, 8th, 32nd ... batch of a loader, as a part of forward and backward. Padding is a run of "
+		          "one value at the end of a row of whole numbers, or vectors of zeros at the end of a sequence. Attention takes "
+		          "more for it than its part.",
+		.statement = "Computing with padding {takes} {share} {of}: {data.padding} of a batch[, which {data.padding:note} makes,] "
+		             "is one value at the ends of rows, and the longest row uses {data.longest} of its places.",
+		.remedy = {
+			[DW_WORDS_ANY] = "rows as long as the longest of their batch, and samples of like length in one batch",
+			[DW_WORDS_PYTORCH] = "in collate_fn, rows as long as the longest of their batch (pad_sequence()); a batch_sampler "
+			                     "that puts samples of like length together; or nested or packed sequences",
+		},
+		.look = "dwell report --view dataloader",
 	},
 	{
 		.id = "optimizer-unfused",

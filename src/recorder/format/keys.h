@@ -101,6 +101,8 @@
                                                    * get gradients, no optimizer has 900, most of these in that module */
 #define DW_KEY_TORCH_DENSE_EMBEDDINGS "torch.dense_embeddings" /* text: "900 1000 Net.items": the same of those that embeddings with
                                                    * dense gradients have, and an optimizer updates */
+#define DW_KEY_TORCH_PADDING "torch.padding"       /* text: "900 1000 24 96 collate (a.py:9)": of 1000 places in a batch's rows
+                                                   * 900 are padding, and the longest row uses 24 of 96; what made it */
 #define DW_KEY_TORCH_RECOMPILED "torch.recompiled" /* text: "5 f (a.py:4) was compiled 6 times, the last because ...": how
                                                    * often all functions were compiled again; the one that was most often */
 #define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */

@@ -1,0 +1,197 @@
+/*
+ * How much of a batch is padding: one value that fills the ends of rows of unlike length.
+ *
+ * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process: rows of whole numbers, as of
+ * tokens, and sequences of vectors, whose padding is zero. A run of one value at the end of a row counts from two on. Nothing is
+ * computed by PyTorch for that: its numbers are read where they are. Needs the interpreter's lock.
+ */
+#include "torch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/keys.h"
+
+#define FIRST_BATCH 2u
+#define MORE 4u               /* from one batch that is looked at to the next, times */
+#define MOST_NUMBERS 1000000u /* of one tensor */
+#define MOST_DEPTH 3u         /* of lists, tuples and dictionaries in a batch */
+#define MOST_ITEMS 16
+
+struct padding {
+	PyObject *tensor_type;    /* torch.Tensor */
+	uint64_t rows, width;     /* of the tensor with most padding; */
+	uint64_t padded, longest; /* its numbers that are padding; the longest row without them */
+};
+
+static int64_t padding_number(PyObject *of, const char *method, long argument)
+{
+	PyObject *number = argument < 0 ? PyObject_CallMethod(of, method, NULL) : PyObject_CallMethod(of, method, "l", argument);
+	int64_t value = number ? PyLong_AsLongLong(number) : -1;
+
+	Py_XDECREF(number);
+	PyErr_Clear();
+	return value;
+}
+
+static bool padding_says(PyObject *tensor, const char *method)
+{
+	PyObject *said = PyObject_CallMethod(tensor, method, NULL);
+	bool is_true = said == Py_True;
+
+	Py_XDECREF(said);
+	PyErr_Clear();
+	return is_true;
+}
+
+static bool padding_is_near(PyObject *tensor)
+{
+	PyObject *device = PyObject_GetAttrString(tensor, "device"), *type = device ? PyObject_GetAttrString(device, "type") : NULL;
+	const char *text = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+	bool near = text && strcmp(text, "cpu") == 0;
+
+	Py_XDECREF(type);
+	Py_XDECREF(device);
+	PyErr_Clear();
+	return near && padding_says(tensor, "is_contiguous");
+}
+
+/* How many items of `bytes` at the end of a row are alike, or, if `zero`, are 0; less than two are none. */
+static uint64_t padding_run(const char *row, uint64_t items, uint64_t bytes, bool zero)
+{
+	static const char zeros[8];
+	uint64_t run = 0;
+	const char *last = zero ? zeros : row + (items - 1) * bytes;
+
+	while (run < items && memcmp(row + (items - 1 - run) * bytes, last, bytes) == 0)
+		run++;
+	return run > 1 ? run : 0;
+}
+
+static void padding_add(struct padding *to, const struct padding *found)
+{
+	if (found->padded <= to->padded)
+		return;
+	to->rows = found->rows;
+	to->width = found->width;
+	to->padded = found->padded;
+	to->longest = found->longest;
+}
+
+/* Rows of whole numbers: each row is one sequence. Sequences of vectors: a row has `depth` numbers for each of its `width` vectors. */
+static void padding_of_rows(struct padding *to, const char *data, struct padding found, uint64_t depth, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < found.rows; i++) {
+		uint64_t run = padding_run(data + i * found.width * depth * bytes, found.width * depth, bytes, depth > 1) / depth;
+
+		found.padded += run;
+		found.longest = found.width - run > found.longest ? found.width - run : found.longest;
+	}
+	padding_add(to, &found);
+}
+
+/* The same where the vectors lie across: (sequences, depth, width). */
+static void padding_of_columns(struct padding *to, const char *data, struct padding found, uint64_t depth, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < found.rows; i++) {
+		uint64_t least = found.width;
+
+		for (uint64_t row = 0; row < depth && least; row++) {
+			uint64_t run = padding_run(data + (i * depth + row) * found.width * bytes, found.width, bytes, true);
+
+			least = run < least ? run : least;
+		}
+		found.padded += least;
+		found.longest = found.width - least > found.longest ? found.width - least : found.longest;
+	}
+	padding_add(to, &found);
+}
+
+static void padding_of_tensor(struct padding *to, PyObject *tensor)
+{
+	int64_t dimensions = padding_number(tensor, "dim", -1), bytes = padding_number(tensor, "element_size", -1), sizes[3] = { 0, 0, 1 };
+	bool real = padding_says(tensor, "is_floating_point");
+	const char *data;
+
+	if (dimensions != (real ? 3 : 2) || bytes < 1 || bytes > 8 || !padding_is_near(tensor))
+		return;
+	for (int64_t i = 0; i < dimensions; i++)
+		sizes[i] = padding_number(tensor, "size", (long)i);
+	if (sizes[0] < 2 || sizes[1] < 2 || sizes[2] < 1 || sizes[0] > MOST_NUMBERS || sizes[1] > MOST_NUMBERS ||
+	    (uint64_t)sizes[0] * (uint64_t)sizes[1] > MOST_NUMBERS / (uint64_t)sizes[2])
+		return;
+	data = (const char *)(uintptr_t)padding_number(tensor, "data_ptr", -1);
+	if (!data || data == (const char *)(uintptr_t)-1)
+		return;
+	padding_of_rows(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[1] }, (uint64_t)sizes[2],
+	                (uint64_t)bytes);
+	if (real && sizes[2] > 1)
+		padding_of_columns(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[2] }, (uint64_t)sizes[1],
+		                   (uint64_t)bytes);
+}
+
+/* A batch, or a part of one. Of a subclass of a tensor the numbers may be elsewhere. */
+static void padding_of(struct padding *to, PyObject *batch, unsigned depth)
+{
+	PyObject *values = NULL;
+
+	if ((PyObject *)Py_TYPE(batch) == to->tensor_type)
+		padding_of_tensor(to, batch);
+	else if (depth < MOST_DEPTH && PyDict_Check(batch))
+		values = PyDict_Values(batch);
+	else if (depth < MOST_DEPTH && (PyList_Check(batch) || PyTuple_Check(batch)))
+		values = PySequence_List(batch);
+	for (Py_ssize_t i = 0; values && i < PyList_Size(values) && i < MOST_ITEMS; i++)
+		padding_of(to, PyList_GetItem(values, i), depth + 1);
+	Py_XDECREF(values);
+	PyErr_Clear();
+}
+
+/* " collate (train.py:79)": the program's function that makes a batch of samples; "" if it is PyTorch's. */
+static void padding_place(PyObject *iterator, char *text, size_t bytes)
+{
+	PyObject *collate = PyObject_GetAttrString(iterator, "_collate_fn");
+	PyObject *code = collate ? PyObject_GetAttrString(collate, "__code__") : NULL;
+	PyObject *name = code ? PyObject_GetAttrString(collate, "__qualname__") : NULL;
+	PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
+	PyObject *line = code ? PyObject_GetAttrString(code, "co_firstlineno") : NULL;
+	const char *name_text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL, *file_text = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
+	const char *slash = file_text ? strrchr(file_text, '/') : NULL;
+
+	*text = '\0';
+	if (name_text && file_text && line && !strstr(file_text, "/torch/"))
+		snprintf(text, bytes, " %.80s (%.80s:%ld)", name_text, slash ? slash + 1 : file_text, PyLong_AsLong(line));
+	Py_XDECREF(line);
+	Py_XDECREF(file);
+	Py_XDECREF(name);
+	Py_XDECREF(code);
+	Py_XDECREF(collate);
+	PyErr_Clear();
+}
+
+static void padding_look(PyObject *iterator, PyObject *batch)
+{
+	PyObject *modules = PyImport_GetModuleDict(); /* borrowed, as the next one */
+	PyObject *torch = modules ? PyDict_GetItemString(modules, "torch") : NULL;
+	struct padding found = { .tensor_type = torch ? PyObject_GetAttrString(torch, "Tensor") : NULL };
+	char place[200], text[300];
+
+	if (found.tensor_type)
+		padding_of(&found, batch, 0);
+	Py_XDECREF(found.tensor_type);
+	PyErr_Clear();
+	padding_place(iterator, place, sizeof place);
+	snprintf(text, sizeof text, "%llu %llu %llu %llu%s", (unsigned long long)found.padded,
+	         (unsigned long long)(found.rows * found.width), (unsigned long long)found.longest, (unsigned long long)found.width, place);
+	dwell_meta(DW_KEY_TORCH_PADDING, text);
+}
+
+void dwp_padding_batch(PyObject *iterator, PyObject *batch)
+{
+	static uint64_t batches, next = FIRST_BATCH;
+
+	if (++batches < next)
+		return;
+	next = MORE * batches;
+	padding_look(iterator, batch);
+}
