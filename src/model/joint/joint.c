@@ -13,6 +13,8 @@
 #include "model/device/calls_pass.h"
 #include "model/memory/memory.h"
 #include "model/steps/division.h"
+#include "model/steps/iterations.h"
+#include "model/steps/periods.h"
 #include "model/steps/steps_build.h"
 #include "model/time/flops_pass.h"
 #include "model/time/loading_pass.h"
@@ -290,14 +292,12 @@ static bool joint_compute(struct joint *joint, bool stepped, bool facts)
 	return good;
 }
 
-int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
+static int joint_compute_models(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
 {
 	struct dw_model *first = models[0];
 	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER } };
 	bool stepped;
 
-	if (first->intervals || dw_product_has(first, &dw_product_profile, DW_BY_NAME))
-		return 0;
 	joint_choose_models(&joint, models, count);
 	/* Memory comes first, because its walk over the streams also finds the segments. */
 	if (facts && joint_wants_memory(first) && !dw_model_memory(first, error))
@@ -314,6 +314,34 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 	if (!facts && !stepped && !joint.known && count == 1) /* one product is a walk of its own */
 		return 0;
 	return joint_compute(&joint, stepped, facts) ? 0 : dw_model_no_memory(first, error);
+}
+
+/* The model whose steps are the iterations of a run that marks none. The model itself if they are marked, or if it takes a walk
+ * over all threads to know which of them repeats something. */
+static struct dw_model *joint_iterated(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_iterated *iterated;
+
+	if (!dw_scope_is_all(model) || model->source->step_count || dw_period_only_thread(model->source) == DW_NO_INDEX)
+		return model;
+	iterated = dw_model_iterated(model, error);
+	return iterated ? iterated->model : NULL;
+}
+
+int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
+{
+	struct dw_model *first = models[0], *iterated = first;
+	int result;
+
+	if (first->intervals || dw_product_has(first, &dw_product_profile, DW_BY_NAME))
+		return 0;
+	if (facts && count == 1 && !(iterated = joint_iterated(first, error)))
+		return DWELL_E_NOMEM;
+	if (iterated == first)
+		return joint_compute_models(models, count, facts, error);
+	result = joint_compute_models(&iterated, 1, true, error);
+	dw_products_lend(iterated, first);
+	return result;
 }
 
 /* ---- for summaries of ranks ------------------------------------------------------------------ */

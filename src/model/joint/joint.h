@@ -28,6 +28,9 @@
  * (memory_product.c); in a program with a backward phase, threads with and without steps handed a stream on
  * to each other, and only such a stream is walked once more.
  *
+ * Where no steps are marked, the steps are the iterations (iterations.h) of the first model, if one thread alone has records. With
+ * several it takes a walk to know which of them repeats something, so the iterations are found and divided later.
+ *
  * Does nothing if the profile of the first model exists already, because no walk would be saved.
  * Does nothing either if the scope of the first model has only part of the time: separate passes
  * skip chunks then. Returns 0, or DWELL_E_NOMEM.

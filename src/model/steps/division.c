@@ -278,6 +278,23 @@ static __attribute__((noinline)) void division_make_plan(struct dw_shares_pass *
 	*division->plan = plan;
 }
 
+/* Finds out until when it is known what plain operators change. To be called when another range has begun or ended. */
+__attribute__((noinline)) void dw_division_quicken(struct dw_shares_pass *division)
+{
+	const struct dw_division_plan *plan = division->plan;
+	const struct dw_shares_frame *inner = plan->usual && division->pass->depth ? division_frame(division, division->pass->depth) : NULL;
+
+	division->quick = 0;
+	if (plan->stale || division->resumed || !division->inside || (inner && !inner->kind.plain))
+		return;
+	if (division->calls.stale)
+		dw_division_choose_calls(division);
+	if (!division->calls.in_step)
+		return;
+	division->quick = division->border;
+	division->inner = inner ? &dw_division_row(division, inner->row)->ticks : &division->nobody;
+}
+
 static void division_give_step(struct dw_shares_pass *division, uint64_t from, uint64_t to)
 {
 	const struct dw_division_plan *plan = division->plan;
@@ -598,6 +615,7 @@ bool dw_shares_begin(void *own, void *sums, void *worker, const struct dw_part_b
 	const struct dw_source_stream *stream = &source->streams[segment->stream];
 
 	division->all = shares;
+	division->kinds = shares->kinds;
 	division->worker = worker;
 	division->pass = from->pass;
 	division->stream = segment->stream;

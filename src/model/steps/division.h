@@ -85,6 +85,10 @@ struct dw_shares_pass {
 	struct dw_division_plan plans[2]; /* while no operator is open, and while one is: operators come and go, the rest stays */
 	struct dw_division_plan *plan;    /* that of now */
 	struct dw_division_calls calls;
+	/* Before this time no step ends, and it is known what to do when plain operators begin and end. `inner` gets the time: what the
+	 * innermost operator has, or `nobody`. */
+	uint64_t quick, *inner, nobody;
+	const struct dw_row_kind *kinds;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
 	struct dw_out first, at; /* of the piece's first instant, and of the latest */
@@ -105,6 +109,7 @@ void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why);
 
 /* Internal: see division.c. */
 void dw_division_choose_calls(struct dw_shares_pass *division);
+void dw_division_quicken(struct dw_shares_pass *division);
 struct dw_pace_row *dw_division_touch(const struct dw_shares_pass *division, uint32_t row);
 void dw_division_give_mover(struct dw_shares_pass *division, uint64_t ticks);
 void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks);
@@ -129,6 +134,7 @@ DW_INLINE bool dw_division_has_pace(struct dw_shares_pass *division, uint64_t ti
 DW_INLINE void dw_division_change(struct dw_shares_pass *division)
 {
 	division->plans[0].stale = division->plans[1].stale = division->calls.stale = true;
+	division->quick = 0;
 }
 
 /* A range begins (`by` is 1) or ends (-1). */
@@ -205,7 +211,12 @@ DW_INLINE void dw_shares_settle(void *pass, uint64_t ticks)
 {
 	struct dw_shares_pass *division = pass;
 
-	if (__builtin_expect(ticks >= division->border, 0)) {
+	if (__builtin_expect(ticks < division->quick, 1)) {
+		*division->inner += ticks - division->seen;
+		if (__builtin_expect(division->plan->sampled, 0))
+			dw_division_give_self(division, ticks - division->seen);
+		division->seen = ticks;
+	} else if (__builtin_expect(ticks >= division->border, 0)) {
 		if (dw_division_has_pace(division, ticks) && !division->resumed)
 			dw_division_advance(division, ticks);
 	} else if (!division->plan->stale) {
@@ -215,19 +226,9 @@ DW_INLINE void dw_shares_settle(void *pass, uint64_t ticks)
 	}
 }
 
-DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *here)
+/* A range begins, and it may change what the time is for. */
+DW_INLINE void dw_division_enter(struct dw_shares_pass *division, struct dw_shares_frame *frame, const struct dw_here *here)
 {
-	struct dw_shares_pass *division = pass;
-	struct dw_shares_frame *frame = place;
-	uint32_t row = here->row;
-
-	*frame = (struct dw_shares_frame){ row, { DW_SHARE_COUNT, DW_CLASS_NONE, false, false }, 0 };
-	if (!division->pace) {
-		if (division->collects)
-			frame->others = dw_others_enter(&division->others, here->pass, here->ticks, row);
-		return;
-	}
-	frame->kind = division->all->kinds[row];
 	dw_division_count(division, frame, 1);
 	if (__builtin_expect(division->resumed, 0)) {
 		dw_division_resume(division);
@@ -237,7 +238,44 @@ DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *he
 		*at = *at ? *at : here->pass->depth;
 		dw_division_change(division);
 	} else if (frame->kind.class == DW_CLASS_OPERATOR) {
-		dw_division_count_operator(division, row);
+		dw_division_count_operator(division, here->row);
+	}
+	dw_division_quicken(division);
+}
+
+/* An operator begins where none is open, or the last one ends. */
+DW_INLINE void dw_division_cross(struct dw_shares_pass *division, bool open)
+{
+	dw_division_catch_up(division);
+	division->plan = &division->plans[open];
+	if (__builtin_expect(division->plan->stale, 0))
+		division->quick = 0;
+}
+
+DW_INLINE void dw_shares_enter(void *pass, void *place, const struct dw_here *here)
+{
+	struct dw_shares_pass *division = pass;
+	struct dw_shares_frame *frame = place;
+	uint32_t row = here->row;
+
+	*frame = (struct dw_shares_frame){ row, division->kinds[row], 0 };
+	if (__builtin_expect(here->ticks < division->quick && frame->kind.plain, 1)) {
+		if (!division->classes_open[DW_CLASS_OPERATOR]++) {
+			dw_division_cross(division, true);
+			division->sums.called_count += division->calls.called;
+		}
+		division->sums.operator_count++;
+		division->sums.optimizer_count += division->calls.optimizer;
+		if (division->calls.usual) {
+			struct dw_pace_row *at = dw_division_row(division, row);
+
+			at->count++;
+			division->inner = &at->ticks;
+		}
+	} else if (division->pace) {
+		dw_division_enter(division, frame, here);
+	} else if (division->collects) {
+		frame->others = dw_others_enter(&division->others, here->pass, here->ticks, row);
 	}
 }
 
@@ -272,9 +310,21 @@ DW_INLINE void dw_division_end_name(struct dw_shares_pass *division, const struc
 DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here)
 {
 	struct dw_shares_pass *division = pass;
-	const struct dw_shares_frame *frame = own;
+	const struct dw_shares_frame *frame = own, *around = (const void *)((const char *)own - division->frame_bytes);
 	uint32_t place = division->unnested ? division->unnested : here->pass->depth + 1;
 
+	if (__builtin_expect(here->ticks < division->quick && frame->kind.plain && place > division->step_depth &&
+	                         place > here->pass->depth && here->how == DW_LEAVE_END, 1)) {
+		if (!--division->classes_open[DW_CLASS_OPERATOR]) {
+			dw_division_cross(division, false);
+			division->inner = &division->nobody;
+		} else if (division->calls.usual && around->kind.plain) {
+			division->inner = &dw_division_row(division, around->row)->ticks;
+		} else if (division->calls.usual) {
+			division->quick = 0;
+		}
+		return;
+	}
 	division->unnested = 0;
 	if (!division->pace) {
 		if (division->collects)
@@ -284,6 +334,7 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 	dw_division_count(division, frame, (uint32_t)-1);
 	if (here->how == DW_LEAVE_END)
 		dw_division_end_name(division, frame, place);
+	dw_division_quicken(division);
 }
 
 static const struct dw_part dw_shares_part = {

@@ -39,6 +39,7 @@ static double *iterations_weigh(struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	double *weights = calloc(source->thread_count + 1, sizeof *weights), all = 0;
+	uint32_t only = dw_period_only_thread(source);
 	const struct dw_threads *threads;
 
 	for (uint32_t t = 0; weights && t < source->thread_count; t++) {
@@ -51,6 +52,10 @@ static double *iterations_weigh(struct dw_model *model)
 		all += weights[t];
 	if (!weights || all > 0)
 		return weights;
+	if (only != DW_NO_INDEX && iterations_wants(model, only)) {
+		weights[only] = 1;
+		return weights;
+	}
 	threads = dw_model_threads(model, NULL);
 	for (size_t i = 0; threads && i < threads->count; i++)
 		if (!threads->rows[i].nested && iterations_wants(model, threads->rows[i].thread))
@@ -132,13 +137,31 @@ double dw_iterations_delay_ns(const struct dw_source *source, uint32_t process)
 	return iterations_is_program(source, process) ? iterations_delay(source) : -1;
 }
 
+/* When the last chunk of a thread that alone has records ended. */
+static uint64_t iterations_last_of_only(const struct dw_source *source, uint32_t thread)
+{
+	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[thread].process].file].clock;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		for (size_t c = 0; c < source->streams[i].chunk_count; c++) {
+			const struct dw_source_chunk *chunk = &source->streams[i].chunks[c];
+
+			last = chunk->thread == thread && chunk->end_ticks > last ? chunk->end_ticks : last;
+		}
+	return dw_source_ns(clock, last);
+}
+
 /* When a thread ended, as far as its records show. */
 static uint64_t iterations_last_ns(struct dw_model *model, uint32_t thread)
 {
 	const struct dw_source *source = model->source;
-	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	const struct dw_threads *threads;
 	uint64_t last_ns = 0;
 
+	if (dw_period_only_thread(source) == thread)
+		return iterations_last_of_only(source, thread);
+	threads = dw_model_threads(model, NULL);
 	for (size_t i = 0; threads && i < threads->count; i++)
 		if (threads->rows[i].thread == thread && threads->rows[i].last_ns > last_ns)
 			last_ns = threads->rows[i].last_ns;

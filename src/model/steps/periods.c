@@ -49,9 +49,7 @@ static size_t period_keep_busy(const struct dw_source *source, struct thread_bus
 	return kept;
 }
 
-/* The only thread that has records outside of signal handlers. DW_NO_INDEX: there are several, or devices worked: then
- * it counts how busy they were. */
-static uint32_t period_only_thread(const struct dw_source *source)
+uint32_t dw_period_only_thread(const struct dw_source *source)
 {
 	uint32_t only = DW_NO_INDEX;
 
@@ -70,7 +68,7 @@ static uint32_t period_only_thread(const struct dw_source *source)
  * once more. False: out of memory. */
 static bool period_find_busy(struct dw_model *model, struct dw_period_names *names, uint64_t *busy)
 {
-	uint32_t only = period_only_thread(model->source);
+	uint32_t only = dw_period_only_thread(model->source);
 	const struct dw_threads *threads;
 
 	if (names->any_numbered || !dw_scope_is_all(model))

@@ -30,6 +30,9 @@ struct dw_period {
 	bool meant; /* it is known what the names mean: phases, calls of compiled functions, requests */
 };
 
+/* The only thread that has records outside of signal handlers. DW_NO_INDEX: there are several, or devices worked: then
+ * it counts how busy they were, and to know that takes a walk. */
+uint32_t dw_period_only_thread(const struct dw_source *source);
 /* count 0: nothing repeats. NULL with `error`: out of memory. Computed once for a run. */
 const struct dw_period *dw_model_period(struct dw_model *model, struct dwell_error *error);
 /* The period of one thread in what begins between two times. What began before and goes on counts as what is in it. The period is in

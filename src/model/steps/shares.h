@@ -113,6 +113,7 @@ struct dw_row_kind {
 	uint8_t share; /* enum dw_share; DW_SHARE_COUNT: none */
 	uint8_t class; /* enum dw_share_class */
 	bool moves;    /* an operator that only copies or clears memory */
+	bool plain;    /* another operator without a share of its own */
 	bool named;    /* a phase or a range of the program without a share of its own: its name is a part of the step */
 };
 

@@ -87,6 +87,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 		kind->class = (uint8_t)shares_class_of(symbol);
 		kind->named = kind->share == DW_SHARE_COUNT && (kind->class == DW_CLASS_PHASE || kind->class == DW_CLASS_OWN);
 		kind->moves = kind->class == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
+		kind->plain = kind->class == DW_CLASS_OPERATOR && kind->share == DW_SHARE_COUNT && !kind->moves;
 	}
 	return dw_others_init(&shares->others, model, shares->steps);
 }
