@@ -13,6 +13,7 @@ C fills columns in memory, by Arrow's C data interface; pyarrow takes them witho
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import sys
 import warnings
@@ -123,6 +124,10 @@ class Frames:
         Values are raw: nanoseconds, bytes, ratios from 0 to 1. Raises dwell.Error for an unknown name, and for a view
         of what was not recorded, with what to record."""
         return self._frame(self._trace.view(name, native.view_options(**options)), to)
+
+    def summary(self) -> dict[str, Any]:
+        """What `dwell report --summary --format json` prints: verdicts with their evidence, parts of a step, facts."""
+        return json.loads(self._trace.printed(native.read().dwell_trace_summary, b"json"))
 
     def query(self, sql: str, to: To = "arrow", seconds: float | None = _SECONDS) -> Any:
         """The answer to one statement of SQLite, as of `dwell query`; ".schema" lists tables and columns.

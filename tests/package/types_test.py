@@ -18,7 +18,7 @@ ignore_errors = True
 ALLOWED = r"""
 dwell\._native\..*
 dwell\.\w+\._\w+\..*
-dwell\.(ignite|pytest_plugin)
+dwell\.(ignite|pytest_plugin|otlp)
 dwell\.(lightning|torchprof)\.(Module|EventList)
 dwell\.__all__
 """

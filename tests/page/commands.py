@@ -36,6 +36,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
         "dwell ./program"],
     "tests/serve/serve_test.py": ["dwell run --serve 9001 ./train", "dwell capture localhost:9001 --duration 2s -o logs"],
     "tests/ask/frames_test.py": ["dwell export --format parquet -o tables train.dwell"],
+    "tests/ask/tracking_test.py": ["python -m dwell.otlp train.dwell"],
     "tests/ask/capture_test.py": ["dwell capture /shared/job --steps 5", "dwell capture --stacks /shared/job"],
     "tests/ranks/gloo_test.py": ["dwell run -o job.dwell -- torchrun --nproc-per-node 4 train.py",
                                  "dwell run -o job.dwell -- torchrun --nproc-per-node 4 ddp_ranks.py 40 data 2 20",

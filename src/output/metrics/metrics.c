@@ -59,6 +59,7 @@ static const struct {
 	{ "steps_total", "counter", "Recorded steps that ended, without the warm-up.", RANK(steps), false, 1 },
 	{ "steps_missing_total", "counter", "Steps of the loop that were not recorded whole.", RANK(missing_steps), false, 1 },
 	{ "last_step", "gauge", "Number of the last step that began.", RANK(last_step), false, 1 },
+	{ "last_step_timestamp_seconds", "gauge", "When the last step ended, in seconds since 1970.", RANK(loop_end_ns), true, 1e9 },
 	{ "memory_peak_bytes", "gauge", "Most memory that was allocated at once, of all devices.", RANK(memory_peak_bytes), true, 1 },
 	{ "resident_memory_bytes", "gauge", "Memory of the process on its host.", RANK(resident_bytes), true, 1 },
 	{ "memory_left_bytes", "gauge", "Memory that the process could still get on its host.", RANK(left_bytes), true, 1 },
