@@ -288,6 +288,8 @@ static void layers_before(struct dwp_call *call)
 	call->flags = entry && entry->steps;
 	if (call->flags)
 		dwp_loop_module(true);
+	if (depth == 0 && (call->second || call->named))
+		dwp_padding_input(call->second ? call->second : call->named);
 	if (depth++ == 0 && call->self)
 		outermost = dwp_loop_forward(call->self, call->second, !entry || !entry->root || entry->has_parameters);
 	if (way && !way->id)

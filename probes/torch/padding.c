@@ -1,8 +1,8 @@
 /*
  * How much of a batch is padding: one value that fills the ends of rows of unlike length.
  *
- * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process: rows of whole numbers, as of
- * tokens, and sequences of vectors, whose padding is zero. A run of one value at the end of a row counts from two on. Nothing is
+ * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process, and where there is no loader the
+ * input of as many calls of a model: rows of whole numbers, as of tokens, and sequences of vectors, whose padding is zero. A run of one value at the end of a row counts from two on. Nothing is
  * computed by PyTorch for that: its numbers are read where they are. Needs the interpreter's lock.
  */
 #include "torch.h"
@@ -12,8 +12,8 @@
 
 #include "format/keys.h"
 
-#define FIRST_BATCH 2u
-#define MORE 4u               /* from one batch that is looked at to the next, times */
+#define FIRST 2u
+#define MORE 4u               /* from one that is looked at to the next, times */
 #define MOST_NUMBERS 1000000u /* of one tensor */
 #define MOST_DEPTH 3u         /* of lists, tuples and dictionaries in a batch */
 #define MOST_ITEMS 16
@@ -147,51 +147,80 @@ static void padding_of(struct padding *to, PyObject *batch, unsigned depth)
 	PyErr_Clear();
 }
 
-/* " collate (train.py:79)": the program's function that makes a batch of samples; "" if it is PyTorch's. */
-static void padding_place(PyObject *iterator, char *text, size_t bytes)
+/* " collate (train.py:79)". False: it is no function of the program's. */
+static bool padding_function(PyObject *function, char *text, size_t bytes)
 {
-	PyObject *collate = PyObject_GetAttrString(iterator, "_collate_fn");
-	PyObject *code = collate ? PyObject_GetAttrString(collate, "__code__") : NULL;
-	PyObject *name = code ? PyObject_GetAttrString(collate, "__qualname__") : NULL;
+	PyObject *code = function ? PyObject_GetAttrString(function, "__code__") : NULL;
+	PyObject *name = code ? PyObject_GetAttrString(function, "__qualname__") : NULL;
 	PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
 	PyObject *line = code ? PyObject_GetAttrString(code, "co_firstlineno") : NULL;
 	const char *name_text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL, *file_text = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
 	const char *slash = file_text ? strrchr(file_text, '/') : NULL;
 
-	*text = '\0';
-	if (name_text && file_text && line && !strstr(file_text, "/torch/"))
+	bool known = name_text && file_text && line && !strstr(file_text, "/torch/");
+
+	if (known)
 		snprintf(text, bytes, " %.80s (%.80s:%ld)", name_text, slash ? slash + 1 : file_text, PyLong_AsLong(line));
 	Py_XDECREF(line);
 	Py_XDECREF(file);
 	Py_XDECREF(name);
 	Py_XDECREF(code);
-	Py_XDECREF(collate);
+	Py_XDECREF(function);
+	PyErr_Clear();
+	return known;
+}
+
+/* The program's function that makes a batch of samples, or else the one that makes a sample; "" if both are PyTorch's. */
+static void padding_place(PyObject *iterator, char *text, size_t bytes)
+{
+	PyObject *data = PyObject_GetAttrString(iterator, "_dataset");
+
+	*text = '\0';
+	if (!padding_function(PyObject_GetAttrString(iterator, "_collate_fn"), text, bytes) && data)
+		padding_function(PyObject_GetAttrString((PyObject *)Py_TYPE(data), "__getitem__"), text, bytes);
+	Py_XDECREF(data);
 	PyErr_Clear();
 }
 
+/* `iterator`: of the loader, or NULL. */
 static void padding_look(PyObject *iterator, PyObject *batch)
 {
 	PyObject *modules = PyImport_GetModuleDict(); /* borrowed, as the next one */
 	PyObject *torch = modules ? PyDict_GetItemString(modules, "torch") : NULL;
 	struct padding found = { .tensor_type = torch ? PyObject_GetAttrString(torch, "Tensor") : NULL };
-	char place[200], text[300];
+	char place[200] = "", text[300];
 
 	if (found.tensor_type)
 		padding_of(&found, batch, 0);
 	Py_XDECREF(found.tensor_type);
 	PyErr_Clear();
-	padding_place(iterator, place, sizeof place);
+	if (!iterator && !found.width)
+		return;
+	if (iterator)
+		padding_place(iterator, place, sizeof place);
 	snprintf(text, sizeof text, "%llu %llu %llu %llu%s", (unsigned long long)found.padded,
 	         (unsigned long long)(found.rows * found.width), (unsigned long long)found.longest, (unsigned long long)found.width, place);
 	dwell_meta(DW_KEY_TORCH_PADDING, text);
 }
 
+static uint64_t batches;
+
 void dwp_padding_batch(PyObject *iterator, PyObject *batch)
 {
-	static uint64_t batches, next = FIRST_BATCH;
+	static uint64_t next = FIRST;
 
 	if (++batches < next)
 		return;
 	next = MORE * batches;
 	padding_look(iterator, batch);
+}
+
+void dwp_padding_input(PyObject *input)
+{
+	static uint64_t calls, next = FIRST;
+
+	if (DWELL_LIKELY(batches || ++calls < next))
+		return;
+	next = MORE * calls;
+	padding_look(NULL, input);
 }

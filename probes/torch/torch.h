@@ -58,8 +58,9 @@ void dwp_recompiled_attach(void);
 /* `follow` is called whenever a step may have changed the gate. */
 void dwp_loop_attach(PyObject *torch, void (*follow)(void));
 void dwp_data_attach(PyObject *torch);
-/* padding.c: after each batch that a loader gives. */
+/* padding.c: after each batch that a loader gives, and before a model is called. */
 void dwp_padding_batch(PyObject *iterator, PyObject *batch);
+void dwp_padding_input(PyObject *input);
 /* Called with the module of a framework's trainer when it has been imported. */
 void dwp_data_attach_trainer(PyObject *module);
 void dwp_collectives_attach(PyObject *torch);

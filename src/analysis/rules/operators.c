@@ -110,10 +110,10 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_OPERATORS_COMPILED);
 }
 
-/* What forward and backward compute with padding, if they take as long for it as for the rest. */
+/* What operators compute with padding, if they take as long for it as for the rest. An optimizer works on parameters. */
 static struct dw_amount operators_share_padding(const struct dw_rule_case *at)
 {
-	return dw_amount_times(dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_BACKWARD), dw_case_amount(at, DW_FACT_STEP_FORWARD)),
+	return dw_amount_times(dw_amount_less(dw_case_amount(at, DW_FACT_OPERATORS_SHARE), dw_case_part(at, DW_FACT_STEP_OPTIMIZER)),
 	                       dw_case_part(at, DW_FACT_DATA_PADDING));
 }
 
@@ -327,11 +327,10 @@ const struct dw_rule dw_rules_operators[] = {
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_BACKWARD, DW_FACT_DATA_PADDING, DW_FACT_DATA_LONGEST),
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_DATA_PADDING, DW_FACT_DATA_LONGEST),
 		.share = operators_share_padding,
-		.rows = operators_rows_backward,
 		.threshold = 0.33,
-		.reason = "The padding of the 2nd, 8th, 32nd ... batch of a loader, as a part of forward and backward. Padding is a run of "
+		.reason = "The padding of the 2nd, 8th, 32nd ... batch of a loader, or input of a model, as a part of the time in operators without those of an optimizer. Padding is a run of "
 		          "one value at the end of a row of whole numbers, or vectors of zeros at the end of a sequence. Attention takes "
 		          "more for it than its part.",
 		.statement = "Computing with padding {takes} {share} {of}: {data.padding} of a batch[, which {data.padding:note} makes,] "
