@@ -154,7 +154,8 @@ static bool padding_function(PyObject *function, char *text, size_t bytes)
 	PyObject *name = code ? PyObject_GetAttrString(function, "__qualname__") : NULL;
 	PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
 	PyObject *line = code ? PyObject_GetAttrString(code, "co_firstlineno") : NULL;
-	const char *name_text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL, *file_text = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
+	const char *name_text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+	const char *file_text = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
 	const char *slash = file_text ? strrchr(file_text, '/') : NULL;
 
 	bool known = name_text && file_text && line && !strstr(file_text, "/torch/");

@@ -104,12 +104,13 @@ static bool *others_find_talkers(const struct dw_making *making)
 	return talks;
 }
 
-/* Finds what the threads do, for how the work is shared. */
-static void others_find_team(struct dw_making *making)
+/* Finds what the threads do, for how the work is shared. Returns for how long samples saw other threads, also those that spin. */
+static double others_find_team(struct dw_making *making)
 {
 	const struct dw_source *source = making->source;
 	struct dw_look look = { .native = making->native };
 	bool *talks = others_find_talkers(making);
+	double seen_ns = 0;
 
 	making->failed |= !talks;
 
@@ -125,7 +126,10 @@ static void others_find_team(struct dw_making *making)
 		const struct dw_sample_row *row = &making->team->rows[i];
 		struct dw_account_part *part;
 
-		if (!dw_making_wants(making, row, true) || !dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
+		if (!dw_making_wants(making, row, true))
+			continue;
+		seen_ns += (double)row->cpu_ns;
+		if (!dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
 			continue;
 		making->failed |= !dw_look_at(&look, source, row, false);
 		part = dw_account_part_of(&making->parts, row);
@@ -135,6 +139,7 @@ static void others_find_team(struct dw_making *making)
 	dw_team_merge(&making->work);
 	dw_look_reset(&look);
 	free(talks);
+	return seen_ns;
 }
 
 #define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
@@ -167,15 +172,35 @@ static void others_divide(struct dw_making *making, uint32_t index, double sampl
 	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
 }
 
+/* Threads that live for less than a period of sampling have few samples, and what those say is not what all of them do. A wait for
+ * threads that the waiting one begins again and again is what beginning them takes. */
+static void others_are_short(struct dw_making *making, uint32_t part)
+{
+	double begins_ns = 0;
+
+	for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
+		begins_ns += making->to->cells[i].activity == DW_ACTIVITY_BEGINS ? making->to->cells[i].ns : 0;
+	for (uint32_t i = making->first[part]; i != DW_NO_INDEX && begins_ns > 0; i = making->next[i]) {
+		struct dw_account_cell *cell = &making->to->cells[i];
+
+		if (cell->state == DW_ACCOUNT_WAITS && others_is_for(cell, OTHERS_FOR_THREADS))
+			cell->activity = DW_ACTIVITY_BEGINS;
+	}
+}
+
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns)
 {
-	others_find_team(making);
+	double seen_ns = others_find_team(making);
+
 	if (!others_link_cells(making)) {
 		making->failed = true;
 		return;
 	}
 	for (uint32_t i = 0; i < making->parts.count && making->to->others_cpu_ns > 0; i++)
-		others_divide(making, i, sampled_ns);
+		if (seen_ns >= DW_ACCOUNT_MOST * making->to->others_cpu_ns)
+			others_divide(making, i, sampled_ns);
+		else
+			others_are_short(making, i);
 }
 
 /* ---- processes ---------------------------------------------------------------------------------------------- */

@@ -330,7 +330,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_DATA_PADDING, DW_FACT_DATA_LONGEST),
 		.share = operators_share_padding,
 		.threshold = 0.33,
-		.reason = "The padding of the 2nd, 8th, 32nd ... batch of a loader, or input of a model, as a part of the time in operators without those of an optimizer. Padding is a run of "
+		.reason = "The padding of the 2nd, 8th, 32nd ... batch of a loader, or input of a model, as a part of the time in "
+		          "operators without those of an optimizer. Padding is a run of "
 		          "one value at the end of a row of whole numbers, or vectors of zeros at the end of a sequence. Attention takes "
 		          "more for it than its part.",
 		.statement = "Computing with padding {takes} {share} {of}: {data.padding} of a batch[, which {data.padding:note} makes,] "
@@ -504,8 +505,8 @@ const struct dw_rule dw_rules_operators[] = {
 		             "[-operators.uncommon: : {operators.largest_count:often} call{operators.largest_count:s} {each}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "call it less often, once, or on less data",
-			[DW_WORDS_PYTORCH] = "[?operators.uncommon: only what is needed of an order or a decomposition: torch.topk() for the first "
-			                     "ones, torch.linalg.solve() for an inverse; or ]call it less often, once, or on less data",
+			[DW_WORDS_PYTORCH] = "[?operators.uncommon: only what is needed of an order or a decomposition: torch.topk() for the "
+			                     "first ones, torch.linalg.solve() for an inverse; or ]call it less often, once, or on less data",
 		},
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,

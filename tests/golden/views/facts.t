@@ -143,6 +143,8 @@ optimizer.foreach              0                                                
 gradients.unused               not measured                  the parameters that get gradients                        all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
 gradients.unused_count         not measured                                                                           all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw
 gradients.embeddings           not measured                  the parameters that get gradients                        no embeddings with dense gradients have half of the parameters
+data.padding                   not measured                  the places in the rows of a batch                        no batch of rows of numbers was seen in the memory of the process
+data.longest                   not measured                  the places of a row                                      no batch of rows of numbers was seen in the memory of the process
 evaluation.trained             not measured                  evaluation                                               whether the model is trained is not in the trace
 evaluation.graphs              not measured                  evaluation                                               whether gradients are enabled is not in the trace
 evaluation.times               not measured                                                                           the trace has nothing of it
@@ -204,7 +206,7 @@ device.nothing                 not measured                  a step             
 device.late_long               not measured                  device.host_late                                         the trace has no events of a device
 device.pageable                not measured                  copies' time                                             the trace has no events of a device
 
-121 of 203 facts are not measured; each says why.
+123 of 205 facts are not measured; each says why.
 
 $ trace loader && dwell report loader.dwell --view facts --format json
 {"dwell":1,"views":[
@@ -366,6 +368,8 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["gradients.unused","not measured",null,"the parameters that get gradients",null,null,null,"ratio",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","those that no optimizer has; note: the part of the model with most of them"],
   ["gradients.unused_count","not measured",null,"",null,null,null,"count",null,"all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","all parameters that get gradients are an optimizer's, as far as PyTorch's probe saw","the numbers that these parameters consist of"],
   ["gradients.embeddings","not measured",null,"the parameters that get gradients",null,null,null,"ratio",null,"no embeddings with dense gradients have half of the parameters","no embeddings with dense gradients have half of the parameters","those of embeddings whose gradients have all rows, if they are half; note: the largest one"],
+  ["data.padding","not measured",null,"the places in the rows of a batch",null,null,null,"ratio",null,"no batch of rows of numbers was seen in the memory of the process","no batch of rows of numbers was seen in the memory of the process","one value at the ends of rows of unlike length; note: the function that makes a batch, or a sample"],
+  ["data.longest","not measured",null,"the places of a row",null,null,null,"ratio",null,"no batch of rows of numbers was seen in the memory of the process","no batch of rows of numbers was seen in the memory of the process","what the longest row of a batch uses"],
   ["evaluation.trained","not measured",null,"evaluation",null,null,null,"ratio",null,"whether the model is trained is not in the trace","whether the model is trained is not in the trace","time in which a model that the program trains is called in evaluation mode, without gradients"],
   ["evaluation.graphs","not measured",null,"evaluation",null,null,null,"ratio",null,"whether gradients are enabled is not in the trace","whether gradients are enabled is not in the trace","time in which gradients are enabled, so that a graph is built although no backward follows"],
   ["evaluation.times","not measured",null,"",null,null,null,"count",null,"the trace has nothing of it","the trace has nothing of it","evaluations in the run: calls of the model with no learning between them are one"],
@@ -428,7 +432,7 @@ $ trace loader && dwell report loader.dwell --view facts --format json
   ["device.pageable","not measured",null,"copies' time",null,null,null,"ratio",null,"the trace has no events of a device","the trace has no events of a device","copies from or to memory of the host that is not pinned"]],
  "totals":{},
  "coverage":1,"losses":[],
- "notes":["108 of 203 facts are not measured; each says why."]}
+ "notes":["110 of 205 facts are not measured; each says why."]}
 ]}
 
 $ trace reduced && dwell report reduced.dwell --view facts --name '*.operators' --format csv | cat -E

@@ -1253,7 +1253,9 @@ Next:  dwell view verdict_small.dwell (timeline); dwell report --format html -o
 $ trace verdict_operator && dwell report verdict_operator.dwell
 python3: 4 steps in 80.0 ms, 20.0 ms a step (p50 20.0, p95 20.0).
 WORK   One operator, aten::sort, takes 80% of the loop: 1 call a step.
-TRY    call it less often, once, or on less data
+TRY    only what is needed of an order or a decomposition: torch.topk() for the
+       first ones, torch.linalg.solve() for an inverse; or call it less often,
+       once, or on less data
 LOOK   dwell run --shapes tells which calls
 SLOW   The interpreter of Python may take 10% of the loop.
 TRY    operations on whole arrays in place of loops, or work once instead of in

@@ -206,6 +206,30 @@ TEST(a_wait_for_threads_that_work_is_their_work)
 	made_close(&made);
 }
 
+/* Threads that end before they have a sample: one sample says nothing of the others. */
+TEST(a_wait_for_short_threads_is_what_beginning_them_takes)
+{
+	const struct dw_account *of;
+
+	begin_run(0, 1);
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		runs(10, "pthread_create", "process");
+		if (i == 0)
+			other_works(0, 1, "look_up");
+		kernel.others_ms += 10;
+		waits(20, "pthread_join", "process");
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_RUNS, DW_ACTIVITY_BEGINS), 400, 8);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_BEGINS), 800, 8);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1) == 0);
+	made_close(&made);
+}
+
 /* The thread that waits does the same work, and could do half of what is left. */
 TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 {
