@@ -184,6 +184,20 @@ static void padding_place(PyObject *iterator, char *text, size_t bytes)
 	PyErr_Clear();
 }
 
+/* Whether nobody sees the calls of a tensor's methods: torch.jit.trace() would record them, and a mode for functions get them. */
+static bool padding_is_unseen(PyObject *torch)
+{
+	PyObject *native = PyObject_GetAttrString(torch, "_C"), *tracing = native ? PyObject_CallMethod(native, "_is_tracing", NULL) : NULL;
+	PyObject *modes = tracing == Py_False ? PyObject_CallMethod(native, "_len_torch_function_stack", NULL) : NULL;
+	bool unseen = tracing == Py_False && !(modes && PyLong_AsLong(modes) != 0); /* before PyTorch 2.0 it cannot be asked */
+
+	Py_XDECREF(modes);
+	Py_XDECREF(tracing);
+	Py_XDECREF(native);
+	PyErr_Clear();
+	return unseen;
+}
+
 /* `iterator`: of the loader, or NULL. */
 static void padding_look(PyObject *iterator, PyObject *batch)
 {
@@ -192,7 +206,7 @@ static void padding_look(PyObject *iterator, PyObject *batch)
 	struct padding found = { .tensor_type = torch ? PyObject_GetAttrString(torch, "Tensor") : NULL };
 	char place[200] = "", text[300];
 
-	if (found.tensor_type)
+	if (found.tensor_type && padding_is_unseen(torch))
 		padding_of(&found, batch, 0);
 	Py_XDECREF(found.tensor_type);
 	PyErr_Clear();

@@ -32,6 +32,15 @@ def padded(batch):
 def vectors(batch):
     return torch.ones(len(batch), 64, 4) * (padded(batch) > 0).unsqueeze(-1)
 
+class Counted(torch.overrides.TorchFunctionMode):
+    calls = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        Counted.calls += function is torch.Tensor.data_ptr or function is torch.Tensor.element_size
+        return function(*args, **(kwargs or {}))
+
+before = 0
+
 class Rows(torch.utils.data.Dataset):
     def __len__(self): return 12
     def __getitem__(self, i): return padded([[4, 12, 8, 8][i % 4]])[0]
@@ -61,6 +70,9 @@ CASES = [
     ("one value twice in a row's middle", "for x in batches(lambda b: torch.tensor([[1, 1, 2, 2, 3]] * 4)): pass", (0, 0, 0)),
     ("images", "for x in batches(lambda b: torch.rand(4, 3, 8, 8)): pass", (0, 0, 0)),
     ("a subclass of a tensor", "for x in batches(lambda b: padded(b).as_subclass(Marked)): pass", (0, 0, 0)),
+    ("a mode that gets calls", "with Counted():\n    for x in batches(padded): pass\nassert Counted.calls == before, Counted.calls", (0, 0, 0)),
+    ("calls that are traced", "model = torch.nn.Embedding(65, 8)\ntraced = [len(list(torch.jit.trace(model, padded([4, 12])).inlined_graph.nodes()))"
+     " for i in range(9)]\nassert len(set(traced)) == 1", None),
     ("no memory", "for x in batches(lambda b: padded(b).to('meta')): pass", (0, 0, 0)),
     ("no batch of tensors", "for x in batches(list): pass", (0, 0, 0)),
     ("one batch", "for x in batches(padded, 1): pass", None),
