@@ -304,10 +304,11 @@ DWELL_API int dwell_table_columns(const struct dwell_table *table, struct ArrowS
 /*
  * Calls `each` for the rows of a table of the trace, some thousands at a time: `ranges`, `steps`, `allocations`,
  * `samples`, `device_events`, and what else `dwell export --format sqlite` writes; of all tables, if `name` is NULL. A
- * table without rows is passed on once, empty. If `each` returns a value other than 0, the walk ends and returns that
- * value. Errors: DWELL_E_NAME, DWELL_E_NOMEM.
+ * table without rows is passed on once, empty. With `dictionaries`, columns of names have Arrow's dictionaries, each of these
+ * rows alone. If `each` returns a value other than 0, the walk ends and returns that value. Errors: DWELL_E_NAME,
+ * DWELL_E_NOMEM.
  */
-DWELL_API int dwell_trace_columns(struct dwell_trace *trace, const char *name,
+DWELL_API int dwell_trace_columns(struct dwell_trace *trace, const char *name, bool dictionaries,
                                   int (*each)(const char *table, struct ArrowSchema *schema,
                                               struct ArrowArray *columns, void *context),
                                   void *context, struct dwell_error *error);

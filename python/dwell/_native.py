@@ -379,7 +379,7 @@ _READ = {
                            _error_p),
     "dwell_trace_events": (ctypes.c_int, Trace, EACH, pointer, _error_p),
     "dwell_trace_query": (ctypes.c_int, Trace, text, u64, _pp, _error_p),
-    "dwell_trace_columns": (ctypes.c_int, Trace, text, EACH_ROWS, pointer, _error_p),
+    "dwell_trace_columns": (ctypes.c_int, Trace, text, boolean, EACH_ROWS, pointer, _error_p),
     "dwell_table_columns": (ctypes.c_int, Table, pointer, pointer, _error_p),
     "dwell_view_name": (text, size_t, ctypes.POINTER(text)),
 }

@@ -63,9 +63,14 @@ class _File:
         from pyarrow import parquet
         self.path, self.temporary = path, f"{path}.{os.getpid()}"
         self._arrow, self._batches, self._bytes = arrow, [], 0
-        # Texts recur and numbers seldom do, so that a dictionary of them costs time alone.
-        texts = [field.name for field in schema if arrow.types.is_string(field.type)]
-        self._writer = parquet.ParquetWriter(self.temporary, schema, compression="snappy", use_dictionary=texts)
+        # Times and numbers differ little from row to row. Of texts nobody needs the smallest one, which takes long to find. Without
+        # Arrow's schema a reader gets texts, not what they are in memory here.
+        numbers = [field.name for field in schema if arrow.types.is_integer(field.type)]
+        texts = [field.name for field in schema if arrow.types.is_string(field.type) or arrow.types.is_dictionary(field.type)]
+        self._writer = parquet.ParquetWriter(
+            self.temporary, schema, use_dictionary=texts, column_encoding={name: "DELTA_BINARY_PACKED" for name in numbers}, store_schema=False,
+            compression={field.name: "none" if field.name in numbers else "snappy" for field in schema},
+            write_statistics=[field.name for field in schema if field.name not in texts])
 
     def add(self, batch):
         self._batches.append(batch)
@@ -75,7 +80,7 @@ class _File:
 
     def _write(self):
         if self._batches:
-            self._writer.write_table(self._arrow.Table.from_batches(self._batches))
+            self._writer.write_table(self._arrow.Table.from_batches(self._batches).unify_dictionaries())
         self._batches, self._bytes = [], 0
 
     def complete(self):
@@ -160,7 +165,7 @@ class Frames:
             files[table].add(batch)
 
         try:
-            self._rows(None, put)
+            self._rows(None, put, dictionaries=True)
             for file in files.values():
                 file.complete()
             for file in files.values():
@@ -170,7 +175,7 @@ class Frames:
                 file.close()
         return [file.path for file in files.values()]
 
-    def _rows(self, name: bytes | None, put: Callable[[str, Any], None]) -> None:
+    def _rows(self, name: bytes | None, put: Callable[[str, Any], None], dictionaries: bool = False) -> None:
         """Calls `put` with the name of a table and some of its rows."""
         failed: list[BaseException] = []
 
@@ -181,7 +186,7 @@ class Frames:
                 failed.append(error)
             return len(failed)
 
-        self._trace.call(native.read().dwell_trace_columns, name, native.EACH_ROWS(each), None)
+        self._trace.call(native.read().dwell_trace_columns, name, dictionaries, native.EACH_ROWS(each), None)
         if failed:
             raise failed[0]
 

@@ -119,6 +119,29 @@ class Frames(unittest.TestCase):
                     for frame in (pandas.read_parquet(path), polars.read_parquet(path)):
                         self.assertEqual(expected, (len(frame), *(float(frame[column].sum() or 0) for column in numbers)), table)
 
+    def test_parquet_stores_names_once(self):
+        folder = os.path.join(self.temporary.name, "names")
+        run(DWELL, "export", "--format", "parquet", "-o", folder, self.path["train"])
+        file = pyarrow.parquet.ParquetFile(folder + "/ranges.parquet")
+        group = file.metadata.row_group(0)
+        encodings = {group.column(i).path_in_schema: group.column(i).encodings for i in range(group.num_columns)}
+        for name, kind in zip(file.schema_arrow.names, file.schema_arrow.types):
+            self.assertIn("RLE_DICTIONARY" if kind == "string" else "DELTA_BINARY_PACKED", encodings[name], name)
+        self.assertEqual({"string", "int64"}, {str(kind) for kind in file.schema_arrow.types})
+        self.assertTrue(pandas.read_parquet(folder + "/ranges.parquet")["name"].str.startswith("conv2d").any())
+
+    def test_names_in_many_parts(self):
+        """More rows than a part has, of which each part has other names."""
+        path, folder = (os.path.join(self.temporary.name, name) for name in ("many.dwell", "many"))
+        lines = ["process 1 pid=1 name=many", "thread 1 process=1 tid=1", "stream 1 thread=1"]
+        for i in range(700):
+            lines += ["repeat 100", f"begin operator op{i}", "+1us end", "done"]
+        run(os.path.join(BUILD, "tests/tools/mktrace"), "-", path, input="\n".join(lines) + "\n")
+        run(DWELL, "export", "--format", "parquet", "-o", folder, path)
+        expected = {f"op{i}": 100 for i in range(700)}
+        self.assertEqual(expected, dict(duckdb.sql(f"select name, count(*) from '{folder}/ranges.parquet' group by name").fetchall()))
+        self.assertEqual(expected, dict(collections.Counter(polars.read_parquet(folder + "/ranges.parquet")["name"].to_list())))
+
     def test_scope(self):
         folder = os.path.join(self.temporary.name, "scoped")
         run(DWELL, "export", "--format", "parquet", "-o", folder, "--steps", "1..2", self.path["train"])

@@ -280,11 +280,11 @@ int dwell_table_columns(const struct dwell_table *table, struct ArrowSchema *sch
 	return dw_columns_of_table(table, schema, columns, error);
 }
 
-int dwell_trace_columns(struct dwell_trace *trace, const char *name,
+int dwell_trace_columns(struct dwell_trace *trace, const char *name, bool dictionaries,
                         int (*each)(const char *table, struct ArrowSchema *schema, struct ArrowArray *columns, void *context),
                         void *context, struct dwell_error *error)
 {
 	DW_TRACE_NEEDS(trace);
 	DW_TRACE_NEEDS(each);
-	return dw_columns_of_rows(trace->model, name, each, context, error);
+	return dw_columns_of_rows(trace->model, name, dictionaries, each, context, error);
 }

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/free.h"
+#include "base/grow.h"
+#include "base/map.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "export/rows.h"
@@ -20,16 +22,32 @@ struct columns_column {
 	const char *name;
 	enum dw_cell_type type;
 	const void **buffers; /* for Arrow: which cells have a value; values, or where texts end; texts */
-	uint8_t *valid;
+	uint8_t *valid;       /* NULL: each cell has a value */
 	union {
 		int64_t *integers;
 		double *reals;
-		int32_t *ends; /* of text i at i + 1 */
+		int32_t *ends;    /* of text i at i + 1 */
+		int32_t *indices; /* of texts in `names` */
 		void *values;
 	};
 	char *bytes;
 	size_t used, capacity;
 	int64_t nulls;
+	struct columns_names *names; /* texts are stored once; or NULL */
+};
+
+/* The different texts of a column. The same text may be at several addresses. */
+struct columns_names {
+	struct columns_column texts; /* all; `count` are used */
+	size_t count;
+	const char **first;          /* of each, an address that has it */
+	struct columns_name {
+		const char *at;
+		int32_t index;
+	} *seen;                     /* each address */
+	size_t first_capacity, seen_count, seen_capacity;
+	struct dw_map by_address, by_text;
+	struct columns_name last;
 };
 
 struct columns {
@@ -40,36 +58,55 @@ struct columns {
 
 /* ---- filling -------------------------------------------------------------------------------------- */
 
+static void columns_drop_column(struct columns_column *column)
+{
+	struct columns_names *names = column->names;
+
+	DW_FREE(column->buffers, column->valid, column->values, column->bytes);
+	if (names) {
+		columns_drop_column(&names->texts);
+		DW_FREE(names->first, names->seen);
+		dw_map_reset(&names->by_address);
+		dw_map_reset(&names->by_text);
+		*names = (struct columns_names){ .texts = { .type = DW_CELL_TEXT } };
+	}
+	*column = (struct columns_column){ .name = column->name, .type = column->type, .names = names };
+}
+
 static void columns_drop(struct columns *columns)
 {
-	for (size_t i = 0; i < columns->count; i++) {
-		DW_FREE(columns->at[i].buffers, columns->at[i].valid, columns->at[i].values, columns->at[i].bytes);
-		columns->at[i] = (struct columns_column){ .name = columns->at[i].name, .type = columns->at[i].type };
-	}
+	for (size_t i = 0; i < columns->count; i++)
+		columns_drop_column(&columns->at[i]);
 	columns->rows = columns->capacity = 0;
 	columns->full = false;
 }
 
 /* Space for rows. False: out of memory. */
+static bool columns_begin_column(struct columns_column *column, size_t rows)
+{
+	const bool bytes = column->type == DW_CELL_TEXT && !column->names;
+
+	column->buffers = calloc(3, sizeof *column->buffers);
+	column->values = malloc((rows + 1) * (column->type == DW_CELL_TEXT ? sizeof(int32_t) : sizeof(int64_t)));
+	column->bytes = bytes ? malloc(column->capacity = 64) : NULL;
+	if (!column->buffers || !column->values || (bytes && !column->bytes))
+		return false;
+	if (column->type == DW_CELL_TEXT)
+		column->ends[0] = 0;
+	return !column->names || columns_begin_column(&column->names->texts, rows);
+}
+
 static bool columns_begin(struct columns *columns, size_t rows)
 {
-	bool good = true;
-
 	columns->capacity = rows;
-	for (size_t i = 0; i < columns->count; i++) {
-		struct columns_column *column = &columns->at[i];
-
-		column->buffers = calloc(3, sizeof *column->buffers);
-		column->valid = calloc(rows / 8 + 1, 1);
-		column->values = calloc(rows + 1, column->type == DW_CELL_TEXT ? sizeof(int32_t) : sizeof(int64_t));
-		column->bytes = column->type == DW_CELL_TEXT ? malloc(column->capacity = 64) : NULL;
-		good &= column->buffers && column->valid && column->values && (column->bytes || column->type != DW_CELL_TEXT);
-	}
-	return good;
+	for (size_t i = 0; i < columns->count; i++)
+		if (!columns_begin_column(&columns->at[i], rows))
+			return false;
+	return true;
 }
 
 /* Appends a text as UTF-8. False: out of memory. */
-static bool columns_add_text(struct columns_column *column, const char *text)
+static bool columns_add_text(struct columns_column *column, size_t row, const char *text)
 {
 	size_t length = strlen(text), plain = 0;
 	uint32_t code;
@@ -89,29 +126,91 @@ static bool columns_add_text(struct columns_column *column, const char *text)
 	column->used += plain;
 	for (text += plain; (code = dw_utf8_next(&text));)
 		column->used += dw_utf8_put(column->bytes + column->used, code);
+	column->ends[row + 1] = (int32_t)column->used;
+	return true;
+}
+
+/* The index of the text at an address that was not seen. Negative: out of memory. */
+static int32_t columns_name_new(struct columns_names *names, const char *text)
+{
+	uint32_t hash = dw_map_hash_bytes(0, text, strlen(text));
+	uint32_t index = DW_MAP_FIND(&names->by_text, hash, i, strcmp(names->first[i], text) == 0);
+
+	if (index == DW_MAP_NONE) {
+		index = (uint32_t)names->count;
+		if (!DW_GROW(&names->first, &names->first_capacity, names->count) || !columns_add_text(&names->texts, names->count, text) ||
+		    !dw_map_add(&names->by_text, hash, index))
+			return -1;
+		names->first[names->count++] = text;
+	}
+	if (!DW_GROW(&names->seen, &names->seen_capacity, names->seen_count) ||
+	    !dw_map_add(&names->by_address, dw_map_hash((uintptr_t)text), (uint32_t)names->seen_count))
+		return -1;
+	names->seen[names->seen_count++] = (struct columns_name){ text, (int32_t)index };
+	return (int32_t)index;
+}
+
+static int32_t columns_name(struct columns_names *names, const char *text)
+{
+	if (text != names->last.at) {
+		uint32_t seen = DW_MAP_FIND(&names->by_address, dw_map_hash((uintptr_t)text), i, names->seen[i].at == text);
+
+		names->last.index = seen == DW_MAP_NONE ? columns_name_new(names, text) : names->seen[seen].index;
+		names->last.at = text;
+	}
+	return names->last.index;
+}
+
+/* A number in a column of texts is written as one. False: out of memory. */
+static bool columns_add_number(struct columns_column *column, size_t row, const struct dw_cell *cell)
+{
+	char number[40];
+
+	if (cell->type == DW_CELL_INT)
+		snprintf(number, sizeof number, "%" PRId64, cell->integer);
+	else
+		snprintf(number, sizeof number, "%.17g", cell->real);
+	return columns_add_text(column, row, number);
+}
+
+/* False: out of memory. */
+static bool columns_add_none(struct columns_column *column, size_t row, size_t capacity)
+{
+	if (!column->valid) {
+		column->valid = calloc(capacity / 8 + 1, 1);
+		if (!column->valid)
+			return false;
+		memset(column->valid, 0xff, row / 8);
+		column->valid[row / 8] = (uint8_t)((1u << row % 8) - 1);
+	}
+	column->nulls++;
+	if (column->type != DW_CELL_TEXT)
+		column->integers[row] = 0;
+	else if (column->names)
+		column->indices[row] = 0;
+	else
+		column->ends[row + 1] = (int32_t)column->used;
 	return true;
 }
 
 static bool columns_add_cell(struct columns_column *column, size_t row, const struct dw_cell *cell)
 {
-	char number[40];
-
-	switch (cell->type == DW_CELL_NONE ? DW_CELL_NONE : column->type) {
+	switch (column->type) {
 	case DW_CELL_NONE: break;
-	case DW_CELL_INT: column->integers[row] = cell->integer; return true;
-	case DW_CELL_REAL:
-		column->reals[row] = cell->type == DW_CELL_INT ? (double)cell->integer : cell->real;
-		return true;
+	case DW_CELL_INT: column->integers[row] = cell->integer; break;
+	case DW_CELL_REAL: column->reals[row] = cell->type == DW_CELL_INT ? (double)cell->integer : cell->real; break;
 	case DW_CELL_TEXT:
-		if (cell->type == DW_CELL_TEXT)
-			return columns_add_text(column, cell->text);
-		if (cell->type == DW_CELL_INT)
-			snprintf(number, sizeof number, "%" PRId64, cell->integer);
-		else
-			snprintf(number, sizeof number, "%.17g", cell->real);
-		return columns_add_text(column, number);
+		if (column->names)
+			return (column->indices[row] = columns_name(column->names, cell->text)) >= 0;
+		return cell->type == DW_CELL_TEXT ? columns_add_text(column, row, cell->text) : columns_add_number(column, row, cell);
 	}
 	return true;
+}
+
+static bool columns_is_none(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_NONE || (cell->type == DW_CELL_TEXT && !cell->text) ||
+	       (cell->type == DW_CELL_REAL && isnan(cell->real));
 }
 
 /* False: out of memory. */
@@ -121,18 +220,16 @@ static bool columns_add(struct columns *columns, const struct dw_cell *cells)
 
 	for (size_t i = 0; i < columns->count; i++) {
 		struct columns_column *column = &columns->at[i];
-		struct dw_cell cell = cells[i];
 
-		if ((cell.type == DW_CELL_TEXT && !cell.text) || (cell.type == DW_CELL_REAL && isnan(cell.real)))
-			cell = DW_EMPTY;
-		if (cell.type == DW_CELL_NONE)
-			column->nulls++;
-		else
+		if (columns_is_none(&cells[i])) {
+			if (!columns_add_none(column, row, columns->capacity))
+				return false;
+			continue;
+		}
+		if (column->valid)
 			column->valid[row / 8] |= (uint8_t)(1u << row % 8);
-		if (!columns_add_cell(column, row, &cell))
+		if (!columns_add_cell(column, row, &cells[i]))
 			return false;
-		if (column->type == DW_CELL_TEXT)
-			column->ends[row + 1] = (int32_t)column->used;
 		columns->full |= column->used > COLUMNS_BYTES;
 	}
 	columns->full |= columns->rows == columns->capacity;
@@ -145,6 +242,14 @@ static void columns_release_name(struct ArrowSchema *schema)
 {
 	free((void *)(uintptr_t)schema->name);
 	schema->release = NULL;
+}
+
+/* Of a column whose texts are stored once: the schema of the texts, too. */
+static void columns_release_index(struct ArrowSchema *schema)
+{
+	schema->dictionary->release(schema->dictionary);
+	free(schema->dictionary);
+	columns_release_name(schema);
 }
 
 static void columns_release_schema(struct ArrowSchema *schema)
@@ -161,6 +266,9 @@ static void columns_release_column(struct ArrowArray *array)
 	for (int64_t i = 0; i < array->n_buffers; i++)
 		free((void *)(uintptr_t)array->buffers[i]);
 	free(array->buffers);
+	if (array->dictionary)
+		array->dictionary->release(array->dictionary);
+	free(array->dictionary);
 	array->release = NULL;
 }
 
@@ -173,40 +281,70 @@ static void columns_release_array(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* Gives the buffers of a column away. */
-static struct ArrowArray columns_give_column(struct columns_column *column, size_t rows)
+/* Gives the buffers of a column away, and leaves it empty. */
+static struct ArrowArray columns_give_buffers(struct columns_column *column, size_t rows)
 {
-	const bool text = column->type == DW_CELL_TEXT;
+	struct ArrowArray array = { .length = (int64_t)rows, .null_count = column->nulls, .n_buffers = column->bytes ? 3 : 2,
+		                        .buffers = column->buffers, .release = columns_release_column };
 
 	column->buffers[0] = column->valid;
 	column->buffers[1] = column->values;
 	column->buffers[2] = column->bytes;
-	return (struct ArrowArray){ .length = (int64_t)rows, .null_count = column->nulls, .n_buffers = text ? 3 : 2,
-		                        .buffers = column->buffers, .release = columns_release_column };
+	column->buffers = NULL;
+	column->valid = NULL;
+	column->values = NULL;
+	column->bytes = NULL;
+	columns_drop_column(column);
+	return array;
+}
+
+/* Gives a column away. False: out of memory, and it still has all. */
+static bool columns_give_column(struct columns_column *column, size_t rows, struct ArrowSchema *schema, struct ArrowArray *array)
+{
+	static const char *const formats[] = { [DW_CELL_INT] = "l", [DW_CELL_REAL] = "g", [DW_CELL_TEXT] = "u" };
+	char *name = strdup(column->name ? column->name : "");
+	struct ArrowSchema *texts = column->names ? calloc(1, sizeof *texts) : NULL;
+	struct ArrowArray *dictionary = column->names ? calloc(1, sizeof *dictionary) : NULL;
+
+	if (!name || (column->names && (!texts || !dictionary ||
+	                                !columns_give_column(&column->names->texts, column->names->count, texts, dictionary)))) {
+		DW_FREE(name, texts, dictionary);
+		return false;
+	}
+	*schema = (struct ArrowSchema){ .format = texts ? "i" : formats[column->type], .name = name, .flags = ARROW_FLAG_NULLABLE,
+		                            .dictionary = texts, .release = texts ? columns_release_index : columns_release_name };
+	*array = columns_give_buffers(column, rows);
+	array->dictionary = dictionary;
+	return true;
+}
+
+static void columns_release_given(struct ArrowSchema *schemas, struct ArrowArray *arrays, size_t count)
+{
+	for (size_t i = 0; i < count && schemas && arrays && schemas[i].release; i++) {
+		schemas[i].release(&schemas[i]);
+		arrays[i].release(&arrays[i]);
+	}
 }
 
 /* Gives all rows away; the columns are empty afterwards. */
 static int columns_give(struct columns *columns, struct ArrowSchema *schema, struct ArrowArray *array, struct dwell_error *error)
 {
-	static const char *const formats[] = { [DW_CELL_INT] = "l", [DW_CELL_REAL] = "g", [DW_CELL_TEXT] = "u" };
 	static const void *no_buffers[] = { NULL };
 	const size_t count = columns->count;
 	struct ArrowSchema *schemas = calloc(count + 1, sizeof *schemas), **schema_list = calloc(count + 1, sizeof(void *));
 	struct ArrowArray *arrays = calloc(count + 1, sizeof *arrays), **array_list = calloc(count + 1, sizeof(void *));
 
-	if (!schemas || !schema_list || !arrays || !array_list) {
-		DW_FREE(schemas, schema_list, arrays, array_list);
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for %zu columns", count);
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct columns_column *column = &columns->at[i];
+	bool good = schemas && schema_list && arrays && array_list;
 
-		schemas[i] = (struct ArrowSchema){ .format = formats[column->type], .name = strdup(column->name),
-			                               .flags = ARROW_FLAG_NULLABLE, .release = columns_release_name };
-		arrays[i] = columns_give_column(column, columns->rows);
-		*column = (struct columns_column){ .name = column->name, .type = column->type };
+	for (size_t i = 0; i < count && good; i++) {
 		schema_list[i] = &schemas[i];
 		array_list[i] = &arrays[i];
+		good = columns_give_column(&columns->at[i], columns->rows, schema_list[i], array_list[i]);
+	}
+	if (!good) {
+		columns_release_given(schemas, arrays, count);
+		DW_FREE(schemas, schema_list, arrays, array_list);
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for %zu columns", count);
 	}
 	*schema = (struct ArrowSchema){ .format = "+s", .name = "", .n_children = (int64_t)count, .children = schema_list,
 		                            .release = columns_release_schema, .private_data = schemas };
@@ -319,22 +457,26 @@ static unsigned columns_find(const char *name, struct dwell_error *error)
 	return 0;
 }
 
-int dw_columns_of_rows(struct dw_model *model, const char *table, dw_columns_each *each, void *context,
+int dw_columns_of_rows(struct dw_model *model, const char *table, bool dictionaries, dw_columns_each *each, void *context,
                        struct dwell_error *error)
 {
 	struct columns_walk walk = { .each = each, .context = context, .error = error };
 	struct columns_column at[DW_ROWS_TABLES][DW_ROWS_MOST_COLUMNS];
+	struct columns_names names[DW_ROWS_TABLES][DW_ROWS_MOST_COLUMNS];
 	unsigned tables = table ? columns_find(table, error) : DW_ROWS_ALL;
 	int result;
 
 	if (!tables)
 		return DWELL_E_NAME;
 	memset(at, 0, sizeof at);
+	memset(names, 0, sizeof names);
 	for (unsigned i = 0; i < DW_ROWS_TABLES; i++) {
 		walk.tables[i] = (struct columns){ .at = at[i], .count = dw_rows_column_count((enum dw_rows_table)i) };
 		for (size_t k = 0; k < walk.tables[i].count; k++) {
 			at[i][k].name = dw_rows_heads[i].columns[k].name;
 			at[i][k].type = dw_rows_heads[i].columns[k].type;
+			at[i][k].names = dictionaries && dw_rows_heads[i].columns[k].recurs ? &names[i][k] : NULL;
+			names[i][k].texts.type = DW_CELL_TEXT;
 		}
 	}
 	result = dw_rows_walk(model, tables, columns_put, &walk, error);

@@ -17,6 +17,7 @@ int dw_columns_of_table(const struct dwell_table *table, struct ArrowSchema *sch
 typedef int dw_columns_each(const char *table, struct ArrowSchema *schema, struct ArrowArray *columns, void *context);
 
 /* Calls `each` for the rows of the table with this name (rows.h), or of all if it is NULL, some thousands at a time. A table
- * without rows is passed on once, empty. Returns the result of `each` that ended it. Errors: DWELL_E_NAME, DWELL_E_NOMEM. */
-int dw_columns_of_rows(struct dw_model *model, const char *table, dw_columns_each *each, void *context,
+ * without rows is passed on once, empty. With `dictionaries`, columns of names that recur are indices into these rows'
+ * different names. Returns the result of `each` that ended it. Errors: DWELL_E_NAME, DWELL_E_NOMEM. */
+int dw_columns_of_rows(struct dw_model *model, const char *table, bool dictionaries, dw_columns_each *each, void *context,
                        struct dwell_error *error);

@@ -13,28 +13,29 @@
 #include "model/samples/samples.h"
 #include "model/steps/steps.h"
 
-#define INT(name) { name, DW_CELL_INT }
-#define REAL(name) { name, DW_CELL_REAL }
-#define TEXT(name) { name, DW_CELL_TEXT }
+#define INT(name) { name, DW_CELL_INT, false }
+#define REAL(name) { name, DW_CELL_REAL, false }
+#define TEXT(name) { name, DW_CELL_TEXT, false }
+#define NAME(name) { name, DW_CELL_TEXT, true }
 
 const struct dw_rows_head dw_rows_heads[] = {
-	[DW_ROWS_RANGES] = { "ranges", { TEXT("name"), TEXT("category"), INT("step"), TEXT("thread"), INT("tid"), INT("pid"),
+	[DW_ROWS_RANGES] = { "ranges", { NAME("name"), NAME("category"), INT("step"), NAME("thread"), INT("tid"), INT("pid"),
 	                     INT("depth"), INT("start_ns"), INT("duration_ns"), INT("self_ns"), INT("ended"), TEXT("arguments") } },
-	[DW_ROWS_MARKS] = { "marks", { TEXT("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), TEXT("arguments") } },
-	[DW_ROWS_COUNTERS] = { "counters", { TEXT("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), REAL("value"),
-	                       TEXT("unit") } },
-	[DW_ROWS_ALLOCATIONS] = { "allocations", { TEXT("kind"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"),
-	                          INT("address"), INT("size_bytes"), TEXT("category"), TEXT("device") } },
-	[DW_ROWS_FLOWS] = { "flows", { TEXT("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), INT("handle"),
-	                    TEXT("direction") } },
-	[DW_ROWS_ASYNC] = { "async_ranges", { TEXT("name"), INT("step"), INT("tid"), INT("pid"), INT("start_ns"),
+	[DW_ROWS_MARKS] = { "marks", { NAME("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), TEXT("arguments") } },
+	[DW_ROWS_COUNTERS] = { "counters", { NAME("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), REAL("value"),
+	                       NAME("unit") } },
+	[DW_ROWS_ALLOCATIONS] = { "allocations", { NAME("kind"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"),
+	                          INT("address"), INT("size_bytes"), NAME("category"), NAME("device") } },
+	[DW_ROWS_FLOWS] = { "flows", { NAME("name"), INT("step"), INT("tid"), INT("pid"), INT("time_ns"), INT("handle"),
+	                    NAME("direction") } },
+	[DW_ROWS_ASYNC] = { "async_ranges", { NAME("name"), INT("step"), INT("tid"), INT("pid"), INT("start_ns"),
 	                    INT("duration_ns"), INT("handle"), INT("ended"), TEXT("arguments") } },
-	[DW_ROWS_STEPS] = { "steps", { INT("step"), TEXT("thread"), INT("start_ns"), INT("duration_ns"), INT("cpu_ns"),
+	[DW_ROWS_STEPS] = { "steps", { INT("step"), NAME("thread"), INT("start_ns"), INT("duration_ns"), INT("cpu_ns"),
 	                    INT("operators"), INT("counted"), INT("tid"), INT("pid") } },
-	[DW_ROWS_SAMPLES] = { "samples", { TEXT("function"), INT("step"), TEXT("thread"), INT("tid"), INT("pid"), INT("time_ns"),
+	[DW_ROWS_SAMPLES] = { "samples", { NAME("function"), INT("step"), NAME("thread"), INT("tid"), INT("pid"), INT("time_ns"),
 	                      INT("weight"), INT("cpu_ns"), TEXT("stack") } },
-	[DW_ROWS_DEVICE] = { "device_events", { TEXT("name"), TEXT("kind"), INT("device"), INT("stream"), INT("start_ns"),
-	                     INT("duration_ns"), INT("size_bytes"), TEXT("call"), INT("call_start_ns"), INT("pid") } },
+	[DW_ROWS_DEVICE] = { "device_events", { NAME("name"), NAME("kind"), INT("device"), INT("stream"), INT("start_ns"),
+	                     INT("duration_ns"), INT("size_bytes"), NAME("call"), INT("call_start_ns"), INT("pid") } },
 	[DW_ROWS_THREADS] = { "threads", { TEXT("thread"), INT("tid"), INT("pid"), INT("start_ns") } },
 	[DW_ROWS_PROCESSES] = { "processes", { INT("pid"), TEXT("name"), TEXT("command"), INT("rank"), INT("start_ns"),
 	                        INT("end_ns") } },

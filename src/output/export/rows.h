@@ -19,6 +19,7 @@ enum dw_rows_table { DW_ROWS_RANGES, DW_ROWS_MARKS, DW_ROWS_COUNTERS, DW_ROWS_AL
 struct dw_rows_column {
 	const char *name;
 	enum dw_cell_type type; /* of its cells that have a value */
+	bool recurs;            /* few different texts, which remain where they are as long as the model */
 };
 
 struct dw_rows_head {

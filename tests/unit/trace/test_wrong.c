@@ -80,8 +80,8 @@ static const char *const no_path[] = { NULL };
 	X(dwell_table_columns(NULL, &(struct ArrowSchema){ 0 }, &(struct ArrowArray){ 0 }, &error))        \
 	X(dwell_table_columns(table, NULL, &(struct ArrowArray){ 0 }, &error))                             \
 	X(dwell_table_columns(table, &(struct ArrowSchema){ 0 }, NULL, &error))                            \
-	X(dwell_trace_columns(NULL, NULL, NULL, NULL, &error))                                             \
-	X(dwell_trace_columns(trace, NULL, NULL, NULL, &error))                                            \
+	X(dwell_trace_columns(NULL, NULL, false, NULL, NULL, &error))                                             \
+	X(dwell_trace_columns(trace, NULL, false, NULL, NULL, &error))                                            \
 	X(dwell_trace_events(NULL, NULL, NULL, &error))                                                    \
 	X(dwell_trace_events(trace, NULL, NULL, &error))                                                   \
 	X(dwell_profile_start(NULL, &error))                                                               \
