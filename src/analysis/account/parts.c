@@ -43,38 +43,51 @@ static enum dw_share parts_share(const struct dw_account_parts *parts, enum dw_s
 	return parts->merged >> share & 1 ? DW_SHARE_OTHER : share;
 }
 
-static void parts_add(struct dw_account_parts *parts, struct parts_key key, double ns)
+/* Returns the index of the part; DW_MAP_NONE: there is none. */
+static uint32_t parts_add(struct dw_account_parts *parts, struct parts_key key, double ns)
 {
 	uint32_t at;
 	struct dw_account_part *part;
 
 	if (!(ns > 0))
-		return;
+		return DW_MAP_NONE;
 	key.share = parts_share(parts, (enum dw_share)key.share);
 	at = parts_find(parts, &key);
 	if (at != DW_MAP_NONE) {
 		parts->at[at].ns += ns;
-		return;
+		return at;
 	}
 	part = DW_GROW(&parts->at, &parts->capacity, parts->count);
 	if (!part || !dw_map_add(&parts->by_key, dw_map_hash_bytes(0, &key, sizeof key), (uint32_t)parts->count)) {
 		parts->failed = true;
-		return;
+		return DW_MAP_NONE;
 	}
 	*part = (struct dw_account_part){ .class = (enum dw_iteration_class)key.class,
 		                              .where = (enum dw_sample_where)key.where,
 		                              .share = (enum dw_share)key.share,
 		                              .named = key.named,
 		                              .ns = ns };
-	parts->count++;
+	return (uint32_t)parts->count++;
 }
 
-static void parts_add_step(struct dw_account_parts *parts, const struct dw_step *step, double scale)
+/* The parts of steps, by class and share: there may be a million steps. DW_MAP_NONE: there is none yet. */
+struct parts_in_steps {
+	uint32_t at[DW_ITERATION_CLASSES][DW_SHARE_COUNT];
+};
+
+static void parts_add_step(struct dw_account_parts *parts, struct parts_in_steps *known, const struct dw_step *step, double scale)
 {
-	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
-		if (share != DW_SHARE_NAMED)
-			parts_add(parts, parts_key(parts, step->class, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX),
-			          (double)step->share_ns[share] * scale);
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++) {
+		uint32_t *at = &known->at[step->class][share];
+
+		if (!step->share_ns[share] || share == DW_SHARE_NAMED)
+			continue;
+		if (*at != DW_MAP_NONE)
+			parts->at[*at].ns += (double)step->share_ns[share] * scale;
+		else
+			*at = parts_add(parts, parts_key(parts, step->class, DW_SAMPLE_IN_STEP, (enum dw_share)share, DW_NO_INDEX),
+			                (double)step->share_ns[share] * scale);
+	}
 	for (uint32_t p = 0; p < step->part_count; p++)
 		parts_add(parts, parts_key(parts, step->class, DW_SAMPLE_IN_STEP, DW_SHARE_NAMED, step->parts[p].symbol),
 		          (double)step->parts[p].ns * scale);
@@ -90,8 +103,10 @@ struct parts_steps {
 static void parts_add_steps(struct dw_account_parts *parts, const struct dw_steps *steps, const struct dw_loop *loop)
 {
 	struct parts_steps sums[DW_ITERATION_CLASSES], *sum;
+	struct parts_in_steps known;
 	bool ended = steps->open_count < steps->count;
 
+	memset(&known, 0xff, sizeof known); /* DW_MAP_NONE */
 	for (unsigned class = 0; class < DW_ITERATION_CLASSES; class++)
 		sums[class] = (struct parts_steps){ .known = true };
 	for (size_t i = 0; i < loop->count; i++) {
@@ -112,9 +127,9 @@ static void parts_add_steps(struct dw_account_parts *parts, const struct dw_step
 		if (step->open && ended)
 			continue;
 		if (sum->known || !(sum->counted_ns > 0))
-			parts_add_step(parts, step, 1);
+			parts_add_step(parts, &known, step, 1);
 		else if (step->counted)
-			parts_add_step(parts, step, sum->all_ns / sum->counted_ns);
+			parts_add_step(parts, &known, step, sum->all_ns / sum->counted_ns);
 	}
 }
 

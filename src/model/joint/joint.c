@@ -35,6 +35,13 @@
 #define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS)
 #include "model/core/loop.h"
 
+/* Of a run without marked steps: all of it is one scope. */
+#define LOOP joint_whole
+#define LOOP_HOOKS .chains = true, .all_linked = true
+#define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS) PART(shares, ALWAYS)
+#define LOOP_EVERYTHING
+#include "model/core/loop.h"
+
 #define LOOP joint_steps
 #define LOOP_HOOKS .chains = true, .all_linked = true
 #define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS) PART(shares, ALWAYS)
@@ -85,6 +92,8 @@ static bool joint_walk(struct joint *joint)
 		return joint_ranks_walk_all(model, sums, NULL, NULL);
 	if (sums->loading || sums->flops || sums->calls)
 		return joint_facts_walk_all(model, sums, joint->segments, NULL);
+	if (sums->shares && joint->profile.count == 1 && dw_scope_is_all(model))
+		return joint_whole_walk_all(model, sums, joint->segments, NULL);
 	if (sums->shares)
 		return joint_steps_walk_all(model, sums, joint->segments, NULL);
 	if (sums->threads)

@@ -311,10 +311,10 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 {
 	struct dw_shares_pass *division = pass;
 	const struct dw_shares_frame *frame = own, *around = (const void *)((const char *)own - division->frame_bytes);
-	uint32_t place = division->unnested ? division->unnested : here->pass->depth + 1;
+	uint32_t place;
 
-	if (__builtin_expect(here->ticks < division->quick && frame->kind.plain && place > division->step_depth &&
-	                         place > here->pass->depth && here->how == DW_LEAVE_END, 1)) {
+	if (__builtin_expect(here->ticks < division->quick && frame->kind.plain && here->pass->depth >= division->step_depth &&
+	                         !division->unnested && here->how == DW_LEAVE_END, 1)) {
 		if (!--division->classes_open[DW_CLASS_OPERATOR]) {
 			dw_division_cross(division, false);
 			division->inner = &division->nobody;
@@ -325,6 +325,7 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 		}
 		return;
 	}
+	place = division->unnested ? division->unnested : here->pass->depth + 1;
 	division->unnested = 0;
 	if (!division->pace) {
 		if (division->collects)

@@ -3,7 +3,7 @@
  *
  * A program's loop is often inside of ranges that occur once, as main() or an epoch. So ranges are counted by call
  * path, and on each level a range that occurs less than DW_PERIOD_LEAST times is replaced by what is in it. What is in
- * a range that has occurred that often is not looked at. So most of a trace costs nothing but decoding.
+ * a range that has occurred that often is not looked at: decoding goes over it.
  */
 #include "base/free.h"
 #include "base/grow.h"
@@ -93,6 +93,7 @@ struct view {
 	struct node *nodes; /* the first one is the thread */
 	size_t count, capacity;
 	struct dw_map map;
+	uint32_t *latest; /* by key: its node that was looked for last */
 	struct dw_period_events *events; /* the path of each is its node */
 	bool decided; /* it is full, and what is opened is known */
 	bool failed;
@@ -116,10 +117,15 @@ struct collect_state {
 
 static uint32_t view_node(struct view *view, uint32_t parent, uint32_t key)
 {
-	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | key);
-	uint32_t found = DW_MAP_FIND(&view->map, hash, i, view->nodes[i].parent == parent && view->nodes[i].key == key);
 	struct node node = { .key = key, .parent = parent };
+	uint32_t hash, found = view->latest[key];
 
+	if (found && view->nodes[found].parent == parent)
+		return found;
+	hash = dw_map_hash((uint64_t)parent << 32 | key);
+	found = DW_MAP_FIND(&view->map, hash, i, view->nodes[i].parent == parent && view->nodes[i].key == key);
+	if (found != DW_MAP_NONE)
+		view->latest[key] = found;
 	if (found != DW_MAP_NONE || view->count == DW_PERIOD_PATHS)
 		return found;
 	node.depth = view->nodes[parent].depth + 1;
@@ -129,6 +135,7 @@ static uint32_t view_node(struct view *view, uint32_t parent, uint32_t key)
 		return NOTHING;
 	}
 	view->nodes[parent].inner = true;
+	view->latest[key] = found;
 	return found;
 }
 
@@ -183,6 +190,15 @@ DW_INLINE void collect_enter(void *state, void *at, uint64_t ticks, uint32_t id)
 		collect_range(to, frame, ticks, dw_walk_symbol(&to->pass.walk, id));
 }
 
+/* Whether no view looks at what is in the innermost range. */
+DW_INLINE bool collect_over(void *state)
+{
+	struct collect_state *to = state;
+	const struct collect_frame *frame = DW_PASS_INNERMOST(&to->pass, struct collect_frame);
+
+	return frame && frame->node[NAMED] == NOTHING && frame->node[ALL] == NOTHING;
+}
+
 DW_INLINE void collect_leave(void *state, void *at, uint64_t ticks, enum dw_leave how)
 {
 	struct collect_state *to = state;
@@ -194,7 +210,7 @@ DW_INLINE void collect_leave(void *state, void *at, uint64_t ticks, enum dw_leav
 }
 
 static const struct dw_pass_hooks collect_hooks = { .frame_bytes = sizeof(struct collect_frame), .deepest = DW_DEEPEST,
-	.enter = collect_enter, .leave = collect_leave };
+	.enter = collect_enter, .over = collect_over, .leave = collect_leave };
 
 DW_PASS_DEFINE(collect, collect_hooks)
 
@@ -325,7 +341,8 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 	state.views[ALL].events = all;
 	for (int i = 0; i < VIEWS; i++)
 		good &= DW_APPEND(&state.views[i].nodes, &state.views[i].capacity, &state.views[i].count,
-		                  (struct node){ .key = 0, .opened = true });
+		                  (struct node){ .key = 0, .opened = true }) &&
+		        DW_NEW(&state.views[i].latest, names->count + (size_t)1);
 	for (size_t i = 0; good && i < source->stream_count; i++) {
 		if (!collect_has_thread(source, &source->streams[i], thread))
 			continue;
@@ -334,7 +351,7 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 	}
 	for (int i = 0; i < VIEWS; i++) {
 		good = good && view_finish(&state.views[i], names->count);
-		free(state.views[i].nodes);
+		DW_FREE(state.views[i].nodes, state.views[i].latest);
 		dw_map_reset(&state.views[i].map);
 	}
 	dw_frames_reset(&memory);

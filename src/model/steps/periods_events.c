@@ -42,12 +42,22 @@ static void events_put(struct dw_period_block *block, size_t *at, unsigned bits,
 	*at += bits;
 }
 
+static void events_put_path(struct dw_period_block *block, size_t i, uint32_t path)
+{
+	if (block->path_bytes == 1)
+		((uint8_t *)block->paths)[i] = (uint8_t)path;
+	else if (block->path_bytes == 2)
+		((uint16_t *)block->paths)[i] = (uint16_t)path;
+	else
+		((uint32_t *)block->paths)[i] = path;
+}
+
 /* Makes a block of the tail. An event without a length is one that has not ended, or takes no time. False: out of memory. */
 static bool events_pack(struct dw_period_events *events)
 {
 	struct dw_period_block *block = DW_GROW(&events->blocks, &events->block_capacity, events->block_count);
 	uint64_t starts = 0, lengths = 0, paths = 0;
-	size_t at = 0;
+	size_t at = 0, words;
 
 	if (!block)
 		return false;
@@ -61,16 +71,18 @@ static bool events_pack(struct dw_period_events *events)
 	}
 	block->start_bits = events_bits(starts);
 	block->length_bits = events_bits(lengths + (lengths < UINT64_MAX)); /* all bits are set in none of them */
-	block->path_bits = events_bits(paths);
-	block->words = calloc((dw_period_place(block, DW_PERIOD_BLOCK - 1) + 64 + 64 + 32) / 64 + 2, sizeof *block->words);
+	block->path_bytes = paths > UINT16_MAX ? 4 : paths > UINT8_MAX ? 2 : 1;
+	words = dw_period_place(block, DW_PERIOD_BLOCK - 1) / 64 + 4;
+	block->words = calloc(words + DW_PERIOD_BLOCK * block->path_bytes / sizeof *block->words, sizeof *block->words);
 	if (!block->words)
 		return false;
+	block->paths = block->words + words;
 	for (size_t i = 0; i < DW_PERIOD_BLOCK; i++) {
 		uint64_t length = events->tail[i].end - events->tail[i].start;
 
 		events_put(block, &at, block->start_bits, events->tail[i].start - block->base);
 		events_put(block, &at, block->length_bits, length ? length : dw_period_ones(block->length_bits));
-		events_put(block, &at, block->path_bits, events->tail[i].path);
+		events_put_path(block, i, events->tail[i].path);
 	}
 	events->block_count++;
 	return true;

@@ -1,9 +1,9 @@
 /*
  * The events in which a period is searched, in little memory: there may be millions.
  *
- * The newest are in a tail. When it is full, it becomes a block, in which each field has as many bits as its largest value
- * needs: about seven bytes an event. A block has of each event a number in a table of paths. A range that is still open when
- * its block is made has no end there: the end goes into a list. Such ranges are few, since each holds a block's events.
+ * The newest are in a tail. When it is full, it becomes a block, in which times have as many bits as the largest one needs: about
+ * eight bytes an event. A block has of each event a number in a table of paths, in whole bytes: it is read often. A range that is
+ * still open when its block is made has no end there: the end goes into a list. Such ranges are few, since each holds a block's events.
  */
 #pragma once
 
@@ -28,11 +28,12 @@ struct dw_period_event {
 	uint32_t path;
 };
 
-/* The fields of an event follow one another: start, length, path. */
+/* The times of an event follow one another: start, length. */
 struct dw_period_block {
 	uint64_t base;   /* the least start; starts are stored without it */
-	uint64_t *words; /* malloc'ed, one more than needed */
-	uint8_t start_bits, length_bits, path_bits;
+	uint64_t *words; /* malloc'ed, one more than needed; then the paths */
+	void *paths;
+	uint8_t start_bits, length_bits, path_bytes; /* path_bytes: 1, 2 or 4 */
 };
 
 /* The end of an event that its block does not have: there all bits of its length are set. */
@@ -82,16 +83,19 @@ static inline uint64_t dw_period_field(const struct dw_period_block *block, size
 
 static inline size_t dw_period_place(const struct dw_period_block *block, size_t index)
 {
-	return index % DW_PERIOD_BLOCK * ((size_t)block->start_bits + block->length_bits + block->path_bits);
+	return index % DW_PERIOD_BLOCK * ((size_t)block->start_bits + block->length_bits);
 }
 
 static inline uint32_t dw_period_path_at(const struct dw_period_events *events, size_t index)
 {
 	const struct dw_period_block *block = &events->blocks[index / DW_PERIOD_BLOCK];
+	size_t at = index % DW_PERIOD_BLOCK;
 
 	if (index / DW_PERIOD_BLOCK == events->block_count)
-		return events->tail[index % DW_PERIOD_BLOCK].path;
-	return (uint32_t)dw_period_field(block, dw_period_place(block, index) + block->start_bits + block->length_bits, block->path_bits);
+		return events->tail[at].path;
+	return block->path_bytes == 1   ? ((const uint8_t *)block->paths)[at]
+	       : block->path_bytes == 2 ? ((const uint16_t *)block->paths)[at]
+	                                : ((const uint32_t *)block->paths)[at];
 }
 
 static inline uint32_t dw_period_key_at(const struct dw_period_events *events, size_t index)

@@ -117,7 +117,7 @@ DW_INLINE void dw_profile_leave(void *pass, void *frame, const struct dw_here *h
 	__asm__("" : "+r"(within)); /* keeps the compiler from making a branch, which would often be
 	                             * mispredicted */
 	profile->nested[own->tally & within] += duration;
-	if (!here->everything && __builtin_expect(!calls & (--profile->row_calls[here->row] != 0), 0))
+	if (!here->everything && __builtin_expect(--profile->row_calls[here->row] & ~within, 0))
 		dw_profile_end_shared(profile, own->tally, here->row, duration);
 	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration, duration - here->range->child);
 	if (here->how != DW_LEAVE_END) {

@@ -82,6 +82,8 @@ DW_INLINE double dw_record_f64(const struct dw_record *record, uint32_t word)
 typedef void dw_visit_begin(void *context, uint64_t ticks, uint32_t id);
 typedef void dw_visit_end(void *context, uint64_t ticks);
 typedef void dw_visit_other(void *context, uint64_t ticks, const struct dw_record *record);
+/* Optional, after a begin: whether nothing that is in the range matters. */
+typedef bool dw_visit_over(void *context);
 
 DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 {
@@ -226,12 +228,35 @@ __attribute__((noinline, unused)) static void dw_decode_cut(struct dw_decode_tim
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
+/* Goes over the begins and ends in the range that has just begun, up to its end or a record of another kind. What is open there
+ * begins there for the visitor, without a name, so that each end finds its begin. The loop has no branch that depends on the records,
+ * so the processor need not guess whether a begin or an end comes next. Returns the next word. */
+DW_INLINE const uint32_t *dw_decode_over(const uint32_t *at, const uint32_t *limit, uint64_t *ticks, uint64_t floor,
+                                         void *context, dw_visit_begin *begin)
+{
+	uint32_t open = 0;
+
+	while (limit - at > 1) {
+		uint32_t word0 = __atomic_load_n(at, __ATOMIC_RELAXED), word1 = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
+		uint32_t end = (word0 & DW_WORD_END) / DW_WORD_END, begins = word1 >> DW_KIND_SHIFT == DW_BEGIN;
+
+		if (!(word0 & DW_WORD_PRESENT) | !((end & (open != 0)) | (~end & begins)))
+			break;
+		*ticks += word0 >> DW_DELTA_SHIFT;
+		open += 1 - 2 * end;
+		at += 2 - end;
+	}
+	for (; open; open--)
+		begin(context, *ticks > floor ? *ticks : floor, 0);
+	return at;
+}
+
 /* `named` and `scoped` are constants. Without `named`, open ranges are not stored; without
  * `scoped`, they are not counted, and the loop ends at a SCOPE_BEGIN. */
 DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
                                   struct dw_decode_time *time, void *context,
                                   dw_visit_begin *begin, dw_visit_end *end,
-                                  dw_visit_other *other, const bool named, const bool scoped)
+                                  dw_visit_other *other, dw_visit_over *over, const bool named, const bool scoped)
 {
 	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
 	const uint32_t *at = words, *const limit = words + count;
@@ -285,6 +310,8 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 			depth += named;
 			inside += scoped;
 			begin(context, now, word1);
+			if (!named && !scoped && over && over(context))
+				at = dw_decode_over(at, limit, &ticks, floor, context, begin);
 			continue;
 		}
 		uint32_t payload[DW_PAYLOAD_KEPT];
@@ -342,23 +369,28 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 
 /*
  * Decodes up to `count` words, to the first zero word or to the first damage. `time` must contain
- * the chunk's base. Returns how many words were decoded.
+ * the chunk's base. Returns how many words were decoded. Records that `over` leaves out are not in
+ * time->records.
  */
-DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
-                                   struct dw_decode_time *time, void *context,
-                                   dw_visit_begin *begin, dw_visit_end *end,
-                                   dw_visit_other *other)
+DW_INLINE uint32_t dw_decode_words_over(const uint32_t *words, uint32_t count, struct dw_decode_time *time, void *context,
+                                        dw_visit_begin *begin, dw_visit_end *end, dw_visit_other *other, dw_visit_over *over)
 {
 	uint32_t used = 0;
 
 	if (__builtin_expect(time->open != NULL, 0))
-		return dw_decode_loop(words, count, time, context, begin, end, other, true, true);
+		return dw_decode_loop(words, count, time, context, begin, end, other, over, true, true);
 	if (!time->in_scope)
-		used = dw_decode_loop(words, count, time, context, begin, end, other, false, false);
+		used = dw_decode_loop(words, count, time, context, begin, end, other, over, false, false);
 	if (time->in_scope)
-		used += dw_decode_loop(words + used, count - used, time, context, begin, end, other,
+		used += dw_decode_loop(words + used, count - used, time, context, begin, end, other, over,
 		                       false, true);
 	return used;
+}
+
+DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count, struct dw_decode_time *time, void *context,
+                                   dw_visit_begin *begin, dw_visit_end *end, dw_visit_other *other)
+{
+	return dw_decode_words_over(words, count, time, context, begin, end, other, NULL);
 }
 
 DW_INLINE void dw_decode_no_begin(void *context, uint64_t ticks, uint32_t id)

@@ -324,4 +324,98 @@ TEST(a_payload_that_changes_is_seen_as_it_was_checked)
 	CHECK_EQ(seen.others, 1);
 }
 
+/* ---- ranges that a visitor leaves out ----------------------------------------------------------------- */
+
+#define LEFT_OUT 7u
+
+/* What a visitor sees that does not care for what is in a range LEFT_OUT. */
+struct outside {
+	uint32_t depth, left_out; /* left_out: depth of that range; 0: none is open */
+	uint64_t hash, visits;
+};
+
+static void outside_see(struct outside *outside, uint64_t what)
+{
+	outside->visits++;
+	if (!outside->left_out)
+		outside->hash = (outside->hash + what) * 0x9e3779b97f4a7c15;
+}
+
+static void outside_begin(void *context, uint64_t ticks, uint32_t id)
+{
+	struct outside *outside = context;
+
+	outside_see(outside, ticks * 16 + id);
+	outside->depth++;
+	if (!outside->left_out && id == LEFT_OUT)
+		outside->left_out = outside->depth;
+}
+
+static void outside_end(void *context, uint64_t ticks)
+{
+	struct outside *outside = context;
+
+	if (outside->left_out == outside->depth)
+		outside->left_out = 0;
+	outside_see(outside, ticks);
+	outside->depth -= outside->depth != 0;
+}
+
+static void outside_other(void *context, uint64_t ticks, const struct dw_record *record)
+{
+	outside_see(context, ticks + record->kind);
+}
+
+static bool outside_over(void *context)
+{
+	const struct outside *outside = context;
+
+	return outside->left_out && outside->left_out == outside->depth;
+}
+
+/* Many begins and ends, and now and then a counter, over several chunks. */
+static void put_many(uint32_t seed)
+{
+	uint64_t ticks = 10;
+
+	begin_stream();
+	for (uint32_t i = 0, depth = 0; i < 60000; i++, ticks += seed >> 28) {
+		seed = seed * 1664525 + 1013904223;
+		if (seed >> 20 < 8)
+			dw_encode_record(&stream, ticks, DW_MARK, 2, NULL, 0);
+		else if (!depth || (depth < 40 && seed >> 16 & 1))
+			dw_encode_begin(&stream, ticks, 1 + (seed >> 17) % 12), depth++;
+		else
+			dw_encode_end(&stream, ticks), depth--;
+	}
+	dw_encode_close(&stream);
+}
+
+TEST(what_is_left_out_changes_nothing_outside)
+{
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		struct outside all = { 0 }, over = { 0 };
+		struct dw_decode_time times[2] = { { 0 }, { 0 } };
+
+		put_many(seed);
+		for (uint32_t block = 1; block < encode.blocks; block++) {
+			const struct dw_chunk *chunk = dw_encode_chunk(&encode, block);
+			const uint32_t *words = (const uint32_t *)(const void *)(chunk + 1);
+			uint32_t count = (chunk->end_bytes - DW_CHUNK_HEADER_BYTES) / 4;
+
+			if (chunk->type != DW_CHUNK_STREAM)
+				continue;
+			for (int i = 0; i < 2; i++)
+				dw_time_set(&times[i], chunk->base_ticks);
+			dw_decode_words(words, count, &times[0], &all, outside_begin, outside_end, outside_other);
+			dw_decode_words_over(words, count, &times[1], &over, outside_begin, outside_end, outside_other, outside_over);
+		}
+		CHECK_EQ(over.hash, all.hash);
+		CHECK_EQ(over.depth, all.depth);
+		CHECK_EQ(times[1].ticks, times[0].ticks);
+		CHECK(over.visits < all.visits);
+		dw_encode_reset(&encode);
+	}
+}
+
 CHECK_MAIN

@@ -118,7 +118,7 @@ TEST(an_event_takes_eight_bytes)
 
 	add_events(3, usual_size);
 	for (size_t i = 0; i < events.block_count; i++)
-		bits += events.blocks[i].start_bits + events.blocks[i].length_bits + events.blocks[i].path_bits;
+		bits += events.blocks[i].start_bits + events.blocks[i].length_bits + 8u * events.blocks[i].path_bytes;
 	CHECK(bits / 8 / (double)events.block_count <= 8.5);
 	CHECK(events.late_count < COUNT / 20);
 	dw_period_events_reset(&events);
