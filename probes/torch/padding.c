@@ -1,9 +1,10 @@
 /*
  * How much of a batch is padding: one value that fills the ends of rows of unlike length.
  *
- * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process, and where there is no loader the
- * input of as many calls of a model: rows of whole numbers, as of tokens, and sequences of vectors, whose padding is zero. A run of one value at the end of a row counts from two on. Nothing is
- * computed by PyTorch for that: its numbers are read where they are. Needs the interpreter's lock.
+ * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process, and where there is no loader
+ * the input of as many calls of a model: rows of whole numbers, as of tokens, and sequences of vectors, whose padding is zero. A
+ * run of one value at the end of a row counts from two on. Nothing is computed by PyTorch for that: its numbers are read where
+ * they are. Needs the interpreter's lock.
  */
 #include "torch.h"
 
@@ -126,8 +127,8 @@ static void padding_of_tensor(struct padding *to, PyObject *tensor)
 	padding_of_rows(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[1] }, (uint64_t)sizes[2],
 	                (uint64_t)bytes);
 	if (real && sizes[2] > 1)
-		padding_of_columns(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[2] }, (uint64_t)sizes[1],
-		                   (uint64_t)bytes);
+		padding_of_columns(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[2] },
+		                   (uint64_t)sizes[1], (uint64_t)bytes);
 }
 
 /* A batch, or a part of one. Of a subclass of a tensor the numbers may be elsewhere. */

@@ -505,8 +505,9 @@ const struct dw_rule dw_rules_operators[] = {
 		             "[-operators.uncommon: : {operators.largest_count:often} call{operators.largest_count:s} {each}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "call it less often, once, or on less data",
-			[DW_WORDS_PYTORCH] = "[?operators.uncommon: only what is needed of an order or a decomposition: torch.topk() for the "
-			                     "first ones, torch.linalg.solve() for an inverse; or ]call it less often, once, or on less data",
+			[DW_WORDS_PYTORCH] = "[?operators.uncommon: only what is needed of an order or a decomposition: torch.topk() for "
+			                     "the first ones, torch.linalg.solve() for an inverse; or ]call it less often, once, or on "
+			                     "less data",
 		},
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
