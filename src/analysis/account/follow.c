@@ -1,11 +1,13 @@
 /*
- * Locks behind a wait for other threads.
+ * What is behind a wait for other threads: those wait, too.
  *
  * main() joins two threads. One of them holds a lock while the other one waits for it, in turn. Without the lock both would run at
  * once, and main() would wait for half of the time: so half of its wait is a wait for that lock. In general it is the time for which
- * each of the threads waits for locks, by their mean.
+ * each of the threads waits for locks, by their mean. Locks in programs of Python are not followed: most are part of something
+ * else, such as a queue.
  *
- * Locks in programs of Python are not followed: most are part of something else, such as a queue.
+ * main() reads the answer of a thread that sent its begin and its end by two calls: TCP holds back the end, and that thread waits for
+ * the next question meanwhile. So main() waits for TCP, and the place is where the end was sent.
  */
 #include "account/follow.h"
 
@@ -14,45 +16,55 @@
 
 #include "base/free.h"
 
+enum follow_what { FOLLOW_LOCKS, FOLLOW_DELAYED, FOLLOW_COUNT };
+
 struct follow {
 	struct dw_making *making;
+	enum follow_what what;
 	const struct dw_samples *waits; /* of the other threads */
-	double *of_thread;              /* by thread: for how long it waits for locks */
+	double *of_thread;              /* by thread: for how long it waits for that */
 	double *of_part;                /* by part: the same of all threads */
 	double *taken_ns;               /* by part: what of that is the loop's thread's wait */
 };
 
-/* Whether a wait may be one for a lock of another thread of the process. */
-static bool follow_wants(const struct dw_making *making, const struct dw_sample_row *row)
+/* Whether the loop's thread may wait there for a thread that waits. */
+static bool follow_is_for(enum follow_what what, const struct dw_account_cell *cell)
+{
+	return what == FOLLOW_LOCKS ? dw_making_joins(cell->state, cell->activity)
+	                            : cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_SOCKET;
+}
+
+/* Whether a wait of another thread of the process may be behind it. */
+static bool follow_wants(const struct dw_making *making, enum follow_what what, const struct dw_sample_row *row)
 {
 	const struct dw_source_thread *threads = making->source->threads;
 
-	return row->activity == DW_ACTIVITY_LOCK && row->thread != making->to->thread &&
+	return row->activity == (what == FOLLOW_LOCKS ? DW_ACTIVITY_LOCK : DW_ACTIVITY_DELAYED) && row->thread != making->to->thread &&
 	       threads[row->thread].process == threads[making->to->thread].process;
 }
 
-/* Whether the loop's thread waits for others that wait for locks. Only then the trace is read for when they wait. */
-static bool follow_has_any(const struct dw_making *making)
+/* Whether the loop's thread waits for others that wait. Only then the trace is read for when they do. */
+static bool follow_has_any(const struct dw_making *making, enum follow_what what)
 {
 	bool any = false, waits = false;
 
 	for (size_t i = 0; i < making->to->count && !waits; i++)
-		waits = dw_making_joins(making->to->cells[i].state, making->to->cells[i].activity) && making->to->cells[i].ns > 0;
+		waits = follow_is_for(what, &making->to->cells[i]) && making->to->cells[i].ns > 0;
 	for (size_t i = 0; i < making->waits->count && waits && !any; i++)
-		any = follow_wants(making, &making->waits->rows[i]);
-	return any && !dw_making_is_python(making);
+		any = follow_wants(making, what, &making->waits->rows[i]);
+	return any && (what != FOLLOW_LOCKS || !dw_making_is_python(making));
 }
 
-/* Looks at the i-th wait. False: it is none for a lock in the time of the account. */
+/* Looks at the i-th wait. False: it is none of these in the time of the account. */
 static bool follow_look(struct follow *follow, size_t i, struct dw_look *look)
 {
 	struct dw_making *making = follow->making;
 	const struct dw_sample_row *row = &follow->waits->rows[i];
 
-	if (!follow_wants(making, row) || !(making->wheres >> row->where & 1))
+	if (!follow_wants(making, follow->what, row) || !(making->wheres >> row->where & 1))
 		return false;
 	making->failed |= !dw_look_at(look, making->source, row, true);
-	return !making->failed && look->activity == DW_ACTIVITY_LOCK;
+	return !making->failed && look->activity == row->activity;
 }
 
 static void follow_sum(struct follow *follow, struct dw_look *look)
@@ -67,7 +79,7 @@ static void follow_sum(struct follow *follow, struct dw_look *look)
 	}
 }
 
-/* How many threads contend for locks. */
+/* How many threads wait about as long. */
 static double follow_threads(const struct follow *follow)
 {
 	double most_ns = 0, threads = 0;
@@ -79,7 +91,7 @@ static double follow_threads(const struct follow *follow)
 	return threads;
 }
 
-/* Shortens the waits for threads by the time that becomes waits for locks. */
+/* Shortens the waits for threads by the time that becomes waits for what those wait for. */
 static void follow_take(struct follow *follow, double threads)
 {
 	struct dw_making *making = follow->making;
@@ -89,20 +101,20 @@ static void follow_take(struct follow *follow, double threads)
 		double waits_ns = 0;
 
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
-			waits_ns += dw_making_joins(to->cells[i].state, to->cells[i].activity) ? to->cells[i].ns : 0;
+			waits_ns += follow_is_for(follow->what, &to->cells[i]) ? to->cells[i].ns : 0;
 		follow->taken_ns[part] = fmin(waits_ns, follow->of_part[part] / fmax(1, threads));
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX && follow->taken_ns[part] > 0; i = making->next[i])
-			if (dw_making_joins(to->cells[i].state, to->cells[i].activity))
+			if (follow_is_for(follow->what, &to->cells[i]))
 				dw_cells_scale(&making->cells, i, 1 - follow->taken_ns[part] / waits_ns);
 	}
 }
 
-void dw_making_follow_locks(struct dw_making *making)
+static void follow_waits(struct dw_making *making, enum follow_what what)
 {
-	struct follow follow = { .making = making };
+	struct follow follow = { .making = making, .what = what };
 	struct dw_look look = { .native = making->native };
 
-	if (making->failed || !follow_has_any(making))
+	if (making->failed || !follow_has_any(making, what))
 		return;
 	follow.waits = dw_model_team_waits(making->model, NULL);
 	follow.of_thread = calloc(making->source->thread_count + 1, sizeof *follow.of_thread);
@@ -123,4 +135,10 @@ void dw_making_follow_locks(struct dw_making *making)
 	}
 	dw_look_reset(&look);
 	DW_FREE(follow.of_thread, follow.of_part, follow.taken_ns);
+}
+
+void dw_making_follow_waits(struct dw_making *making)
+{
+	for (unsigned what = 0; what < FOLLOW_COUNT; what++)
+		follow_waits(making, (enum follow_what)what);
 }

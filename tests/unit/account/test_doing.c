@@ -230,6 +230,30 @@ TEST(a_wait_for_short_threads_is_what_beginning_them_takes)
 	made_close(&made);
 }
 
+/* A server sends an answer by two calls, and waits until TCP has sent the end. Whoever asked waits for the same. */
+TEST(a_wait_for_an_answer_that_tcp_delays_is_the_servers)
+{
+	struct dw_account_select delayed = dw_account_select_states(1u << DW_ACCOUNT_WAITS, DW_ACTIVITY_SET(DELAYED));
+	const struct dw_account *of;
+
+	begin_run(0, 1);
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		runs(10, NULL, "prepare");
+		other_waits(0, 40, 38, "delayed_send", "answer");
+		waits(40, "recv", "ask");
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_DELAYED), 1520, 16);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_SOCKET), 80, 16);
+	REQUIRE(dw_account_sum(of, &delayed).function);
+	CHECK_STR(dw_account_sum(of, &delayed).function->name, "answer");
+	made_close(&made);
+}
+
 /* The thread that waits does the same work, and could do half of what is left. */
 TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 {
