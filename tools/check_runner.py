@@ -34,7 +34,7 @@ MEASURES = ("CUPTI", "PyTorch: bound", "PyTorch: loader", "PyTorch: loop", "PyTo
 WAITS = .5
 # A core that does nothing for so large a part of the time is lent to another command, until the cores do nothing for less
 # than the small part.
-IDLE, BUSY = .7, .1
+IDLE, BUSY = .5, .1
 # Compilers, sanitizers and other commands whose results do not depend on time use what the others leave idle. One for every two cores
 # runs beside them at this lower priority, at which it takes at most a tenth of a core from a command that measures.
 STEADY_PER_CORE, STEADY_NICE = .5, 8
@@ -426,7 +426,8 @@ class Builds:
             suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=True)
         targets = needed_by_tests(suite, folder, set(tests), set(but)) if tests else ()
         jobs = max(1, self.jobs // 2)
-        suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(jobs), "-k", "20",
+        # One more at a time than it has cores: a compiler that ccache stands in for waits for the disk.
+        suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(jobs + 1), "-k", "20",
                    *targets, timeout=1800, cores=jobs, urgent=True)
         return folder
 

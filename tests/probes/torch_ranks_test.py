@@ -3,6 +3,8 @@
 
 usage: torch_ranks_test.py path/to/dwell
 
+Ranks that torchrun starts: tests/ranks/gloo_test.py.
+
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch, or one without ranks.
 """
 import json
@@ -21,7 +23,7 @@ if TORCH[0] == "1":  # Debian's on some machines
         sys.exit(77)
 
 # Rank 1 is late by 30 ms in every step; rank 0 waits for it in its first allreduce.
-# Without a launcher it starts its ranks itself: PyTorch 1.13's torchrun fails under Python 3.11.
+# It starts its ranks itself.
 SCRIPT = """
 import os, subprocess, sys, time
 if "RANK" not in os.environ:
@@ -106,12 +108,12 @@ def rows(dwell, trace, *options):
     return [dict(zip(names, row)) for row in view["rows"]]
 
 
-def record(dwell, folder, name, *launcher, text=SCRIPT):
+def record(dwell, folder, name, text=SCRIPT):
     """The trace of the script's two ranks; whatever starts them, they are the program's processes."""
     trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(text)
-    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, *launcher, script,
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, script,
                            os.path.join(folder, name)], capture_output=True, text=True, check=False)
     check(f"{name}: ends well", done.returncode == 0, done.stderr[-800:])
     text = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=False).stdout
@@ -127,13 +129,6 @@ def collectives(dwell, trace):
     rows_ = [dict(zip(names, row)) for row in views["collectives"]["rows"]]
     return [(row["operation"], row["ranks"], row["count"], row["bytes"]) for row in rows_
             if row["count"]]
-
-
-def launches(folder, launcher):
-    nothing = os.path.join(folder, "nothing.py")
-    with open(nothing, "w", encoding="utf-8"):
-        pass
-    return subprocess.run([sys.executable, *launcher, nothing], capture_output=True, check=False).returncode == 0
 
 
 def main():
@@ -178,11 +173,6 @@ def main():
         check("the ranks are stages, of which one works longest", "stages of a pipeline" in said and "Stage 1 works longest" in said, said)
         said = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=False).stdout
         check("the advice is that for messages", "Messages between ranks take" in said and "no_sync" not in said, said[:1500])
-        torchrun = "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"
-        if TORCH[0] > "1" or launches(folder, torchrun):
-            record(dwell, folder, "torchrun", *torchrun)
-        else:
-            print(f"skip torchrun: that of PyTorch {TORCH} starts no program here, without dwell either")
     print(f"{counts[True]} passed, {counts[False]} failed")
     return counts[False] != 0
 

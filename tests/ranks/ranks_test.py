@@ -418,7 +418,7 @@ class Summary(Case):
         self.assertIn(files[33], run(dwell, "ranks", *files, status=1).stderr)
 
     def test_many_ranks_are_coarser_in_any_order(self):
-        files = self.make(600, 700, "operators", 60, "layers", 60, "collectives", 100)
+        files = self.make(600, 300, "operators", 60, "layers", 60, "collectives", 100)
         parts = []
         for at in range(0, 600, 100):
             parts.append(self.path(f"part{at}"))

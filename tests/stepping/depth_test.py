@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 MOST_MORE = 1024
-MODES = {"default": [], "heap": ["--memory=malloc"], "often": ["--sample", "1000"]}
+MODES = {"heap": ["--memory=malloc"], "often": ["--sample", "1000"]}
 LIBRARIES = ("probes/sampler/libdwell-sampler.so", "probes/malloc/libdwell-malloc.so")
 PLACES = ("coroutine", "thread")
 passed = failed = 0

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -183,6 +184,34 @@ void stress_ranges(uint32_t id, unsigned n)
 
 /* ---- running ------------------------------------------------------------------- */
 
+/* Names of tests that start no thread begin with these: ThreadSanitizer has nothing to find there. */
+static const char *const alone[] = {
+	"kill.step", "fork.family", "fork.other-", "fork.race-with-stop", "fork.exec", "fork.plugin", "disk.", "steps.all",
+	"steps.killed", "session.misuse", "session.closed-files", "session.deleted-file", "session.other-machine",
+	"session.side-files", "session.limited-memory", "session.overwrites-traces-only", "gate.schedules", "gate.steps", "gate.fork",
+	"gate.launched", "gate.given-back", "probes.", "stacks.callers", "functions.loaded", "functions.unloaded", "guests.open-files",
+	"guests.with-few-descriptors", "guests.have-faults", "guests.in-sandbox", "guests.keep-errors",
+};
+static const char *running = "";
+
+static bool is_alone(const char *name)
+{
+	for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+		if (strncmp(name, alone[i], strlen(alone[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The linker puts this in the place of pthread_create(). */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+	if (is_alone(running))
+		FAIL("%s starts a thread, and is in the list `alone` of stress.c", running);
+	return __real_pthread_create(thread, attributes, run, argument);
+}
+
 static void remove_folder(const char *path)
 {
 	char command[4200];
@@ -268,8 +297,9 @@ int main(int count, char **arguments)
 			double seconds = 0;
 			int result;
 
-			if (!wanted(test->name, count, arguments))
+			if (!wanted(test->name, count, arguments) || (STRESS_TSAN && is_alone(test->name)))
 				continue;
+			running = test->name;
 			result = run_one(test, &seconds);
 			if (result == STRESS_SKIP) {
 				printf("skip  %-28s %5.1f s  %s\n", test->name, seconds, verdict->skip);

@@ -462,10 +462,10 @@ TEST(a_loop_with_one_step)
 	made_close(&made);
 }
 
-#define NAMES 10000
+#define NAMES (check_is_slow() ? 2000u : 10000u)
 
 /* While another thread works, for which the thread waits in each of the ranges. */
-TEST(ten_thousand_names)
+TEST(thousands_of_names)
 {
 	const struct dw_account *of;
 	char name[32];
@@ -488,8 +488,8 @@ TEST(ten_thousand_names)
 	check_sums(of);
 	CHECK_NEAR(ms_of(of, DW_SHARE_NAMED, -1, -1), 2 * NAMES, 0.1);
 	CHECK_NEAR(ms_of(of, DW_SHARE_NAMED, DW_ACCOUNT_RUNS, DW_ACTIVITY_OWN), NAMES, 0.1);
-	CHECK(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1) > NAMES / 3);
-	CHECK_NEAR(ms_of_range(of, "part 4711", -1, -1), 2, 1e-6);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1) > NAMES / 3.0);
+	CHECK_NEAR(ms_of_range(of, "part 1711", -1, -1), 2, 1e-6);
 	made_close(&made);
 }
 

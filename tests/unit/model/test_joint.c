@@ -270,7 +270,7 @@ TEST(an_overview_visits_each_chunk_at_most_twice)
 	static const unsigned runs[] = { 0, ALLOCATES, LOADS, FLOPS, FUNCTIONS, DEVICE,
 		LOADS | FLOPS | FUNCTIONS, ALL & ~DEVICE, ALL, MISSES, MISSES | LOADS | DEVICE };
 
-	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+	for (size_t i = check_is_slow() ? 8 : 0; i < sizeof runs / sizeof *runs; i++) { /* the last ones have all records */
 		make_run(runs[i]);
 		REQUIRE(made_open(&made, NULL) == 0);
 		CHECK(dw_model_source(made.model)->streams[0].chunk_count >= CHUNKS);

@@ -124,13 +124,14 @@ TEST(a_tree_sorts_siblings_and_moves_what_lies_below_them)
 
 TEST(a_very_deep_tree_sorts_without_a_deep_stack)
 {
+	const int depth = check_is_slow() ? 20000 : 100000;
 	struct dwell_table *table = make();
 
-	for (int i = 0; i < 100000; i++)
+	for (int i = 0; i < depth; i++)
 		add(table, i, "x", i, 0);
 	dw_table_sort(table, 1);
-	CHECK_EQ(table->row_count, 100000);
-	CHECK_EQ(table->depths[99999], 99999);
+	CHECK_EQ(table->row_count, (size_t)depth);
+	CHECK_EQ(table->depths[depth - 1], depth - 1);
 	dw_table_destroy(table);
 }
 
