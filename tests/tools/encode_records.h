@@ -228,15 +228,6 @@ static inline void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t 
 	                 DW_ALLOC_IS_WORDS);
 }
 
-/* EXT TOKENS: the request with this handle has given `count` of what `op` names. */
-static inline void dw_encode_tokens(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, uint64_t handle, uint32_t count)
-{
-	uint32_t payload[DW_TOKENS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), (uint32_t)handle, (uint32_t)(handle >> 32),
-		                                  op, count };
-
-	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_TOKENS << DW_EXT_TYPE_SHIFT | DW_TOKENS_WORDS, payload, DW_TOKENS_WORDS);
-}
-
 /* EXT ALLOC_FAILED, with the bytes that were asked for, and those that the process used and might use. */
 static inline void dw_encode_alloc_failed(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, const uint64_t bytes[3])
 {

@@ -9,7 +9,9 @@
 #include "model/core/model_data.h"
 #include "model/serving/build.h"
 
-DW_ORDER(batches_compare, struct dw_batch, DW_UP(process) DW_UP(start_ns))
+#define MOST_AT_ONCE 16u /* threads of a process that have batches */
+
+DW_ORDER(batches_compare, struct dw_batch, DW_UP(process) DW_UP(start_ns) DW_DOWN(end_ns))
 
 void dw_batch_write(const struct dw_serving *serving, const struct dw_batch_kind *kind, char *to, size_t size)
 {
@@ -52,8 +54,9 @@ static uint32_t batches_kind(struct dw_serving_build *build, const struct dw_bat
 	return (uint32_t)to->kind_count - 1;
 }
 
-bool dw_serving_add_named(struct dw_serving_build *build, const char *name, uint32_t process, uint64_t start_ns, uint64_t end_ns)
+bool dw_serving_add_named(struct dw_serving_build *build, const char *name, uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
+	uint32_t process = build->model->source->threads[thread].process;
 	struct dw_framework_batch named;
 	struct dw_batch_kind kind = { .requests = { 0 } };
 	uint32_t index;
@@ -70,7 +73,7 @@ bool dw_serving_add_named(struct dw_serving_build *build, const char *name, uint
 	index = batches_kind(build, &kind);
 	return index != DW_NO_INDEX &&
 	       DW_APPEND(&build->to->batches, &build->batch_capacity, &build->to->batch_count,
-	                 (struct dw_batch){ start_ns, end_ns, named.tokens, process, index, 0 });
+	                 (struct dw_batch){ start_ns, end_ns, named.tokens, process, thread, index, 0 });
 }
 
 static bool batches_has_requests(const struct dw_serving *serving, uint32_t process)
@@ -92,6 +95,23 @@ static bool batches_in_scope(const struct dw_model *model, const struct dw_sourc
 	return false;
 }
 
+/* A batch within another one of its thread is the same, or a part of it, by another name: a plugin of SGLang's gives it vLLM's, too. */
+static void batches_drop_nested(struct dw_serving *serving)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < serving->batch_count; i++) {
+		const struct dw_batch *batch = &serving->batches[i];
+		bool nested = false;
+
+		for (size_t at = kept; at-- && !nested && serving->batches[at].process == batch->process && kept - at <= MOST_AT_ONCE;)
+			nested = serving->batches[at].thread == batch->thread && serving->batches[at].end_ns >= batch->end_ns;
+		if (!nested)
+			serving->batches[kept++] = *batch;
+	}
+	serving->batch_count = kept;
+}
+
 bool dw_serving_add_steps(struct dw_serving_build *build)
 {
 	const struct dw_source *source = build->model->source;
@@ -104,10 +124,11 @@ bool dw_serving_add_steps(struct dw_serving_build *build)
 		if (step->open || !batches_has_requests(to, process) || !batches_in_scope(build->model, step, process))
 			continue;
 		if (!DW_APPEND(&to->batches, &build->batch_capacity, &to->batch_count,
-		               (struct dw_batch){ step->start_ns, step->end_ns, 0, process, 0, 0 }))
+		               (struct dw_batch){ step->start_ns, step->end_ns, 0, process, step->thread, 0, 0 }))
 			return false;
 	}
 	DW_SORT(to->batches, to->batch_count, batches_compare);
+	batches_drop_nested(to);
 	return true;
 }
 

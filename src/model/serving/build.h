@@ -23,7 +23,7 @@ struct dw_serving_build {
 /* The index of a stage's name. */
 uint32_t dw_serving_stage_name(struct dw_serving *serving, const char *name);
 /* Adds the batch of a range with this name, if it is one. False: out of memory. */
-bool dw_serving_add_named(struct dw_serving_build *build, const char *name, uint32_t process, uint64_t start_ns, uint64_t end_ns);
+bool dw_serving_add_named(struct dw_serving_build *build, const char *name, uint32_t thread, uint64_t start_ns, uint64_t end_ns);
 /* Where no range names a batch: the marked steps. Then, with all requests known, sorts the batches. False: out of memory. */
 bool dw_serving_add_steps(struct dw_serving_build *build);
 /* The batch of the process that began last at this time; NULL: none. */

@@ -31,7 +31,7 @@ struct dw_served {
 struct dw_batch {
 	uint64_t start_ns, end_ns;
 	uint64_t tokens;
-	uint32_t process, kind;
+	uint32_t process, thread, kind;
 	uint32_t waiting; /* requests in no stage yet */
 };
 

@@ -43,7 +43,7 @@ static int serving_see(void *context, const struct dw_event *event)
 	bool good = true;
 
 	if (event->type == DW_EVENT_RANGE)
-		good = event->open || dw_serving_add_named(build, symbol->name, process, event->start_ns, event->end_ns);
+		good = event->open || dw_serving_add_named(build, symbol->name, event->thread, event->start_ns, event->end_ns);
 	else if (event->type == DW_EVENT_ASYNC && serving_is(symbol, DW_DETAIL_STAGE))
 		good = DW_APPEND(&build->parts, &build->part_capacity, &build->part_count,
 		                 (struct dw_serving_part){ event->handle, event->start_ns, event->end_ns, process,

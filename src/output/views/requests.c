@@ -125,6 +125,16 @@ static bool requests_has_none(struct dw_model *model, const struct dw_serving *s
 	return true;
 }
 
+/* Of a file with batches alone. */
+static struct dwell_table *requests_drop_first(struct dwell_table *table)
+{
+	struct dwell_table *rest = table->next;
+
+	table->next = NULL;
+	dw_table_destroy(table);
+	return rest;
+}
+
 static struct dwell_table *requests_view(struct dw_model *model, const struct dwell_view_options *options, struct dwell_error *error)
 {
 	const struct dw_serving *serving = dw_model_serving(model, error);
@@ -152,6 +162,8 @@ static struct dwell_table *requests_view(struct dw_model *model, const struct dw
 		              "A thread lives from its first record to its end. Its CPU is the kernel's account; waits and what tasks do "
 		              "are from samples.");
 	table = requests_add_served(table, model, serving, &tasks, options->limit);
+	if (table && !table->failed && !tasks.count && !serving->count && table->next)
+		table = requests_drop_first(table);
 	dw_tasks_reset(&tasks);
 	return table;
 }
