@@ -103,14 +103,20 @@ static PyObject *repeated_follow_response(const struct dwp_hook *hook, PyObject 
 	return request_now ? dwp_response_follow((struct dwp_repeated *)(uintptr_t)hook, request_now, result) : result;
 }
 
-/* A piece of the response of the request that the object stands for: a message of ASGI, if it has a body, or what else the server
- * sends. */
+/* A piece of the response of the request that the object stands for, unless it is empty: the body of a message of ASGI, or what the
+ * object has as BY. */
 static void repeated_before_chunk(struct dwp_call *call)
 {
-	PyObject *body = call->second && PyDict_Check(call->second) ? PyDict_GetItemString(call->second, "body") : NULL;
+	const struct dwp_repeated *repeated = (const struct dwp_repeated *)(const void *)call->hook;
+	PyObject *body = NULL;
 
-	if (call->self && (!call->second || !PyDict_Check(call->second) || (body && PyObject_Size(body) > 0)))
+	if (*repeated->by && call->self)
+		body = PyObject_GetAttrString(call->self, repeated->by);
+	else if (call->second && PyDict_Check(call->second))
+		Py_XINCREF(body = PyDict_GetItemString(call->second, "body"));
+	if (body && PyObject_Size(body) > 0)
 		dwp_response_chunk((uintptr_t)call->self);
+	Py_XDECREF(body);
 	PyErr_Clear();
 }
 
