@@ -574,7 +574,8 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 	if (!chrome->has_events && !chrome->failed)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is JSON without \"traceEvents\", \"" ROCPROF_MEMBER "\" or \"" OTLP_MEMBER "\": it is %s",
-		                    file->path, chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome, rocprofv3 or OpenTelemetry");
+		                    file->path,
+		                    chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome, rocprofv3 or OpenTelemetry");
 	if (!chrome->failed)
 		chrome_finish_file(chrome);
 	code = chrome_check(chrome, error);
