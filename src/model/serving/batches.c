@@ -213,7 +213,7 @@ bool dw_serving_count_in_flight(struct dw_serving_build *build)
 {
 	struct dw_serving *to = build->to;
 	size_t most = to->count + to->stage_count + 1;
-	struct batches_flight flights[WAITING + 1] = { { NULL } };
+	struct batches_flight flights[WAITING + 1] = { { .starts = NULL } };
 	bool good = true;
 
 	if (build->named || !to->batch_count)

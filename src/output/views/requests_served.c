@@ -62,8 +62,8 @@ static void served_add_row(struct dwell_table *table, const struct dw_serving *s
 	snprintf(noun, sizeof noun, "%s", serving->token_name ? serving->token_name : "");
 	if (*noun && noun[strlen(noun) - 1] == 's')
 		noun[strlen(noun) - 1] = '\0';
-	snprintf(name, sizeof name, what == SERVED_QUEUE ? "waits for its first stage" : what == SERVED_FIRST ? "to the first %.60s"
-	         : "a further %.60s", noun);
+	snprintf(name, sizeof name, "%s%s", what == SERVED_FIRST ? "to the first " : what == SERVED_EACH ? "a further " :
+	         "waits for its first stage", what == SERVED_QUEUE ? "" : noun);
 	times = dw_requests_times_of(ns, count);
 	dw_requests_put(table, what == SERVED_STAGE ? serving->stage_names[stage] : name, &times,
 	                what == SERVED_FIRST || what == SERVED_EACH ? 0 : of->sum_ns);
