@@ -7,6 +7,7 @@
  *     DWELL_LAYER("ResNet.conv1");     ... a layer
  *     DWELL_COUNTER("loss", loss);     a value at this moment
  *     DWELL_ALLOC("gradient", "cpu", p, n); DWELL_FREE(p);
+ *     DWELL_REQUEST_BEGIN("generate", id); ... DWELL_REQUEST_END("generate", id);
  *
  * A scope ends with its block, however the block is left: return, break, goto,
  * an exception. A jump *into* the rest of a block, past the declaration of a scope
@@ -213,6 +214,10 @@ DWELL_API void dwell_end_id(unsigned began);
 DWELL_API void dwell_async_begin(struct dwell_site *site, uint64_t handle);
 DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
 
+/* The request that is open with this handle (DWELL_REQUEST_BEGIN() below) has given `count` pieces of its answer, which are what
+ * site->name says: "tokens". */
+DWELL_API void dwell_tokens(struct dwell_site *site, uint64_t handle, uint32_t count);
+
 /* A range that need not nest: it may outlive the ranges it began in, and ranges that begin
  * inside it may outlive it. Pass the result to dwell_end_id(). If you discard the result, end
  * it with dwell_end_named(id), which ends the innermost open range with that id. */
@@ -307,6 +312,10 @@ DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 #define DWELL_COROUTINE_ZONE(name) DWELL_IGNORE_TEXT(name)
 #define DWELL_ASYNC_BEGIN(name, handle) DWELL_IGNORE_TWO(name, handle)
 #define DWELL_ASYNC_END(name, handle) DWELL_IGNORE_TWO(name, handle)
+#define DWELL_REQUEST_BEGIN(name, handle) DWELL_IGNORE_TWO(name, handle)
+#define DWELL_REQUEST_STAGE(name, handle) DWELL_IGNORE_TWO(name, handle)
+#define DWELL_REQUEST_TOKENS(handle, count) DWELL_IGNORE_THREE("", handle, count)
+#define DWELL_REQUEST_END(name, handle) DWELL_IGNORE_TWO(name, handle)
 #define DWELL_FLOW_OUT(name, handle) DWELL_IGNORE_TWO(name, handle)
 #define DWELL_FLOW_IN(name, handle) DWELL_IGNORE_TWO(name, handle)
 
@@ -499,6 +508,28 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 	DWELL_AT_SITE(DWELL_CATEGORY_ZONE, name, NULL, dwell_async_begin(&dwell_site, handle))
 #define DWELL_ASYNC_END(name, handle) \
 	DWELL_AT_SITE(DWELL_CATEGORY_ZONE, name, NULL, dwell_async_end(&dwell_site, handle))
+
+/*
+ * Requests of a server: `handle`, an address or a counter, names the request, so that any thread can say what becomes of it.
+ *
+ *     DWELL_REQUEST_BEGIN("generate", id);     it has come, and waits
+ *     DWELL_REQUEST_STAGE("prefill", id);      ends the stage before it, here the waiting
+ *     DWELL_REQUEST_STAGE("decode", id);
+ *     DWELL_REQUEST_TOKENS(id, 1);             so many tokens, or other pieces of the answer, have come
+ *     DWELL_REQUEST_END("generate", id);       the answer is out; ends the last stage
+ *
+ * `dwell report --view requests` has how long each takes, to the first token and for a token, by quantile. If the
+ * engine's steps are DWELL_STEP()s it has what was in flight in them. Each costs what an end of an asynchronous range does.
+ */
+#define DWELL_AT_REQUEST(name, detail, call) DWELL_AT_SITE(DWELL_CATEGORY_ZONE, name, detail, call)
+#define DWELL_REQUEST_BEGIN(name, handle) \
+	DWELL_AT_REQUEST(name, "request", dwell_async_begin(&dwell_site, handle))
+#define DWELL_REQUEST_STAGE(name, handle) \
+	DWELL_AT_REQUEST(name, "stage", dwell_async_begin(&dwell_site, handle))
+#define DWELL_REQUEST_TOKENS(handle, count) \
+	DWELL_AT_REQUEST("tokens", "request", dwell_tokens(&dwell_site, handle, count))
+#define DWELL_REQUEST_END(name, handle) \
+	DWELL_AT_REQUEST(name, "request", dwell_async_end(&dwell_site, handle))
 #define DWELL_FLOW_OUT(name, handle) \
 	DWELL_AT_SITE(DWELL_CATEGORY_FLOW, name, NULL, dwell_flow_out(&dwell_site, handle))
 #define DWELL_FLOW_IN(name, handle) \

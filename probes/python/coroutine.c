@@ -19,6 +19,7 @@ struct coroutine {
 	PyObject *original; /* src/reader/process/tasks.c reads it here */
 	PyObject *weak;     /* references to this object */
 	struct dwp_repeated *repeated;
+	uint64_t handle;
 	bool open;
 };
 
@@ -27,7 +28,7 @@ static PyObject *type, *send_name, *throw_name, *close_name;
 static void coroutine_end(struct coroutine *coroutine)
 {
 	if (coroutine->open)
-		dwell_async_end(&coroutine->repeated->site, (uintptr_t)coroutine);
+		dwell_async_end(&coroutine->repeated->site, coroutine->handle);
 	coroutine->open = false;
 }
 
@@ -157,7 +158,7 @@ bool dwp_coroutine_prepare(void)
 	return type != NULL;
 }
 
-PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, PyObject *original)
+PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, uint64_t handle, PyObject *original)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_ZONE);
 	struct coroutine *coroutine = wanted ? PyObject_GC_New(struct coroutine, (PyTypeObject *)type) : NULL;
@@ -170,7 +171,8 @@ PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, PyObject *original
 	coroutine->weak = NULL;
 	coroutine->repeated = repeated;
 	coroutine->open = true;
-	dwell_async_begin(&repeated->site, (uintptr_t)coroutine);
+	coroutine->handle = handle ? handle : (uintptr_t)coroutine;
+	dwell_async_begin(&repeated->site, coroutine->handle);
 	PyObject_GC_Track((PyObject *)coroutine);
 	return (PyObject *)coroutine;
 }

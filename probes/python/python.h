@@ -172,14 +172,14 @@ bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *p
 
 /* DWP_PART: a task that is a part of another thread's or process' step, so that nothing in it is a step. DWP_TEST: a test, which
  * may do one step only: the first step in it does not count. */
-enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK, DWP_PART, DWP_TEST };
+enum dwp_repeated_kind { DWP_ITERATION, DWP_TASK, DWP_PART, DWP_TEST, DWP_REQUEST, DWP_REQUEST_OF_OBJECT, DWP_CHUNK };
 
 /* A row KNOWN_CALL() of known.def. */
 struct dwp_repeated {
 	struct dwp_hook hook; /* the first member: a call knows its row by it */
 	const char *owner, *function, *by;
 	enum dwp_repeated_kind kind;
-	struct dwell_site site, turn; /* `turn`: of a coroutine function, what its coroutine does between two waits */
+	struct dwell_site site, turn; /* `turn`: of a request or a coroutine function, what a thread does for it between two waits */
 	char name[64];
 };
 /* How many calls of rows DWP_PART are open in this thread. */
@@ -196,8 +196,19 @@ void dwp_repeated_attach_estimators(PyObject *module);
 /* False: coroutines cannot be followed. */
 bool dwp_coroutine_prepare(void);
 #define DWP_COROUTINE_TYPE "dwell.coroutine"
-/* Takes the reference to a coroutine, and returns what the caller gets. */
-PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, PyObject *original);
+/* Takes the reference to a coroutine, and returns what the caller gets. `handle`: of the request; 0: the coroutine has one. */
+PyObject *dwp_coroutine_follow(struct dwp_repeated *repeated, uint64_t handle, PyObject *original);
+
+/* ---- response ---------------------------------------------------------------------------- */
+
+/* False: responses cannot be followed. */
+bool dwp_response_prepare(void);
+/* Whether what an application of WSGI returned makes its pieces when the server asks for them, or is told when all are out. */
+bool dwp_response_lasts(PyObject *result);
+/* Takes the reference to such a result, and returns what the server gets. The request with this handle has begun. */
+PyObject *dwp_response_follow(struct dwp_repeated *repeated, uint64_t handle, PyObject *original);
+/* The request with this handle has given a piece of its response. */
+void dwp_response_chunk(uint64_t handle);
 
 /* Calls of functions that JAX has compiled (jax.c). As above. */
 void dwp_jax_attach(PyObject *module);

@@ -68,11 +68,70 @@ static void repeated_after(struct dwp_call *call, PyObject *result)
 	dwell_end_id(call->began);
 }
 
+/* ---- requests ------------------------------------------------------------------------------ */
+
+/* Handles of requests that no object stands for: no address is that high. */
+#define FIRST_REQUEST ((uint64_t)1 << 61)
+
+/* Of the thread's last call of a request's function, until the hook has its result; 0: it is no request that goes on. */
+static __thread uint64_t request_now __attribute__((tls_model("initial-exec")));
+
+static void repeated_before_request(struct dwp_call *call)
+{
+	static uint64_t last = FIRST_REQUEST;
+	struct dwp_repeated *repeated = (struct dwp_repeated *)(void *)call->hook;
+
+	if (!dwell_wants(1u << DWELL_CATEGORY_ZONE))
+		return;
+	call->place = (void *)(uintptr_t)__atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	dwell_async_begin(&repeated->site, (uintptr_t)call->place);
+	call->began = dwell_begin(&repeated->turn);
+}
+
+static void repeated_after_request(struct dwp_call *call, PyObject *result)
+{
+	struct dwp_repeated *repeated = (struct dwp_repeated *)(void *)call->hook;
+
+	dwell_end_id(call->began);
+	request_now = call->place && dwp_response_lasts(result) ? (uintptr_t)call->place : 0;
+	if (call->place && !request_now)
+		dwell_async_end(&repeated->site, (uintptr_t)call->place);
+}
+
+static PyObject *repeated_follow_response(const struct dwp_hook *hook, PyObject *result)
+{
+	return request_now ? dwp_response_follow((struct dwp_repeated *)(uintptr_t)hook, request_now, result) : result;
+}
+
+/* A piece of the response of the request that the object stands for, unless it is empty: the body of a message of ASGI, or what the
+ * object has as BY. */
+static void repeated_before_chunk(struct dwp_call *call)
+{
+	const struct dwp_repeated *repeated = (const struct dwp_repeated *)(const void *)call->hook;
+	PyObject *body = NULL;
+
+	if (*repeated->by && call->self)
+		body = PyObject_GetAttrString(call->self, repeated->by);
+	else if (call->second && PyDict_Check(call->second))
+		Py_XINCREF(body = PyDict_GetItemString(call->second, "body"));
+	if (body && PyObject_Size(body) > 0)
+		dwp_response_chunk((uintptr_t)call->self);
+	Py_XDECREF(body);
+	PyErr_Clear();
+}
+
+static void repeated_after_chunk(struct dwp_call *call, PyObject *result)
+{
+	(void)call, (void)result;
+}
+
 /* ---- coroutine functions ------------------------------------------------------------------ */
 
 static void repeated_before_coroutine(struct dwp_call *call)
 {
-	(void)call;
+	const struct dwp_repeated *repeated = (const struct dwp_repeated *)(const void *)call->hook;
+
+	request_now = repeated->kind == DWP_REQUEST_OF_OBJECT ? (uintptr_t)call->self : 0;
 }
 
 static void repeated_after_coroutine(struct dwp_call *call, PyObject *coroutine)
@@ -82,7 +141,7 @@ static void repeated_after_coroutine(struct dwp_call *call, PyObject *coroutine)
 
 static PyObject *repeated_follow(const struct dwp_hook *hook, PyObject *coroutine)
 {
-	return dwp_coroutine_follow((struct dwp_repeated *)(uintptr_t)hook, coroutine);
+	return dwp_coroutine_follow((struct dwp_repeated *)(uintptr_t)hook, request_now, coroutine);
 }
 
 /* Whether a call of the function makes a coroutine. */
@@ -104,21 +163,31 @@ static bool repeated_is_coroutine(PyObject *module, const char *owner, const cha
 
 /* ---- attaching ----------------------------------------------------------------------------- */
 
+static bool repeated_is_request(const struct dwp_repeated *repeated)
+{
+	return repeated->kind == DWP_REQUEST || repeated->kind == DWP_REQUEST_OF_OBJECT;
+}
+
 static void repeated_prepare(struct dwp_repeated *repeated, const char *owner)
 {
 	snprintf(repeated->name, sizeof repeated->name, "%s%s%s", owner, *owner ? "." : "", repeated->function);
 	repeated->site = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE,
-		                                  .detail = repeated->kind == DWP_ITERATION ? DW_DETAIL_ITERATION : DW_DETAIL_TASK };
+		                                  .detail = repeated->kind == DWP_ITERATION ? DW_DETAIL_ITERATION
+		                                            : repeated_is_request(repeated) ? DW_DETAIL_REQUEST
+		                                                                            : DW_DETAIL_TASK };
+	repeated->turn = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE, .detail = DW_DETAIL_TURN };
 	repeated->hook = (struct dwp_hook){ .before = repeated_before, .after = repeated_after };
+	if (repeated_is_request(repeated) && dwp_response_prepare())
+		repeated->hook = (struct dwp_hook){ repeated_before_request, repeated_after_request, NULL, repeated_follow_response };
+	if (repeated->kind == DWP_CHUNK)
+		repeated->hook = (struct dwp_hook){ .before = repeated_before_chunk, .after = repeated_after_chunk };
 }
 
 void dwp_repeated_attach(struct dwp_repeated *repeated, PyObject *module)
 {
 	repeated_prepare(repeated, repeated->owner);
-	if (repeated_is_coroutine(module, repeated->owner, repeated->function) && dwp_coroutine_prepare()) {
-		repeated->turn = (struct dwell_site){ .name = repeated->name, .category = DWELL_CATEGORY_ZONE, .detail = DW_DETAIL_TURN };
+	if (repeated->kind != DWP_CHUNK && repeated_is_coroutine(module, repeated->owner, repeated->function) && dwp_coroutine_prepare())
 		repeated->hook = (struct dwp_hook){ repeated_before_coroutine, repeated_after_coroutine, NULL, repeated_follow };
-	}
 	dwp_hook_path(module, repeated->owner, repeated->function, &repeated->hook);
 }
 

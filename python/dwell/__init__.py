@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .profiler import (ProfilerAction as ProfilerAction, ProfilerActivity as ProfilerActivity, kineto_available as kineto_available,
                            profile as profile, record_function as record_function, schedule as schedule, step as step,
                            supported_activities as supported_activities, tensorboard_trace_handler as tensorboard_trace_handler)
-    from .values import counter as counter, mark as mark
+    from .values import Request as Request, counter as counter, mark as mark, request as request
     from .views import View as View
 
 __version__ = "0.1.0"
@@ -37,7 +37,7 @@ _HOMES = {
     "supported_activities": "profiler",
     "tensorboard_trace_handler": "profiler",
     "View": "views",
-    "counter": "values", "mark": "values",
+    "Request": "values", "counter": "values", "mark": "values", "request": "values",
     "emit_nvtx": "nvtx",
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }

@@ -34,7 +34,7 @@ $ dwell import run.dwell -o again.dwell
 [1]
 
 $ echo '{"name": "package"}' > package.json && dwell import package.json -o x.dwell
-2> dwell: package.json is JSON without "traceEvents" or "rocprofiler-sdk-tool": it is no trace of Kineto, Chrome or rocprofv3
+2> dwell: package.json is JSON without "traceEvents", "rocprofiler-sdk-tool" or "resourceSpans": it is no trace of Kineto, Chrome, rocprofv3 or OpenTelemetry
 [1]
 
 $ echo 'hello' > text && dwell import text -o x.dwell
@@ -75,7 +75,7 @@ $ dwell export --format pprof run.dwell -o run.pprof && dwell report run.pprof
 [1]
 
 $ dwell export --format speedscope run.dwell -o run.speedscope.json && dwell report run.speedscope.json
-2> dwell: run.speedscope.json is JSON without "traceEvents" or "rocprofiler-sdk-tool": it is a profile of speedscope, which shows it. If dwell exported it, name the trace itself
+2> dwell: run.speedscope.json is JSON without "traceEvents", "rocprofiler-sdk-tool" or "resourceSpans": it is a profile of speedscope, which shows it. If dwell exported it, name the trace itself
 [1]
 
 $ printf 'PERFILE2 and more' > perf.data && dwell report perf.data

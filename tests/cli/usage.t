@@ -217,8 +217,8 @@ Options of views and layouts:
   gc          when did the garbage collector stop the program, and for how long?
   tree        who calls whom, and what does it take?
   threads     what did each thread record, and how busy was it?
-  requests    how long do requests take, threads that come and go and tasks of
-              pools, and what do they do?
+  requests    how long do requests take, to their first token and for a token,
+              where does their time go, and what is in a batch?
   workers     do the processes of a pool do as much work each, and for what do
               they wait?
   stragglers  which ranks make the others wait, and in which part of the step?

@@ -290,6 +290,39 @@ asyncio.run(main())
 }
 
 
+STREAMS = CLIENT + """
+import asyncio, sys, tornado.httpserver, tornado.netutil, tornado.web, uvicorn
+from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
+async def tokens():
+    for i in range(6):
+        await asyncio.sleep(.001)
+        yield b"token"
+app = FastAPI()
+@app.get("/")
+async def generate():
+    return StreamingResponse(tokens())
+for http in "h11", "httptools":
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", http=http))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started: time.sleep(.01)
+    ask(server.servers[0].sockets[0].getsockname()[1])
+    server.should_exit = True
+    thread.join()
+class Handler(tornado.web.RequestHandler):
+    async def get(self):
+        async for token in tokens():
+            self.write(token)
+            await self.flush()
+async def main():
+    sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
+    tornado.httpserver.HTTPServer(tornado.web.Application([("/", Handler)])).add_sockets(sockets)
+    await asyncio.to_thread(ask, sockets[0].getsockname()[1])
+asyncio.run(main())
+"""
+
+
 def rows(trace, view):
     output = subprocess.run([DWELL, "report", trace, "--view", view, "--format", "json", "--limit", "all"],
                             check=True, capture_output=True, text=True).stdout
@@ -391,6 +424,15 @@ class Libraries(unittest.TestCase):
             with self.subTest(program):
                 _, tasks, _ = self.check(text, PYTHON)
                 self.assertEqual(tasks.get(name), count, tasks)
+
+    def test_chunks(self):
+        """Pieces of streamed responses: the first comes 1 ms after the begin, the others 1 ms after each other."""
+        query = "select name, count(*), min(tokens), max(tokens), min(first_ns) >= 1e6, min(last_ns - first_ns) >= 5e6 from served " \
+                "group by name order by name"
+        with tempfile.TemporaryDirectory() as folder:
+            trace, _ = record(folder, STREAMS, PYTHON)
+            out = subprocess.run([DWELL, "query", trace, query, "--format", "csv"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(out.splitlines()[1:], ["RequestHandler._execute,40,6,6,1,1", "RequestResponseCycle.run_asgi,80,6,6,1,1"])
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ static void one_round(void)
 	KEPT(DWELL_FREE((void *)(uintptr_t)0x123456789a));
 	KEPT(DWELL_ASYNC_BEGIN("async", 0xfedcba9876543210u));
 	KEPT(DWELL_ASYNC_END("async", 0xfedcba9876543210u));
+	KEPT(DWELL_REQUEST_BEGIN("request", 0xfedcba9876543210u));
+	KEPT(DWELL_REQUEST_STAGE("stage", 0xfedcba9876543210u));
+	KEPT(DWELL_REQUEST_TOKENS(0xfedcba9876543210u, 7));
+	KEPT(DWELL_REQUEST_END("request", 0xfedcba9876543210u));
 	KEPT(DWELL_FLOW_OUT("flow", 5));
 	KEPT(DWELL_FLOW_IN("flow", 5));
 	KEPT(dwell_link(77, 3));
@@ -104,6 +108,9 @@ static void check_payload(void *context, const struct trace_record *record)
 		*wrong += value != record->ticks;
 		memcpy(&value, record->payload + 2, 8);
 		*wrong += value != 0x123456789a || !record->payload[4];
+	} else if (record->kind == DW_EXT && record->id == (DW_EXT_TOKENS << DW_EXT_TYPE_SHIFT | DW_TOKENS_WORDS)) {
+		memcpy(&value, record->payload + 2, 8);
+		*wrong += value != 0xfedcba9876543210u || !record->payload[4] || record->payload[5] != 7;
 	} else if (record->kind == DW_FREE) {
 		memcpy(&value, record->payload, 8);
 		*wrong += value != 0x123456789a;
@@ -152,7 +159,8 @@ static void check_probes(const char *path, enum dw_clock_kind kind, bool shapes)
 		{ DW_BEGIN, "zone" }, { TRACE_END, "zone" }, { DW_BEGIN, "phase" }, { DW_BEGIN, "layer" },
 		{ DW_BEGIN, "conv" }, { TRACE_END, "conv" }, { DW_MARK, "mark" }, { DW_COUNTER, "loss" },
 		{ DW_COUNTER, "speed" }, { DW_ALLOC, "gradient" }, { DW_FREE, "free" },
-		{ DW_ASYNC_BEGIN, "async" }, { DW_ASYNC_END, "async" }, { DW_FLOW_OUT, "flow" },
+		{ DW_ASYNC_BEGIN, "async" }, { DW_ASYNC_END, "async" }, { DW_ASYNC_BEGIN, "request" },
+		{ DW_ASYNC_BEGIN, "stage" }, { DW_ASYNC_END, "request" }, { DW_FLOW_OUT, "flow" },
 		{ DW_FLOW_IN, "flow" }, { TRACE_END, "by hand" },
 	};
 	struct trace trace;

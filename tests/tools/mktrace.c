@@ -23,7 +23,8 @@
  *   end | end-of N | end-named CATEGORY NAME | by-name | mark NAME | counter NAME VALUE [detail=UNIT]
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS | alloc-is CATEGORY ADDRESS
  *   alloc-failed CATEGORY DEVICE BYTES USED LIMIT
- *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
+ *   async-begin NAME HANDLE [detail=D] | async-end NAME HANDLE [detail=D] | flow-out NAME HANDLE | flow-in NAME HANDLE
+ *   tokens NAME HANDLE COUNT         of a request, whose ranges are asynchronous, with the details "request" and "stage"
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION,
  *                                    FUNCTION@FILE:LINE or FUNCTION@LIBRARY
@@ -474,7 +475,7 @@ static void put_handle(const struct line *line, enum dw_kind kind, uint32_t cate
 	uint64_t handle = number_of(word(line, 2));
 
 	dw_encode_record(&streams[current].stream, streams[current].now, kind,
-	                 op_of(line, category, word(line, 1), NULL), &handle, 2);
+	                 op_of(line, category, word(line, 1), option(line, "detail")), &handle, 2);
 }
 
 static void put_memory(const struct line *line, enum dw_kind kind)
@@ -577,6 +578,9 @@ static bool put_record(const struct line *line)
 		put_handle(line, DW_ASYNC_BEGIN, DWELL_CATEGORY_ZONE);
 	} else if (!strcmp(verb, "async-end")) {
 		put_handle(line, DW_ASYNC_END, DWELL_CATEGORY_ZONE);
+	} else if (!strcmp(verb, "tokens")) {
+		dw_encode_tokens(stream, now, op_of(line, DWELL_CATEGORY_ZONE, word(line, 1), "request"), number_of(word(line, 2)),
+		                 (uint32_t)number_of(word(line, 3)));
 	} else if (!strcmp(verb, "flow-out")) {
 		put_handle(line, DW_FLOW_OUT, DWELL_CATEGORY_FLOW);
 	} else if (!strcmp(verb, "flow-in")) {

@@ -8,8 +8,10 @@
  */
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "format/keys.h"
 #include "model/core/pass.h"
 #include "model/core/events.h"
 #include "model/core/scope.h"
@@ -279,13 +281,102 @@ static void events_async_pair(struct dw_model *model, struct pass *pass,
 		events_async_emit(model, pass, open, NULL);
 }
 
+/* ---- stages of requests ---------------------------------------------------------------------- */
+
+DW_ORDER(events_async_compare_times, struct dw_events_async, DW_UP(process) DW_UP(handle) DW_UP(ns) DW_UP(end))
+
+static bool events_async_is(const struct dw_model *model, const struct dw_events_async *async, const char *detail)
+{
+	const struct dw_symbol *symbol = &model->symbols[async->symbol];
+
+	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, detail) == 0;
+}
+
+/*
+ * A stage of a request has no end of its own in the trace: it ends where the next stage, or the request, of its handle does. Adds
+ * these ends. If there are stages, `asyncs` is new memory, which the caller frees. False: out of memory.
+ */
+static bool events_async_end_stages(const struct dw_model *model, struct pass *pass)
+{
+	struct dw_events_async *from = pass->asyncs, *all;
+	const struct dw_events_async *open = NULL;
+	size_t stages = 0, count = pass->async_count;
+
+	for (size_t i = 0; i < count; i++)
+		stages += !from[i].end && events_async_is(model, &from[i], DW_DETAIL_STAGE);
+	if (!stages)
+		return true;
+	all = malloc((count + stages) * sizeof *all);
+	if (!all)
+		return false;
+	DW_SORT(from, count, events_async_compare_times);
+	memcpy(all, from, count * sizeof *all);
+	for (size_t i = 0; i < count; i++) {
+		bool begins = !from[i].end && events_async_is(model, &from[i], DW_DETAIL_STAGE);
+
+		if (open && (open->process != from[i].process || open->handle != from[i].handle))
+			open = NULL;
+		if (open && (begins || (from[i].end && events_async_is(model, &from[i], DW_DETAIL_REQUEST)))) {
+			all[pass->async_count] = *open;
+			all[pass->async_count].ns = from[i].ns;
+			all[pass->async_count++].end = true;
+			open = NULL;
+		}
+		if (begins)
+			open = &from[i];
+	}
+	pass->asyncs = all;
+	return true;
+}
+
+static bool events_is_of_requests(const struct dw_symbol *symbol)
+{
+	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail &&
+	       (strcmp(symbol->detail, DW_DETAIL_STAGE) == 0 || strcmp(symbol->detail, DW_DETAIL_REQUEST) == 0);
+}
+
+static bool events_is_one_name(const struct dw_model *model, uint32_t a, uint32_t b)
+{
+	const struct dw_symbol *symbols = model->symbols;
+
+	return model->symbol_row[a] == model->symbol_row[b] && symbols[a].detail && strcmp(symbols[a].detail, symbols[b].detail) == 0;
+}
+
+/* One name may have several symbols (shapes, call sites): by symbol, the first of its row. Requests and stages are apart from
+ * other ranges of their name. NULL: out of memory. */
+static uint32_t *events_async_symbols(const struct dw_model *model)
+{
+	uint32_t *first = malloc((model->symbol_count + 1) * sizeof *first);
+
+	for (uint32_t i = 0; first && i < model->symbol_count; i++) {
+		first[i] = model->row_symbol[model->symbol_row[i]];
+		if (events_is_of_requests(&model->symbols[i]))
+			for (first[i] = 0; !events_is_one_name(model, first[i], i);)
+				first[i]++;
+	}
+	return first;
+}
+
 static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 {
+	struct dw_events_async *collected = pass->asyncs;
+	uint32_t *symbols;
 	size_t next;
 
-	/* One name may have several symbols (shapes, call sites); use the first symbol of its row. */
-	for (size_t i = 0; i < pass->async_count; i++)
-		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
+	if (!events_async_end_stages(model, pass)) {
+		pass->failed = true;
+		return;
+	}
+	if (pass->asyncs != collected && !pass->window)
+		free(collected);
+
+	if (!pass->async_count)
+		return;
+	symbols = events_async_symbols(model);
+	pass->failed |= !symbols;
+	for (size_t i = 0; symbols && i < pass->async_count; i++)
+		pass->asyncs[i].symbol = symbols[pass->asyncs[i].symbol];
+	free(symbols);
 	DW_SORT(pass->asyncs, pass->async_count, events_async_compare);
 	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
 		for (next = i + 1; next < pass->async_count;)
@@ -300,10 +391,12 @@ static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 int dw_model_events_pair(struct dw_model *model, struct dw_events_async *ends, size_t count,
                          int (*each)(void *context, const struct dw_event *event), void *context)
 {
-	struct pass pass = { .each = each, .context = context, .asyncs = ends, .async_count = count };
+	struct pass pass = { .each = each, .context = context, .asyncs = ends, .async_count = count, .window = true };
 
 	events_async_emit_all(model, &pass);
-	return pass.result;
+	if (pass.asyncs != ends)
+		free(pass.asyncs);
+	return pass.failed ? DWELL_E_NOMEM : pass.result;
 }
 
 static bool events_wants_stream(const struct dw_model *model, enum dw_event_streams which,

@@ -126,6 +126,12 @@ static bool tasks_is_symbol(const struct dw_symbol *symbol, const char *detail)
 	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, detail) == 0;
 }
 
+/* Whether the range is a task. */
+static bool tasks_is_task(const struct dw_symbol *symbol)
+{
+	return tasks_is_symbol(symbol, DW_DETAIL_TASK) || tasks_is_symbol(symbol, DW_DETAIL_REQUEST);
+}
+
 static uint32_t tasks_find_turns(const struct dw_model *model, const char *name)
 {
 	for (uint32_t i = 0; i < model->symbol_count; i++)
@@ -142,8 +148,9 @@ static int tasks_see(void *context, const struct dw_event *event)
 		                         .turns = DW_NO_INDEX };
 
 	if ((event->type != DW_EVENT_RANGE && event->type != DW_EVENT_ASYNC) || event->open || event->nested ||
-	    !tasks_is_symbol(symbol, DW_DETAIL_TASK))
+	    !tasks_is_task(symbol))
 		return 0;
+	kind.request = tasks_is_symbol(symbol, DW_DETAIL_REQUEST);
 	if (event->type == DW_EVENT_ASYNC)
 		kind.turns = tasks_find_turns(all->model, symbol->name);
 	snprintf(kind.name, sizeof kind.name, "%s", symbol->name);
@@ -155,7 +162,7 @@ static bool tasks_collect_ranges(struct collected *all, struct dw_model *model)
 	bool any = false;
 
 	for (uint32_t i = 0; i < model->symbol_count && !any; i++)
-		any = tasks_is_symbol(&model->symbols[i], DW_DETAIL_TASK);
+		any = tasks_is_task(&model->symbols[i]);
 	return !any || dw_model_events_of(model, DW_EVENTS_OF_THREADS, tasks_see, all, NULL) == 0;
 }
 
@@ -186,7 +193,8 @@ static bool tasks_fill(struct dw_task_kind *kind, const struct dw_source *source
 	return true;
 }
 
-/* Keeps the kinds whose tasks follow one another. False: out of memory. */
+/* Keeps the kinds whose tasks follow one another, and what the program or a probe says to be requests, however few there are. False:
+ * out of memory. */
 static bool tasks_keep(struct dw_tasks *tasks, const struct collected *all, const struct dw_source *source)
 {
 	bool good = (tasks->kinds = calloc(all->kind_count + 1, sizeof *tasks->kinds)) != NULL &&
@@ -201,7 +209,7 @@ static bool tasks_keep(struct dw_tasks *tasks, const struct collected *all, cons
 		kind->ns = tasks->ns + i;
 		kind->count = next - i;
 		good = tasks_fill(kind, source, all->items + i);
-		if (kind->count < LEAST || kind->count <= 2 * kind->at_once)
+		if (!kind->request && (kind->count < LEAST || kind->count <= 2 * kind->at_once))
 			continue;
 		for (size_t at = i; at < next && kind->symbol == DW_NO_INDEX; at++)
 			tasks->of[all->items[at].thread] = all->items[i].kind;

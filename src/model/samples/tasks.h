@@ -1,9 +1,10 @@
 /*
  * Tasks: pieces of work that threads do one after the other, such as requests of a server.
  *
- * Short threads that do one each, such as the thread that a server starts for a request, and ranges that are known to be tasks
- * (DW_DETAIL_TASK), as what the threads of a pool get to do. The latter are of one kind if they have one name. A coroutine that
- * is a task is an asynchronous range, and takes turns in a thread (DW_DETAIL_TURN): what it does is what is done in these.
+ * Short threads that do one each, such as the thread that a server starts for a request, and ranges that are known to be
+ * tasks (DW_DETAIL_TASK, DW_DETAIL_REQUEST), as what the threads of a pool get to do. The latter are of one kind if they
+ * have one name. A coroutine that is a task is an asynchronous range, and takes turns in a thread (DW_DETAIL_TURN): what it
+ * does is what is done in these.
  *
  * Threads of a process are of one kind if their names are the same but for numbers. A kind counts if its threads follow one
  * another: there are more than twice as many of them as live at any moment. Threads of a pool begin and end together, so they are no tasks.
@@ -22,6 +23,7 @@ struct dw_task_kind {
 	uint32_t process, first; /* `first` is for tasks.c */
 	uint32_t symbol;         /* of ranges; DW_NO_INDEX: threads */
 	uint32_t turns;          /* of coroutines: the symbol of their turns; DW_NO_INDEX: others */
+	bool request;            /* the program or a probe says that they are requests */
 	char name[96];  /* "Thread-# (process_request_thread)" */
 	uint64_t *ns;   /* how long each lived, ascending */
 	size_t count, at_once;

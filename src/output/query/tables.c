@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/serving/serving.h"
 #include "views/views.h"
 
 struct tables_source {
@@ -105,12 +106,100 @@ static struct dwell_table *tables_make_steps(struct dw_model *model)
 	return table;
 }
 
+struct tables_served {
+	const char *name, *thread;
+	uint64_t start_ns, duration_ns, queue_ns, prefill_ns, decode_ns, first_ns, last_ns, tokens;
+	uint32_t pid, ended;
+};
+
+static const struct dw_column served_columns[] = {
+	DW_FIELD(struct tables_served, name, "name", NONE, TEXT),
+	DW_FIELD(struct tables_served, start_ns, "start", NS, INT),
+	DW_FIELD(struct tables_served, duration_ns, "duration", NS, INT),
+	DW_FIELD(struct tables_served, queue_ns, "queue", NS, INT),
+	DW_FIELD(struct tables_served, prefill_ns, "prefill", NS, INT),
+	DW_FIELD(struct tables_served, decode_ns, "decode", NS, INT),
+	DW_FIELD(struct tables_served, first_ns, "first", NS, INT),
+	DW_FIELD(struct tables_served, last_ns, "last", NS, INT),
+	DW_FIELD(struct tables_served, tokens, "tokens", COUNT, INT),
+	DW_FIELD(struct tables_served, thread, "thread", NONE, TEXT),
+	DW_FIELD(struct tables_served, pid, "pid", NONE, INT),
+	DW_FIELD(struct tables_served, ended, "ended", NONE, INT),
+};
+
+static uint64_t tables_stage_ns(const struct dw_serving *serving, const struct dw_served *request, const char *name)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < request->stage_count; i++) {
+		const struct dw_served_stage *stage = &serving->stages[request->first_stage + i];
+
+		ns += strcmp(serving->stage_names[stage->name], name) == 0 ? stage->end_ns - stage->start_ns : 0;
+	}
+	return request->stage_count ? ns : DW_NO_NUMBER;
+}
+
+/* The requests of a server; `first` and `last` are when their tokens came, after their begin. */
+static struct dwell_table *tables_make_served(struct dw_model *model)
+{
+	const struct dw_serving *serving = dw_model_serving(model, NULL);
+	struct dwell_table *table = serving ? TABLES_CREATE("served", served_columns) : NULL;
+	char thread[256];
+
+	for (size_t i = 0; table && i < serving->count; i++) {
+		const struct dw_served *of = &serving->requests[i];
+
+		dw_model_thread_name(model, of->thread, thread, sizeof thread);
+		DW_TABLE_PUT(table, 0, struct tables_served, .name = dw_model_symbols(model, NULL)[of->symbol].name,
+		             .start_ns = of->start_ns, .duration_ns = of->end_ns - of->start_ns,
+		             .queue_ns = of->stage_count ? dw_served_queue_ns(serving, of) : DW_NO_NUMBER,
+		             .prefill_ns = tables_stage_ns(serving, of, "prefill"), .decode_ns = tables_stage_ns(serving, of, "decode"),
+		             .first_ns = of->tokens ? of->first_ns - of->start_ns : DW_NO_NUMBER,
+		             .last_ns = of->tokens ? of->last_ns - of->start_ns : DW_NO_NUMBER, .tokens = of->tokens, .thread = thread,
+		             .pid = dw_model_source(model)->processes[of->process].pid, .ended = !of->open);
+	}
+	return table;
+}
+
+struct tables_batch {
+	const char *requests;
+	uint64_t start_ns, duration_ns, tokens;
+	uint32_t waiting, pid;
+};
+
+static const struct dw_column batch_columns[] = {
+	DW_FIELD(struct tables_batch, start_ns, "start", NS, INT),
+	DW_FIELD(struct tables_batch, duration_ns, "duration", NS, INT),
+	DW_FIELD(struct tables_batch, requests, "requests", NONE, TEXT),
+	DW_FIELD(struct tables_batch, waiting, "waiting", COUNT, INT),
+	DW_FIELD(struct tables_batch, tokens, "tokens", COUNT, INT),
+	DW_FIELD(struct tables_batch, pid, "pid", NONE, INT),
+};
+
+static struct dwell_table *tables_make_batches(struct dw_model *model)
+{
+	const struct dw_serving *serving = dw_model_serving(model, NULL);
+	struct dwell_table *table = serving ? TABLES_CREATE("batches", batch_columns) : NULL;
+	char requests[400];
+
+	for (size_t i = 0; table && i < serving->batch_count; i++) {
+		const struct dw_batch *of = &serving->batches[i];
+
+		dw_batch_write(serving, &serving->kinds[of->kind], requests, sizeof requests);
+		DW_TABLE_PUT(table, 0, struct tables_batch, .start_ns = of->start_ns, .duration_ns = of->end_ns - of->start_ns,
+		             .requests = requests, .waiting = of->waiting, .tokens = of->tokens,
+		             .pid = dw_model_source(model)->processes[of->process].pid);
+	}
+	return table;
+}
+
 static const struct {
 	const char *name;
 	struct dwell_table *(*make)(struct dw_model *model);
 } tables_own[] = { { "ranges", NULL }, /* ranges.c */
 	               { "steps", tables_make_steps }, { "metadata", tables_make_metadata },
-	               { "losses", tables_make_losses } };
+	               { "losses", tables_make_losses }, { "served", tables_make_served },
+	               { "batches", tables_make_batches } };
 #define TABLES_OWN (sizeof tables_own / sizeof *tables_own)
 
 /* Views that are sentences, or that a table above replaces. */

@@ -20,6 +20,7 @@
 #include "views/ends.h"
 #include "views/memory_failure.h"
 #include "views/overview_parts.h"
+#include "views/requests_served.h"
 #include "views/stop.h"
 
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
@@ -263,6 +264,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 		dw_overview_head_teams(table, overview);
 	overview_head_verdicts(table, overview);
 	dw_overview_head_devices(table, overview);
+	dw_view_head_requests(table, overview->model, false);
 	if ((alone || sampled) && has_cause)
 		dw_overview_head_teams(table, overview);
 	if (alone || sampled)
@@ -492,6 +494,7 @@ static struct dwell_table *overview_add_steps(struct dwell_table *table, struct 
 	dw_view_head_step_on(table, overview->source);
 	overview->has_start = dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_FIRST);
 	overview_head_verdicts(table, overview);
+	dw_view_head_requests(table, overview->model, true);
 	overview->has_start |= dw_view_head_ends(table, overview->model, &overview->verdicts, DW_VIEW_ENDS_AFTER);
 	if (says != DW_VIEW_ENDS_NOT)
 		ends = dw_overview_ends(overview, error);

@@ -223,12 +223,14 @@ static void hot_head_tasks(struct dwell_table *table, const struct dw_overview *
 	const struct dw_task_kind *kind = tasks.kinds;
 
 	table->failed |= !good;
-	if (good && tasks.count)
+	/* Of other requests it is not known in which threads they were, see dw_view_head_requests(). */
+	if (good && tasks.count && (!kind->request || kind->turns != DW_NO_INDEX))
 		dw_table_say(table, DW_LABEL_ALSO,
 		             "%s %s %s, at most %zu at once: each %s %s (p50 %s, p95 %s). They used the CPU for "
 		             "%.0f%% of that time, and waited for other threads or the interpreter's lock for %.0f%% (--view "
 		             "requests).",
-		             dw_text_count((int64_t)kind->count).at, kind->symbol == DW_NO_INDEX ? "short threads" : "tasks", kind->name,
+		             dw_text_count((int64_t)kind->count).at,
+		             kind->symbol == DW_NO_INDEX ? "short threads" : kind->request ? "requests" : "tasks", kind->name,
 		             kind->at_once, kind->symbol == DW_NO_INDEX ? "lived for" : "took",
 		             dw_text_ns((double)kind->sum_ns / (double)kind->count, " ").at,
 		             dw_text_ns((double)dw_task_quantile(kind, 0.5), " ").at,

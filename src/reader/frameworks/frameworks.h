@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Lists end with NULL. A member may be NULL, like an empty list. */
 struct dw_framework {
@@ -22,5 +23,13 @@ struct dw_framework {
 bool dw_framework_is_collective(const char *name);
 /* Whether a framework itself makes the range, around an optimizer's step and all that its closure runs. */
 bool dw_framework_wraps_optimizer(const char *name);
+/* What a step of an engine that serves language models computes: requests of which it reads the prompt, and requests for which it
+ * makes a token; `mixed` if the name does not say which of them are what. */
+struct dw_framework_batch {
+	uint32_t prefill, decode, mixed;
+	uint64_t tokens;
+};
+/* Whether a range of this name is such a step. */
+bool dw_framework_is_batch(const char *name, struct dw_framework_batch *batch);
 /* Whether an operator of this name only waits and has no time of its own. */
 bool dw_framework_is_wait(const char *name);

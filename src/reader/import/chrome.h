@@ -14,6 +14,7 @@
  *   chrome_vendors.c makes such events of those of unitrace and rocprof
  *   chrome_graphs.h  which launch of a capture each kernel of a graph is
  *   rocprof.h        makes such events of the records of rocprofv3's JSON
+ *   otlp.h           and of spans of OpenTelemetry
  *   rows.h           makes such events from the rows of a database (nsight.c, nvprof.c)
  *
  * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, the
@@ -295,6 +296,7 @@ enum chrome_kind {
 	CHROME_ALLOC,       /* value: address, more: bytes */
 	CHROME_FREE,        /* value: address */
 	CHROME_FLOW_OUT, CHROME_FLOW_IN, CHROME_ASYNC_BEGIN, CHROME_ASYNC_END, /* value: handle */
+	CHROME_TOKENS,      /* value: handle; more: count */
 	CHROME_LAUNCHED,    /* value: the number by which an event of a device names the innermost range */
 };
 
@@ -366,6 +368,7 @@ struct chrome {
 	/* Of ONNX Runtime: its runs, its events, and those of them behind the last run that ended. */
 	uint64_t runs, runtime_events, nodes_after_run;
 	bool truncated;
+	bool lines;           /* other objects of the same kind may follow the file's */
 	bool failed;              /* out of memory */
 };
 
@@ -463,6 +466,10 @@ void chrome_owners_reset(struct chrome *chrome);
 /* chrome_vendors.c: finds out who wrote the file, by a process's name, and makes an event of such a file one as of Kineto.
  * False: the event is left out, because another one stands for it. */
 bool chrome_translate(struct chrome *chrome, struct chrome_event *event);
+
+/* chrome_host.c: the begin or the end of an asynchronous range, or tokens, with its handle, at the event's start. `detail` may be NULL. */
+void chrome_put_async(struct chrome *chrome, const struct chrome_event *event, uint32_t kind, const struct dw_json_string *name,
+                      const char *detail, uint64_t handle, uint32_t count);
 
 /* chrome_event.c: the event's start, at least 0. */
 uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);

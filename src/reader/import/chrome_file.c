@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "import/otlp.h"
 #include "import/rocprof.h"
 #include "import/rows.h"
 
@@ -233,6 +234,8 @@ static bool chrome_read_member(struct chrome *chrome)
 		return chrome_leave_out(chrome, name, strcmp(name, "samples") == 0);
 	if (strcmp(name, ROCPROF_MEMBER) == 0 && !chrome->other_file && chrome_take(chrome, '['))
 		return rocprof_read(chrome);
+	if (strcmp(name, OTLP_MEMBER) == 0 && !chrome->other_file && chrome_take(chrome, '['))
+		return (chrome->lines = true) && otlp_read(chrome);
 	chrome_peek(chrome);
 	end = chrome_parse_value(chrome);
 	if (!end)
@@ -244,6 +247,15 @@ static bool chrome_read_member(struct chrome *chrome)
 	return true;
 }
 
+/* Reads the file's object, whose brace was taken, to its end. False: the file ends within it, or is no JSON there. */
+static bool chrome_read_object(struct chrome *chrome)
+{
+	while (chrome_peek(chrome) != '}')
+		if (!chrome_take(chrome, ',') && (*chrome->input.at != '"' || !chrome_read_member(chrome)))
+			return false;
+	return true;
+}
+
 static void chrome_read_file(struct chrome *chrome)
 {
 	if (chrome_peek(chrome) == '[') {
@@ -252,14 +264,9 @@ static void chrome_read_file(struct chrome *chrome)
 		return;
 	}
 	chrome_take(chrome, '{');
-	while (chrome_peek(chrome) != '}') {
-		if (chrome_take(chrome, ','))
-			continue;
-		if (*chrome->input.at != '"' || !chrome_read_member(chrome)) {
-			chrome->truncated = true;
-			return;
-		}
-	}
+	do
+		chrome->truncated |= !chrome_read_object(chrome);
+	while (!chrome->truncated && chrome->lines && chrome_take(chrome, '}') && chrome_take(chrome, '{'));
 }
 
 /* ---- the image -------------------------------------------------------------------------------------- */
@@ -566,8 +573,9 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 		chrome_read_file(chrome);
 	if (!chrome->has_events && !chrome->failed)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is JSON without \"traceEvents\" or \"" ROCPROF_MEMBER "\": it is %s", file->path,
-		                    chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome or rocprofv3");
+		                    "%s is JSON without \"traceEvents\", \"" ROCPROF_MEMBER "\" or \"" OTLP_MEMBER "\": it is %s",
+		                    file->path,
+		                    chrome->other_form ? chrome->other_form : "no trace of Kineto, Chrome, rocprofv3 or OpenTelemetry");
 	if (!chrome->failed)
 		chrome_finish_file(chrome);
 	code = chrome_check(chrome, error);

@@ -383,6 +383,16 @@ static void host_put_handle(struct chrome *chrome, const struct chrome_event *ev
 	host_add(chrome, event, &item);
 }
 
+void chrome_put_async(struct chrome *chrome, const struct chrome_event *event, uint32_t kind, const struct dw_json_string *name,
+                      const char *detail, uint64_t handle, uint32_t count)
+{
+	struct dw_sort_event item = { .kind = kind, .value = handle, .more = count };
+
+	item.op = chrome_op_of(chrome, DWELL_CATEGORY_ZONE, chrome_text_of(chrome, name), detail ? chrome_text_plain(chrome, detail) : 0,
+	                       0, 0, 0);
+	host_add(chrome, event, &item);
+}
+
 static void host_put_flow(struct chrome *chrome, const struct chrome_event *event)
 {
 	if (event->category == CHROME_IS_LAUNCH_FLOW || event->category == CHROME_IS_BACKWARD_FLOW)

@@ -92,6 +92,8 @@ static void write_event(struct chrome *chrome, struct write_thread *to,
 		chrome->unmatched_ends += !write_end(chrome, to, ns, event->extra);
 	else if (event->kind == CHROME_LAUNCHED)
 		write_number(to, ns, event->value);
+	else if (event->kind == CHROME_TOKENS)
+		dw_encode_tokens(&to->stream, ns, event->op, event->value, (uint32_t)event->more);
 	else
 		write_u64s(to, ns, kinds[event->kind], event->op, values,
 		           event->kind == CHROME_MARK ? 0 : event->kind == CHROME_ALLOC ? 2 : 1);

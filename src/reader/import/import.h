@@ -4,6 +4,7 @@
  *   import_any.c      finds the importer for a file, by its content
  *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
  *   rocprof.c     JSON of rocprofv3 (rocprof.h)
+ *   otlp.c        spans of OpenTelemetry as JSON (otlp.h)
  *   nsight.c      SQLite exports of Nsight Systems; rows.c makes events of their rows
  *   nvprof.c      SQLite files of nvprof
  *   database.c    reads tables of SQLite files

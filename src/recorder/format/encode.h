@@ -111,6 +111,8 @@ void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
 void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation);
 /* EXT EXTERNAL: the same for the external id of device events. */
 void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external);
+/* EXT TOKENS: the request with this handle has given `count` of what `op` names. */
+void dw_encode_tokens(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, uint64_t handle, uint32_t count);
 /* Closes the open chunk; the next record begins a new one. */
 void dw_encode_close(struct dw_encode_stream *stream);
 

@@ -118,6 +118,14 @@ void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation
 	                 DW_CORRELATION_WORDS);
 }
 
+void dw_encode_tokens(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, uint64_t handle, uint32_t count)
+{
+	uint32_t payload[DW_TOKENS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), (uint32_t)handle, (uint32_t)(handle >> 32),
+		                                  op, count };
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_TOKENS << DW_EXT_TYPE_SHIFT | DW_TOKENS_WORDS, payload, DW_TOKENS_WORDS);
+}
+
 void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external)
 {
 	uint32_t payload[DW_EXTERNAL_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),

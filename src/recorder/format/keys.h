@@ -124,6 +124,11 @@
 #define DW_DETAIL_TASK "task"           /* a request, or what a thread of a pool gets to do */
 #define DW_DETAIL_TURN "turn"           /* what a coroutine that is a task does between two waits */
 
+/* Details of a request's asynchronous ranges, which have its handle: itself, and a part of it, whose end is where the next part
+ * or the request's end is. */
+#define DW_DETAIL_REQUEST "request"
+#define DW_DETAIL_STAGE "stage"
+
 /* Details of PyTorch's phases and evaluations. */
 #define DW_DETAIL_BARE "no parameters" /* of a call: the module has none, as a loss */
 #define DW_DETAIL_CLEARS "zero_grad"   /* of an optimizer: it clears gradients. Otherwise the optimizer's number among

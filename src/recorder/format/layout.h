@@ -259,6 +259,8 @@ enum dw_ext {
 	                           sampled by its size; with 4 words, u64 ticks, u64 address: such a block was freed */
 	DW_EXT_ALLOC_FAILED = 13, /* u64 ticks, u64 bytes, u64 used, u64 limit, u32 OP: an allocation of so many bytes failed,
 	                           while the process used so much of its limited address space; zeros: no limit, not known */
+	DW_EXT_TOKENS = 14,     /* u64 ticks, u64 handle, u32 OP, u32 count: the request that is open with this handle has given
+	                           so many tokens, or other pieces of its answer, whose name is the OP's */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
@@ -270,6 +272,7 @@ enum dw_ext {
 #define DW_HEAP_WORDS 8u
 #define DW_HEAP_FREE_WORDS 4u
 #define DW_ALLOC_FAILED_WORDS 9u
+#define DW_TOKENS_WORDS 6u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

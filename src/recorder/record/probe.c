@@ -389,6 +389,13 @@ void dwell_async_end(struct dwell_site *site, uint64_t handle)
 	probe_put_handle(DW_ASYNC_END, site, handle);
 }
 
+void dwell_tokens(struct dwell_site *site, uint64_t handle, uint32_t count)
+{
+	if (dwell_wants(1u << site->category))
+		probe_put_timed(DW_EXT_TOKENS, (uint32_t[]){ (uint32_t)handle, (uint32_t)(handle >> 32), dwell_site_id(site), count },
+		                DW_TOKENS_WORDS - 2);
+}
+
 void dwell_flow_out(struct dwell_site *site, uint64_t handle)
 {
 	probe_put_handle(DW_FLOW_OUT, site, handle);

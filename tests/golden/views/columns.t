@@ -464,7 +464,8 @@ requests
   mean_ns                    mean                   int, ns
   share                      share                  real, ratio, bar
   p50_ns                     p50                    int, ns
-  p95_ns                     p95                    int, ns
+  p90_ns                     p90                    int, ns
+  p95_ns                     p95                    int, ns, not narrow
   p99_ns                     p99                    int, ns
   max_ns                     longest                int, ns
   most                       most of it in          text

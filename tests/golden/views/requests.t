@@ -11,6 +11,7 @@ $ trace samples && dwell report samples.dwell --view requests --format json
   {"name":"mean_ns","label":"mean","unit":"ns","type":"int"},
   {"name":"share","label":"share","unit":"ratio","type":"real","of":"the requests' time"},
   {"name":"p50_ns","label":"p50","unit":"ns","type":"int"},
+  {"name":"p90_ns","label":"p90","unit":"ns","type":"int"},
   {"name":"p95_ns","label":"p95","unit":"ns","type":"int"},
   {"name":"p99_ns","label":"p99","unit":"ns","type":"int"},
   {"name":"max_ns","label":"longest","unit":"ns","type":"int"},

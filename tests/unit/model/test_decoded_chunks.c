@@ -179,7 +179,7 @@ static bool has_no_records(const char *name)
 	return strcmp(name, "loading") == 0 || strcmp(name, "collectives") == 0 ||
 	       strcmp(name, "device_work") == 0 || strcmp(name, "samples") == 0 || strcmp(name, "wait_samples") == 0 ||
 	       strcmp(name, "team_samples") == 0 || strcmp(name, "sample_chart") == 0 ||
-	       strcmp(name, "team_waits") == 0 || strcmp(name, "energy") == 0;
+	       strcmp(name, "team_waits") == 0 || strcmp(name, "energy") == 0 || strcmp(name, "serving") == 0;
 }
 
 TEST(a_product_decodes_each_chunk_as_often_as_its_line_says)
