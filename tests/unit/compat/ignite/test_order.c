@@ -222,12 +222,8 @@ static void compare(FILE *golden)
 
 TEST(events_come_in_ignites_order)
 {
-	const char *folder = getenv("DWELL_GOLDEN");
-	char path[1024];
-	FILE *golden;
+	FILE *golden = popen("xz -dc \"${DWELL_GOLDEN:-tests/golden}/ignite/event_order.txt.xz\"", "r");
 
-	snprintf(path, sizeof path, "xz -dc '%s/ignite/event_order.txt.xz'", folder ? folder : "tests/golden");
-	golden = popen(path, "r");
 	REQUIRE(golden);
 	clear_page();
 	for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
