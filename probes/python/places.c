@@ -244,7 +244,7 @@ static int places_learn_stack(void *unused)
 	if (layout->indirect)
 		frame = DWP_PLACES_POINTER(frame, layout->current);
 	for (unsigned hop = 0; frame && hop < DWP_PLACES_HOPS; hop++) {
-		const char *code = DWP_PLACES_POINTER(frame, layout->code);
+		const char *code = DWP_PLACES_CODE(frame);
 
 		/* places_learn() may run other code, but this frame and those around it stay. */
 		if (code)

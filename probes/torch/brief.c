@@ -15,6 +15,7 @@ struct brief_call {
 	const void *self;            /* only compared; of a moment the optimizer */
 	enum steps_event moment;
 	uint64_t place;              /* in a loop that loops.c follows; 0: in another */
+	bool around;                 /* the call of an optimizer's step(closure): what the closure calls follows, then its end, a moment */
 	struct dwell_site *range;    /* a call between steps is recorded as this; NULL: it is not */
 	bool grad, training;
 	struct steps_answer before, after; /* what the machine answered when the call began, and when it ended */
@@ -32,12 +33,13 @@ static struct {
 	/* BRIEF_NOTES */
 	bool valid;     /* `noted` has all since the iteration began */
 	bool in_call, has_begun;
+	bool around;    /* a closure runs: the call around it is noted, and its end is not yet */
 	bool boundary, wanted; /* by bound.c: an iteration ends with this event; the next one may be brief */
 	bool known;     /* the last two noted iterations were the same */
 	bool early;     /* the first call of an iteration ends the one before */
 	/* BRIEF_RUNS */
 	uint32_t at;    /* the call that comes next, or is open */
-	struct dwp_call *open;
+	struct dwp_call *open, *closure; /* the call that is open; the step(closure) around it */
 	bool whole;     /* all of the current step was recorded */
 } brief;
 
@@ -50,7 +52,7 @@ static void (*module_reenter)(unsigned began);
 
 static void brief_note_nothing(void)
 {
-	brief.valid = brief.in_call = brief.known = false;
+	brief.valid = brief.in_call = brief.known = brief.around = false;
 	brief.state = brief.state == BRIEF_OFF ? BRIEF_OFF : BRIEF_NOTES;
 }
 
@@ -91,10 +93,10 @@ static struct brief_call *brief_add_call(const struct dwp_hook *hook, const void
 	return call;
 }
 
-/* Of a backward the first argument is a tensor, which is another one each time. */
+/* Of backward() and autograd.grad() the first argument is a tensor, which is another one each time. */
 static const void *brief_object(const struct dwp_call *call)
 {
-	return call->hook == ask.backward ? NULL : call->self;
+	return call->hook == ask.backward || call->hook == ask.gradient ? NULL : call->self;
 }
 
 /* The call that is open while an iteration is noted; NULL: none, or none is noted. */
@@ -103,11 +105,21 @@ static struct brief_call *brief_noted_call(void)
 	return brief.valid && brief.in_call ? &noted.calls[noted.count - 1] : NULL;
 }
 
+/* A call within a closure of step(), which has begun. */
+static bool brief_is_closure(const struct brief_call *open)
+{
+	return open->begun.optimizers == 1 && brief.has_begun && !brief.around && open->hook != module_hook && open->hook != ask.backward;
+}
+
 /* A module within another one is a part of that call. */
 static void brief_note_call(const struct dwp_call *call)
 {
-	const struct brief_call *open = brief_noted_call();
+	struct brief_call *open = brief_noted_call();
 
+	if (open && open->hook != call->hook && brief_is_closure(open)) {
+		open->around = brief.around = true;
+		open = NULL;
+	}
 	if (!open)
 		brief_add_call(call->hook, brief_object(call));
 	else if (open->hook != call->hook)
@@ -128,6 +140,14 @@ void dwp_brief_note_forward(bool grad, bool training, bool follows)
 	call->grad = grad;
 	call->training = training;
 	call->place = follows ? dwp_loops_place() : 0;
+}
+
+void dwp_brief_note_gradient(bool follows)
+{
+	struct brief_call *call = brief_noted_forward();
+
+	if (call && call->hook == ask.gradient)
+		call->place = follows ? dwp_loops_place() : 0;
 }
 
 void dwp_brief_note_range(struct dwell_site *site)
@@ -172,8 +192,11 @@ static bool brief_note_answer(struct steps_answer *to, const struct steps_answer
 static bool brief_note_event(const struct loop_thread *thread, const struct steps_input *input, const struct steps_answer *answer)
 {
 	struct brief_call *call = brief.in_call ? &noted.calls[noted.count - 1] : NULL;
-	bool moment = brief_is_moment(input->event), begins = moment || brief_is_begin(input->event), ends = brief_is_end(input->event);
+	bool closes = brief.around && !call && input->event == STEPS_OPTIMIZER_ENDS;
+	bool moment = brief_is_moment(input->event) || closes, ends = brief_is_end(input->event) && !closes;
+	bool begins = moment || brief_is_begin(input->event);
 
+	brief.around &= !closes;
 	if (moment && !call) {
 		call = brief_add_call(NULL, input->optimizer);
 		if (call) {
@@ -205,7 +228,7 @@ static void brief_start(void)
 {
 	brief.at = brief.early ? 1 % expected.count : 0;
 	brief.whole = brief.early && expected.count == 1;
-	brief.state = brief.in_call ? BRIEF_STARTS : BRIEF_RUNS;
+	brief.state = brief.in_call && !(brief.early && expected.calls[0].around) ? BRIEF_STARTS : BRIEF_RUNS;
 	dwp_bound_briefly(true);
 }
 
@@ -256,7 +279,7 @@ static void brief_leave(void)
 
 	brief.state = BRIEF_NOTES;
 	brief_note_nothing();
-	brief.open = NULL;
+	brief.open = brief.closure = NULL;
 	thread->steps = open ? call->begun : call->ended;
 	thread->brief = (thread->steps.open || thread->steps.kept) && !brief.whole;
 	dwp_bound_briefly(false);
@@ -268,6 +291,8 @@ static bool brief_is_expected(const struct brief_call *next, const struct dwp_ca
 {
 	if (next->hook != call->hook || next->self != brief_object(call))
 		return false;
+	if (call->hook == ask.gradient)
+		return !next->place || dwp_loops_place() == next->place;
 	if (call->hook != module_hook)
 		return true;
 	return ask.grad() == next->grad && ask.training(call->self) == next->training && (!next->place || dwp_loops_place() == next->place);
@@ -337,12 +362,35 @@ bool dwp_brief_foresees(struct dwp_call *call)
 	}
 	brief_do(&next->before);
 	call->began = next->range ? dwell_begin(next->range) : DWELL_NOT_BEGUN;
-	brief.open = call;
+	if (next->around) {
+		brief.closure = call;
+		brief_exit(next);
+	} else {
+		brief.open = call;
+	}
 	return true;
+}
+
+/* step(closure) returns. True: as expected. */
+static bool brief_leaves_closure(const struct dwp_call *call, bool returned)
+{
+	const struct brief_call *next = &expected.calls[brief.at];
+	bool expected_now = returned && !next->hook && next->moment == STEPS_OPTIMIZER_ENDS && next->self == call->self;
+
+	brief.closure = NULL;
+	if (expected_now) {
+		brief_do(&next->before);
+		brief_exit(next);
+	} else {
+		brief_leave();
+	}
+	return expected_now;
 }
 
 void dwp_brief_foreseen(struct dwp_call *call, PyObject *result)
 {
+	if (brief.closure == call && brief_leaves_closure(call, result != NULL))
+		return;
 	if (brief.open == call && !result)
 		brief_leave();
 	if (brief.open != call) {
@@ -415,5 +463,5 @@ void dwp_brief_attach(const struct dwp_brief_asks *asks)
 void dwp_brief_forked(void)
 {
 	brief.state = BRIEF_OFF;
-	brief.open = NULL;
+	brief.open = brief.closure = NULL;
 }

@@ -13,9 +13,9 @@
  * set to what it was at this place in the noted iteration, and from then on all is as without this file. So the number of steps is
  * exact; the step that was open then has no phases, as the others.
  *
- * What is called between two steps, such as a policy that chooses an action, is recorded in brief iterations, too. An iteration is not
- * expected if a hooked call lies within another one, as in the closure of an optimizer, if a step is dropped in it, or if it has more
- * than MOST_CALLS calls.
+ * What is called between two steps, such as a policy that chooses an action, is recorded in brief iterations, too. A closure that an
+ * optimizer's step() calls is expected call by call, between two moments: step() begins, and ends. An iteration is not expected if a
+ * hooked call lies otherwise within another one, if a step is dropped in it, or if it has more than MOST_CALLS calls.
  *
  * All functions are called with the interpreter's lock held. Only the thread whose steps bound.c bounds has brief steps.
  */
@@ -31,6 +31,7 @@ bool dwp_brief_is_inside(void);
 /* While the calls of an iteration are noted: of the call that begins; and what it is recorded as, if it lies between steps. */
 void dwp_brief_note_forward(bool grad, bool training, bool follows);
 void dwp_brief_note_range(struct dwell_site *site);
+void dwp_brief_note_gradient(bool follows);
 
 /* `training`: whether a module is in training mode; `grad`: whether gradients are enabled; `follow` is called if the gate may have
  * changed. Once. */
@@ -38,7 +39,7 @@ struct dwp_brief_asks {
 	bool (*training)(PyObject *module);
 	bool (*grad)(void);
 	void (*follow)(void);
-	const struct dwp_hook *backward; /* the hook of backward() */
+	const struct dwp_hook *backward, *gradient; /* the hooks of backward() and of autograd.grad() */
 };
 /* The hook of calls of modules. `reenter` is called if an expected one turns out not to be brief, and goes on; with its range. Once. */
 void dwp_brief_of_modules(const struct dwp_hook *hook, void (*reenter)(unsigned began));

@@ -304,7 +304,7 @@ static void layers_after(struct dwp_call *call, PyObject *result)
 	dwell_end_id(call->began);
 	caller_path = call->place;
 	if (--depth == 0 && call->self)
-		dwp_loop_forward_end(outermost, !result);
+		dwp_loop_forward_end(outermost, result);
 	if (call->flags)
 		dwp_loop_module(false);
 }

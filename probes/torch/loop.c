@@ -252,22 +252,23 @@ static bool loop_is_transformed(void)
 }
 
 /* Whether a call outside the followed loop goes on in the thread's last step. */
-static bool loop_goes_on(PyObject *module)
+static bool loop_goes_on(PyObject *module, PyObject *input)
 {
 	struct loop_thread *thread = dwp_loop_thread();
 	struct steps_state *steps = thread ? &thread->steps : NULL;
 
 	if (!steps || !dwp_steps_may_follow_loop(steps))
 		return false;
-	return dwp_loops_goes_on(&thread->last, module, dwp_steps_may_go_on(steps));
+	return dwp_loops_goes_on(&thread->last, module, input, dwp_steps_may_go_on(steps));
 }
 
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
 	bool training = loop_is_training(module);
-	bool follows = has_parameters && dwp_torch_places.thread &&
-	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
+	bool untrained = !dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps);
+	bool passes_on = untrained && (has_parameters || dwp_loops_is_result(module, input));
+	bool follows = untrained && has_parameters && dwp_torch_places.thread;
 	bool transformed = follows && loop_is_transformed(), enters = false, goes_on;
 	bool evaluates = dwp_loop_rules.functional && !transformed && !(grad && training);
 	struct dwell_site *site;
@@ -276,7 +277,7 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	dwp_step_on_look();
 	if (follows)
 		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
-	goes_on = has_parameters && !follows && !dwp_repeated_parts && loop_goes_on(module);
+	goes_on = has_parameters && !follows && !dwp_repeated_parts && loop_goes_on(module, input);
 	dwp_brief_note_forward(grad, training, follows);
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 	                                           .grad = grad,
@@ -286,6 +287,8 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	                                           .goes_on = goes_on,
 	                                           .transformed = transformed });
 	loop_entered(enters);
+	if (dwp_loop_current)
+		dwp_loop_current->passes_on = passes_on ? module : NULL;
 	if (grad && training) {
 		*loop_trained(module) = module;
 		has_trained = true;
@@ -305,10 +308,14 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	return DWELL_NOT_BEGUN;
 }
 
-void dwp_loop_forward_end(unsigned began, bool failed)
+void dwp_loop_forward_end(unsigned began, PyObject *result)
 {
 	dwell_end(began);
-	loop_report_event(failed ? STEPS_FORWARD_FAILS : STEPS_FORWARD_ENDS);
+	loop_report_event(result ? STEPS_FORWARD_ENDS : STEPS_FORWARD_FAILS);
+	if (dwp_loop_current && dwp_loop_current->passes_on && result)
+		dwp_loops_returned(dwp_loop_current->passes_on, result);
+	if (dwp_loop_current)
+		dwp_loop_current->passes_on = NULL;
 }
 
 static void loop_before_backward(struct dwp_call *call)
@@ -322,6 +329,7 @@ static void loop_before_grad(struct dwp_call *call)
 {
 	bool enters, loop = loop_follow(LOOPS_GRADIENT, NULL, NULL, &enters);
 
+	dwp_brief_note_gradient(loop);
 	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .loop = loop });
 	loop_entered(enters);
 	call->began = dwell_begin(&dwp_phase_backward);
@@ -621,7 +629,7 @@ static const struct {
 	struct dwp_hook hook;
 } hooks[] = {
 	{ "autograd", "backward", { loop_before_backward, loop_after_backward, BRIEF } },
-	{ "autograd", "grad", { loop_before_grad, loop_after_backward } },
+	{ "autograd", "grad", { loop_before_grad, loop_after_backward, BRIEF } },
 	{ "nn.Module", "share_memory", { loop_before_share, loop_after_nothing } },
 	{ "optim.Optimizer", "__init__", { loop_no_range, loop_after_init } },
 	{ "optim.Optimizer", "load_state_dict", { loop_no_range, loop_after_state } },
@@ -653,7 +661,7 @@ static PyObject *loop_find_transform_level(PyObject *torch)
 void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 {
 	static const struct dwp_hook function = { loop_before_function, loop_after_function };
-	const struct dwp_brief_asks asks = { loop_is_training, loop_grad_is_enabled, follow, &hooks[0].hook };
+	const struct dwp_brief_asks asks = { loop_is_training, loop_grad_is_enabled, follow, &hooks[0].hook, &hooks[1].hook };
 
 	follow_gate = follow;
 	dwp_loop_forked = loop_forked;

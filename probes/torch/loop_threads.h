@@ -21,6 +21,7 @@ struct loop_thread {
 		*update; /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
 	struct dwell_site *updates; /* with `update`: the phase that begins then */
 	struct dwp_loops_last *last; /* where Python called a model last; NULL: nowhere */
+	void *passes_on;            /* the module of the open call, if its result may be another call's input; see dwp_loops_returned() */
 	bool trial;                 /* in a test that has had no step: the first one is none */
 	bool silent;                /* the open step is that one */
 	bool brief;                 /* the open or coming step is brief: see brief.h */

@@ -176,8 +176,33 @@ static bool loops_goes_on(const struct chain *last, const struct chain *now)
 	return false;
 }
 
+/* What the thread's last call returned, by a weak reference, and of which module, in the interpreter's dictionary of the thread, which
+ * is freed with it. */
+static PyObject *result_key;
+
+bool dwp_loops_is_result(PyObject *module, PyObject *input)
+{
+	PyObject *of_thread = result_key && input ? PyThreadState_GetDict() : NULL;
+	PyObject *last = of_thread ? PyDict_GetItem(of_thread, result_key) : NULL;
+
+	return last && PyWeakref_GetObject(PyTuple_GetItem(last, 0)) == input && PyLong_AsVoidPtr(PyTuple_GetItem(last, 1)) != module;
+}
+
+void dwp_loops_returned(PyObject *module, PyObject *result)
+{
+	PyObject *of_thread = PyThreadState_GetDict(), *reference = PyWeakref_NewRef(result, NULL);
+	PyObject *last = reference ? Py_BuildValue("(NN)", reference, PyLong_FromVoidPtr(module)) : NULL;
+
+	if (!result_key)
+		result_key = PyUnicode_InternFromString("dwell.result");
+	if (of_thread && result_key && last)
+		PyDict_SetItem(of_thread, result_key, last);
+	Py_XDECREF(last);
+	PyErr_Clear(); /* a tuple has no weak references */
+}
+
 /* A module that the iteration has called begins another one, so that the same call in many lines is as in a loop. */
-bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may)
+bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, PyObject *input, bool may)
 {
 	static struct chain now;
 	struct dwp_loops_last *last = *kept;
@@ -187,7 +212,7 @@ bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may)
 		last = *kept = calloc(1, sizeof *last);
 	if (!last || !thread || !loops_walk(thread, &now))
 		return false;
-	may = may && last->count < MOST_MODULES && loops_goes_on(&last->chain, &now);
+	may = may && last->count < MOST_MODULES && (dwp_loops_is_result(module, input) || loops_goes_on(&last->chain, &now));
 	for (uint32_t i = 0; i < last->count; i++)
 		may &= last->modules[i] != module;
 	loops_keep(&last->chain, &now);
@@ -486,7 +511,8 @@ struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject
 	}
 	if (nest.count)
 		loops_follow(&now, kind, &seen);
-	if ((kind == LOOPS_CALL || kind == LOOPS_GRADIENT) && (!seen.in || (kind == LOOPS_GRADIENT && !nest.gradients)))
+	if (kind == LOOPS_CALL ? !seen.in && !dwp_loops_is_result(module, input)
+	                       : kind == LOOPS_GRADIENT && !(seen.in && nest.gradients))
 		loops_find(&now, kind, &seen);
 	if (kind == LOOPS_GRADIENT)
 		nest.gradients = true;

@@ -43,10 +43,14 @@ struct loops_seen {
 struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject *input);
 /* In a thread, or between loops: whether a call of a model goes on in the iteration of the thread's last one (`may`: it is one), as
  * the layers of a model whose forward() is called do. It does if the functions that are open are the same, and the outermost one
- * that has moved has come from there to here without a jump back. Keeps at `kept`, which is freed with the thread, where
- * the call was. Needs the interpreter's lock. */
+ * that has moved has come from there to here without a jump back; or if the call's input is what the last one returned, as where forward()
+ * goes through a list of layers. Keeps at `kept`, which is freed with the thread, where the call was. Needs the interpreter's lock. */
 struct dwp_loops_last;
-bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, bool may);
+bool dwp_loops_goes_on(struct dwp_loops_last **kept, PyObject *module, PyObject *input, bool may);
+/* A call of a model, or of a module without parameters whose input was such a result, has returned. Whether `input` is what another
+ * module returned last: then the call goes on with that one's work, and begins no iteration of a loop. */
+void dwp_loops_returned(PyObject *module, PyObject *result);
+bool dwp_loops_is_result(PyObject *module, PyObject *input);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
 /* A number of where the main thread is: the instruction of each open call. 0: not known. */

@@ -66,10 +66,10 @@ void dwp_data_attach_trainer(PyObject *module);
 void dwp_collectives_attach(PyObject *torch);
 
 /* Called by layers.c when a module is called that is not within another module, and when the call
- * ends. The first returns the phase's range, an argument of the second. `failed`: the call ended
+ * ends. The first returns the phase's range, an argument of the second. `result` is NULL if the call ended
  * with an exception. */
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters);
-void dwp_loop_forward_end(unsigned began, bool failed);
+void dwp_loop_forward_end(unsigned began, PyObject *result);
 
 /* Called by data.c when the program requests a batch, requests a loader's iterator, saves or loads a
  * file. */

@@ -68,6 +68,8 @@ NOT_RUN = {  # why no test runs them
         "tools/measure/harmless",
         "tools/measure/harmless --hangs 100", "tools/measure/harmless --page"],
     "it needs traces that their authors publish": ["tools/measure/strangers --folder F --page"],
+    "it needs clones of repositories, and their results": [
+        "tools/measure/programs FOLDER --python PYTHON", "tools/measure/programs --page"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
     "it fuzzes for minutes": ["tools/measure/fuzz --until 1000000000", "tools/measure/fuzz --engine afl"],
 }

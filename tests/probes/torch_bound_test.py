@@ -241,6 +241,31 @@ SCALES = """optimizer.zero_grad()
     scaler.scale(net(x).square().mean()).backward()
     scaler.step(optimizer)
     scaler.update()"""
+CLOSURE = """def closure():
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        if EVERY and i % 701 == 700:
+            raise ValueError
+        if EVERY and i % 503 == 502:
+            net(x)
+        loss.backward()
+        return loss
+    try:
+        optimizer.step(closure)
+    except ValueError:
+        pass"""
+PENALTY = """optimizer.zero_grad()
+    z = x.clone().requires_grad_()
+    torch.autograd.grad(net(z).sum(), z, create_graph=True)[0].square().mean().backward()
+    optimizer.step()"""
+GIVEN = """optimizer.zero_grad()
+    for p, g in zip(net.parameters(), torch.autograd.grad(net(x).square().mean(), list(net.parameters()))):
+        p.grad = g
+    optimizer.step()"""
+FUNCTIONAL = """gradients = torch.autograd.grad(net(x).square().mean(), list(net.parameters()))
+    with torch.no_grad():
+        for p, g in zip(net.parameters(), gradients):
+            p -= 1e-2 * g"""
 BRIEF_LOOPS = {  # the loop, what is before it, options
     "a policy acts between steps": (ACTS, "", []),
     "a step has 202 hooked calls": (HEADS, "heads = [torch.nn.Linear(4, 2) for _ in range(100)]", []),
@@ -248,6 +273,10 @@ BRIEF_LOOPS = {  # the loop, what is before it, options
     "the program marks steps around them": (IN_MARKS, MARKS, []),
     "the program marks the end of steps": (AFTER, MARKS, []),
     "the user named a function": ("update()", "", ["--step-on", "update"]),
+    "the optimizer calls a closure": (CLOSURE, "EVERY = 0", []),
+    "autograd.grad() and a backward": (PENALTY, "", []),
+    "autograd.grad() in place of a backward": (GIVEN, "", []),
+    "autograd.grad() without an optimizer": (FUNCTIONAL, None, []),
     "a scaler calls the optimizer": (SCALES, "scaler = torch.amp.GradScaler('cpu')", []),
 }
 SLOW = """update()
@@ -408,6 +437,17 @@ def check_loops(dwell, folder):
         check(f"{name}: each evaluation is there", number == (3000 if body == ACTS else 0), number)
 
 
+def check_closures(dwell, folder):
+    """A closure that raises, and one that calls more than usual: the steps are those of a run in which all are recorded."""
+    counts_of, options = [], (["--cost", "full"], ["--cost", "0.3%"])
+    for cost in options:
+        trace = record(dwell, folder, "closures", cost, loop(CLOSURE, "EVERY = 1"))
+        counts_of.append(len(rows_of(dwell, trace)))
+    check("closures that change: each step is there", counts_of[0] == counts_of[1] and counts_of[0] >= 2990, counts_of)
+    brief = len(steps_that_are(dwell, trace, BRIEF))
+    check("closures that change: most are brief", brief > 1000, brief)
+
+
 def check_slow_brief(dwell, folder):
     """A slow step is named with its time, whatever was recorded of it."""
     trace = record(dwell, folder, "slow", ["--cost", "0.3%"], loop(SLOW, ""))
@@ -503,6 +543,7 @@ def main():
         check_inference(dwell, folder, INFER_IN_TURN, 3000, 1500)
         check_changes(dwell, folder)
         check_loops(dwell, folder)
+        check_closures(dwell, folder)
         check_slow_brief(dwell, folder)
         check_killed(dwell, folder)
         check_levels(dwell, folder)

@@ -52,7 +52,11 @@ class Parts(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.second, self.third = model(), nn.ReLU(), model(8)
-    def forward(self, x): return self.third(self.second(self.first(x)))
+        self.blocks = nn.ModuleList([nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8)])
+    def forward(self, x):
+        x = self.third(self.second(self.first(x)))
+        for block in self.blocks: x = block(x)
+        return x
 parts = Parts().eval()
 def answer(x):
     with Clock() as tick:
@@ -389,6 +393,18 @@ async def request(i):
 async def serve():
     for i in range(10): await asyncio.gather(*(request(i) for i in range(3)))
 asyncio.run(serve())
+""", 30),
+    ("three models in a loop of a thread, each with an input of its own", False, PARTS + """
+models = [model() for _ in range(3)]
+def thread():
+    with Clock() as tick:
+        for one in models:
+            tick()
+            one(torch.randn(64, 64))
+threads = [threading.Thread(target=thread) for _ in range(10)]
+for one in threads:
+    one.start()
+    one.join()
 """, 30),
     ("the same model in three lines of a thread", False, PARTS + """
 def thread():

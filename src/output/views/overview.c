@@ -180,16 +180,32 @@ static bool overview_says_cells(const struct dw_overview *overview)
 	return any;
 }
 
+/* How often the name begins anywhere in the scope: workers of a pool each have iterations. */
+static uint64_t overview_calls_of(const struct dw_overview *overview, const char *name)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < overview->flat->count; i++)
+		if (strcmp(overview->symbols[overview->flat->rows[i].symbol].name, name) == 0)
+			calls += overview->flat->rows[i].stat.count;
+	return calls;
+}
+
 /* What the shares of the verdicts are of. */
 static void overview_head_iterations(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_fact *mean = &overview->facts->at[DW_FACT_STEP_MEAN],
 						 *count = &overview->facts->at[DW_FACT_STEP_COUNT];
+	char others[64] = "";
+	uint64_t calls;
 
-	if (overview->facts->iterations == DW_ITERATIONS_PERIOD && mean->measured)
-		dw_table_say(table, DW_LABEL_NOTE, "%.200s recurs: it begins %s iterations of %s on average.",
-		              overview->facts->iteration_name, dw_text_count((int64_t)count->value).at,
-		              dw_text_ns(mean->value, " ").at);
+	if (overview->facts->iterations != DW_ITERATIONS_PERIOD || !mean->measured)
+		return;
+	calls = overview_calls_of(overview, overview->facts->iteration_name);
+	if (calls > (uint64_t)count->value)
+		snprintf(others, sizeof others, ", of %s calls in the run", dw_text_count((int64_t)calls).at);
+	dw_table_say(table, DW_LABEL_NOTE, "%.200s recurs: it begins %s iterations of %s on average%s.", overview->facts->iteration_name,
+	             dw_text_count((int64_t)count->value).at, dw_text_ns(mean->value, " ").at, others);
 }
 
 /* Why there is nothing, and what records something. */

@@ -508,7 +508,8 @@ Next:  dwell view ranks.dwell (timeline); dwell report --format html -o r.html
 
 $ trace engine && dwell report engine.dwell
 train: 277 ms, 119 ranges. No steps are marked.
-NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average.
+NOTE   dataflow recurs: it begins 7 iterations of 36.7 ms on average, of 11
+       calls in the run.
 SLOW   Waiting for data takes 21% of the loop.
 TRY    make batches ready in another thread while a step computes: at most 7.9
        ms an iteration, 21%
@@ -1037,7 +1038,8 @@ Next:  dwell view figures_both.dwell (timeline); dwell report --format html -o
 
 $ trace recorders && dwell report recorders.dwell --view overview
 empty: 10.0 ms, 10 ranges. No steps are marked.
-NOTE   empty recurs: it begins 5 iterations of 2.00 ms on average.
+NOTE   empty recurs: it begins 5 iterations of 2.00 ms on average, of 10 calls
+       in the run.
 ALSO   Recording takes about 100% of the loop: without it, steps are that much
        shorter.
 TRY    record a part of the steps, or fewer details

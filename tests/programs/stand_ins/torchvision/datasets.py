@@ -29,3 +29,11 @@ MNIST = Pictures
 
 class CIFAR10(Pictures):
     shape = (32, 32, 3)
+
+
+class FakeData(Pictures):
+    """Its pictures are as large as the program says: (planes, high, wide)."""
+
+    def __init__(self, size=1000, image_size=(3, 224, 224), num_classes=10, transform=None, target_transform=None):
+        self.shape, self.classes = (*image_size[1:], image_size[0]), num_classes
+        super().__init__(transform=transform, target_transform=target_transform)

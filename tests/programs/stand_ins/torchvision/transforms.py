@@ -44,6 +44,16 @@ class Resize:
         return picture.resize(self.size)
 
 
+class CenterCrop:
+    def __init__(self, size):
+        self.size = size
+
+    def __call__(self, picture):
+        side = min(self.size) if isinstance(self.size, (tuple, list)) else self.size
+        left, top = (picture.width - side) // 2, (picture.height - side) // 2
+        return picture.crop((left, top, left + side, top + side))
+
+
 class Pad:
     def __init__(self, border):
         self.border = border

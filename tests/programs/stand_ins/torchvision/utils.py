@@ -3,3 +3,7 @@
 
 def save_image(*_, **__):
     pass
+
+
+def make_grid(tensor, *_, **__):
+    return tensor[0]
