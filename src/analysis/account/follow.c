@@ -7,7 +7,8 @@
  * else, such as a queue.
  *
  * main() reads the answer of a thread that sent its begin and its end by two calls: TCP holds back the end, and that thread waits for
- * the next question meanwhile. So main() waits for TCP, and the place is where the end was sent.
+ * the next question meanwhile. So main() waits for TCP, and the place is where the end was sent. It does, too, if it joins such a thread.
+ * If that thread also waits for sockets, the other side of its connection is delayed as well, and the join waits for both.
  */
 #include "account/follow.h"
 
@@ -16,7 +17,8 @@
 
 #include "base/free.h"
 
-enum follow_what { FOLLOW_LOCKS, FOLLOW_DELAYED, FOLLOW_COUNT };
+/* Behind a join: locks, or delayed messages; behind a wait for a socket: delayed answers. */
+enum follow_what { FOLLOW_LOCKS, FOLLOW_MESSAGES, FOLLOW_ANSWERS, FOLLOW_COUNT };
 
 struct follow {
 	struct dw_making *making;
@@ -25,22 +27,27 @@ struct follow {
 	double *of_thread;              /* by thread: for how long it waits for that */
 	double *of_part;                /* by part: the same of all threads */
 	double *taken_ns;               /* by part: what of that is the loop's thread's wait */
+	double waits_ns, sockets_ns;    /* of_part, in all; and for how long they wait for sockets */
 };
 
 /* Whether the loop's thread may wait there for a thread that waits. */
 static bool follow_is_for(enum follow_what what, const struct dw_account_cell *cell)
 {
-	return what == FOLLOW_LOCKS ? dw_making_joins(cell->state, cell->activity)
-	                            : cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_SOCKET;
+	return what == FOLLOW_ANSWERS ? cell->state == DW_ACCOUNT_WAITS && cell->activity == DW_ACTIVITY_SOCKET
+	                              : dw_making_joins(cell->state, cell->activity);
+}
+
+static bool follow_is_other(const struct dw_making *making, const struct dw_sample_row *row)
+{
+	const struct dw_source_thread *threads = making->source->threads;
+
+	return row->thread != making->to->thread && threads[row->thread].process == threads[making->to->thread].process;
 }
 
 /* Whether a wait of another thread of the process may be behind it. */
 static bool follow_wants(const struct dw_making *making, enum follow_what what, const struct dw_sample_row *row)
 {
-	const struct dw_source_thread *threads = making->source->threads;
-
-	return row->activity == (what == FOLLOW_LOCKS ? DW_ACTIVITY_LOCK : DW_ACTIVITY_DELAYED) && row->thread != making->to->thread &&
-	       threads[row->thread].process == threads[making->to->thread].process;
+	return row->activity == (what == FOLLOW_LOCKS ? DW_ACTIVITY_LOCK : DW_ACTIVITY_DELAYED) && follow_is_other(making, row);
 }
 
 /* Whether the loop's thread waits for others that wait. Only then the trace is read for when they do. */
@@ -72,8 +79,11 @@ static void follow_sum(struct follow *follow, struct dw_look *look)
 	for (size_t i = 0; i < follow->waits->count; i++) {
 		const struct dw_sample_row *row = &follow->waits->rows[i];
 
+		if (follow_is_other(follow->making, row) && row->activity == DW_ACTIVITY_SOCKET)
+			follow->sockets_ns += (double)row->cpu_ns;
 		if (!follow_look(follow, i, look))
 			continue;
+		follow->waits_ns += (double)row->cpu_ns;
 		follow->of_thread[row->thread] += (double)row->cpu_ns;
 		follow->of_part[dw_account_part_of(&follow->making->parts, row) - follow->making->parts.at] += (double)row->cpu_ns;
 	}
@@ -96,13 +106,14 @@ static void follow_take(struct follow *follow, double threads)
 {
 	struct dw_making *making = follow->making;
 	struct dw_account *to = making->to;
+	double sides = follow->what == FOLLOW_MESSAGES ? 1 + fmin(1, follow->sockets_ns / fmax(1, follow->waits_ns)) : 1;
 
 	for (uint32_t part = 0; part < making->parts.count; part++) {
 		double waits_ns = 0;
 
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX; i = making->next[i])
 			waits_ns += follow_is_for(follow->what, &to->cells[i]) ? to->cells[i].ns : 0;
-		follow->taken_ns[part] = fmin(waits_ns, follow->of_part[part] / fmax(1, threads));
+		follow->taken_ns[part] = fmin(waits_ns, sides * follow->of_part[part] / fmax(1, threads));
 		for (uint32_t i = making->first[part]; i != DW_NO_INDEX && follow->taken_ns[part] > 0; i = making->next[i])
 			if (follow_is_for(follow->what, &to->cells[i]))
 				dw_cells_scale(&making->cells, i, 1 - follow->taken_ns[part] / waits_ns);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "facts/parts.h"
+#include "facts/sampled.h"
 #include "facts/work.h"
 #include "model/time/loading.h"
 
@@ -60,6 +61,33 @@ static double loader_cpu_of_workers(const struct dw_facts_work *work, const stru
 	return sum.all_ns > 0 ? kernel_ns * sum.made_ns / sum.all_ns : kernel_ns;
 }
 
+struct makers {
+	const uint32_t *workers;
+	size_t count;
+};
+
+static bool loader_makes(void *context, const struct dw_sample_row *row)
+{
+	const struct makers *makers = context;
+	size_t i = 0;
+
+	while (i < makers->count && makers->workers[i] != row->thread)
+		i++;
+	return i < makers->count && row->share == DW_SHARE_DATA;
+}
+
+/* The function in which workers make batches. NULL: samples do not show one. */
+static const char *loader_function(struct dw_facts_work *work, const uint32_t *workers, size_t count)
+{
+	struct makers makers = { workers, count };
+	const struct dw_sampled_function *caller;
+	struct dw_sampled sampled;
+
+	dw_sampled_find(work, loader_makes, &makers, &sampled);
+	caller = dw_sampled_caller(&sampled);
+	return caller ? dw_sampled_text(work, caller) : NULL;
+}
+
 void dw_facts_put_loader_cpus(struct dw_facts_work *work, const uint32_t *workers, size_t count, double loop_made_ns)
 {
 	const struct dw_fact *left = &work->facts->at[DW_FACT_CPU_LEFT], *busy = &work->facts->at[DW_FACT_CPU_BUSY];
@@ -83,6 +111,7 @@ void dw_facts_put_loader_cpus(struct dw_facts_work *work, const uint32_t *worker
 	}
 	cpu_ns += fmin(loader_sampled(samples, thread).made_ns, loop_made_ns);
 	runs = dw_fact_set_share(work, DW_FACT_LOADER_RUNS, cpu_ns, made_ns, 1)->value;
+	work->facts->at[DW_FACT_LOADER_RUNS].note = loader_function(work, workers, count);
 	if (left->measured && busy->measured && work->loop_ns > 0) /* without what the loop's process uses for other work */
 		dw_fact_set(work, DW_FACT_LOADER_SPARE,
 		            fmax(0, left->value - fmax(0, busy->value - runs * own_ns / work->loop_ns)), 1);

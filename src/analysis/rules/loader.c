@@ -235,6 +235,15 @@ static void loader_rows(const struct dw_rule_case *at, struct dw_rule_rows *rows
 	dw_case_add_row(at, "data", rows);
 }
 
+/* Samples that take no time save the whole wait, which more workers do not where there are too few CPUs for them. */
+static double loader_rest_of_samples(const struct dw_rule_case *at)
+{
+	struct dw_rule_rows rows = { .count = 0 };
+
+	loader_rows(at, &rows);
+	return fmax(0, (rows.ns > 0 ? rows.ns : at->verdict->time_ns) - at->verdict->gain_ns);
+}
+
 /* Parts of remedies. `number` is 0 where no CPU is there for more workers. */
 #define NO_CPU "[!number: no CPU is free for more workers: ]"
 #define IF_FREE "[-loader.runs:  if CPUs are free]"
@@ -358,11 +367,13 @@ const struct dw_rule dw_rules_loader[] = {
 		          "program are such workers if half of the wait is one for a lock or another thread.",
 		.applies = loader_workers_are_slow,
 		.gain_ns = loader_gain_workers,
+		.rest_ns = loader_rest_of_samples,
+		.rest = "the work for samples",
 		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}: [?loader.workers: {loader.workers} loader "
 		             "worker{loader.workers:s}][!loader.workers: the threads that make it] cannot keep up[ (queue empty "
 		"at {loader.empty} of "
-		             "requests)].",
+		             "requests)][; the work is in {loader.runs:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = NO_CPU "[-number: more workers if CPUs are free, or ][?number: {number} workers" IF_FREE
 			                 ", or ]cheaper samples[; one takes {loader.sample}]",

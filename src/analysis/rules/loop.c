@@ -295,6 +295,31 @@ static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 	return rows.count ? rows.share * loop_own_ns(at) : share_ns / 2;
 }
 
+/* 1: as many operators as before take longer, in forward. What is walked or kept would be in Python, or call more of them: so they
+ * have more to compute with. */
+static double loop_same_operators(const struct dw_rule_case *at)
+{
+	const char *part = dw_case_fact(at, loop_trend(at))->note;
+
+	return part && strcmp(part, dw_share_label(DW_SHARE_FORWARD)) == 0 && dw_case_has(at, DW_FACT_OPERATORS_COUNT) &&
+	               !dw_case_has(at, DW_FACT_DRIFT_GAPS) && !dw_case_has(at, DW_FACT_DRIFT_WORK) && !loop_input_grows(at)
+	           ? 1 : NAN;
+}
+
+/* The function that most of the loop is in, if no part of a step is named: what walks a list that grows walks it in the first step, too. */
+static double loop_rest_of_drift(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	const struct dw_fact *trend = dw_case_fact(at, loop_trend(at));
+	struct dw_account_select runs = dw_account_select_states(1u << DW_ACCOUNT_RUNS, DW_ACCOUNT_ALL);
+	struct dw_account_sum sum;
+
+	if (!account || !(account->own_ns > 0) || dw_case_has(at, DW_FACT_DRIFT_GAPS) || trend->note || !trend->name)
+		return 0;
+	sum = dw_account_sum(account, &runs);
+	return sum.dominates && !sum.root ? fmax(0, sum.place_ns / account->own_ns * at->verdict->whole_ns - at->verdict->gain_ns) : 0;
+}
+
 /* Steps that get longer because their inputs do, or because they call more operators, have a reason that the program may want:
  * another cause as long as half of the trend comes first. */
 static double loop_less_for_work(const struct dw_rule_case *at)
@@ -551,6 +576,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.applies = loop_drifts,
 		.follows_ns = loop_less_for_work,
 		.gain_ns = loop_gain_drift,
+		.number = loop_same_operators,
+		.rest_ns = loop_rest_of_drift,
+		.rest = "the rest of that function",
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: {Steps} get slower: by {share} of the median from the first to the last]"
 		             "[?drift.gaps: , most of it in {cells:most}][-drift.gaps: [, most of it in {drift.slope:part}]]"
@@ -558,11 +586,15 @@ const struct dw_rule dw_rules_loop[] = {
 		             "[-drift.gaps: [, in {samples.loop:name}{samples.loop:where}]]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[-drift.gaps: [?drift.work: ; later steps call {drift.work} more operators]]"
+		             "[?number: ; the same operators take longer]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {
 			[DW_WORDS_ANY] = "[?input.trend: compute only what is new of an input that grows, and keep the rest (of attention, "
-			                 "keys and values); or ][?drift.work: unless later steps are to do more: ]something grows with the "
-			                 "steps: a list that is walked, a graph that is kept, a file that is written anew",
+			                 "keys and values); or ][?number: nothing, if later inputs are larger, as in an order by their "
+			                 "length; else keep no tensor that grows][-number: [?drift.work: unless later steps are to do "
+			                 "more: ]"
+			                 "something grows with the steps: a list that is walked, a graph that is kept, a file that is "
+			                 "written anew]",
 		},
 		.look = "dwell report --view steps --limit all",
 	},

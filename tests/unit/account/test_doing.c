@@ -254,6 +254,30 @@ TEST(a_wait_for_an_answer_that_tcp_delays_is_the_servers)
 	made_close(&made);
 }
 
+/* Two threads of the program talk to each other, and each sends its messages by two calls: who joins them waits for both sides. */
+TEST(a_join_of_threads_that_tcp_delays_waits_for_tcp)
+{
+	const struct dw_account *of;
+
+	begin_run(0, 2);
+	for (unsigned i = 0; i < 40; i++) {
+		begin_step();
+		runs(10, NULL, "prepare");
+		other_waits(0, 40, 40, "delayed_send", "ask");
+		other_waits(1, 40, 40, "recv", "answer");
+		other_waits(0, 80, 40, "recv", "ask");
+		other_waits(1, 80, 40, "delayed_send", "answer");
+		waits(80, "pthread_join", "main_loop");
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_DELAYED), 3200, 32);
+	CHECK(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_THREAD) < 32);
+	made_close(&made);
+}
+
 /* The thread that waits does the same work, and could do half of what is left. */
 TEST(one_thread_that_works_alone_leaves_half_of_the_wait)
 {
