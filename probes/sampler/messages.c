@@ -20,6 +20,18 @@ static int message_option(int name)
 	return dw_system(SYS_getsockopt, dws_message.file - 1, IPPROTO_TCP, name, (long)&value, (long)&bytes, 0) == 0 ? value : -1;
 }
 
+double dws_message_held_ns(double took_ns)
+{
+	struct tcp_info info = { .tcpi_last_data_sent = 0 };
+	socklen_t bytes = sizeof info;
+	double held_ns;
+
+	if (dw_system(SYS_getsockopt, dws_message.file - 1, IPPROTO_TCP, TCP_INFO, (long)&info, (long)&bytes, 0) != 0)
+		return 0;
+	held_ns = took_ns - (double)info.tcpi_last_data_sent * 1e6;
+	return held_ns > 0 ? held_ns : 0;
+}
+
 struct place {
 	struct dws_here here;
 	const void *caller;

@@ -3,7 +3,8 @@
  *
  * A program that sends a message by several small calls waits for its answer longer than it needs to: TCP keeps what the later
  * calls give until the other side has acknowledged the first one (Nagle's algorithm), and that side delays this by 40 ms and
- * more. Such a wait is recorded at the call that sent the end, as a wait in "delayed_send", and not where the answer is read.
+ * more. As much of the wait is recorded at the call that sent the end, as a wait in "delayed_send", and the rest where the answer is
+ * read: the kernel says how long ago it sent something last.
  *
  * Only calls of one thread in a row count. A program that sends each message by one call pays two comparisons for it; the kernel
  * is asked after the second call to the same socket, and not after MESSAGES_ASKED of them.
@@ -37,6 +38,9 @@ static inline __attribute__((always_inline)) void dws_message_sent(int file, con
 	if (DWELL_UNLIKELY(++dws_message.calls > 1 && dws_message.calls <= DWS_MESSAGES_ASKED))
 		dws_message_ask(caller);
 }
+
+/* Of a wait for an answer, which ended now, for how long TCP held back the end of the message: until it sent that. */
+double dws_message_held_ns(double took_ns);
 
 /* Whether the answer that was waited for is that to a message which TCP held back. */
 static inline bool dws_message_is_answer(int file)

@@ -62,8 +62,8 @@ THREAD_LOCAL struct {
 } mine;
 
 static int64_t period; /* in ticks; 0: nothing is recorded */
-#define DELAY_NS 40000000 /* Linux delays an acknowledgement by so long at least; an answer after half of it was late */
-static int64_t delay;     /* the same in ticks */
+#define LATE_NS 20000000 /* an answer that took half of the 40 ms by which Linux delays an acknowledgement at least */
+static int64_t late;     /* the same in ticks */
 static uint64_t ended_calls; /* atomic; measured calls of threads that have ended */
 
 /* ---- the clock --------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ void dws_waits_set_period(long period_ns)
 
 	dws_process.has_counter = rate != 0;
 	period = rate ? (int64_t)((double)period_ns * 1e-9 * (double)rate) : period_ns;
-	delay = rate ? (int64_t)((double)DELAY_NS * 1e-9 * (double)rate) : DELAY_NS;
+	late = rate ? (int64_t)((double)LATE_NS * 1e-9 * (double)rate) : LATE_NS;
 }
 
 /* A strict sandbox ends a thread that reads the counter. */
@@ -163,10 +163,12 @@ static uint32_t waits_frame(struct dws_wrapped *wrapped)
 	return frame;
 }
 
-/* The points of a wait that lie in the delay of an acknowledgement. */
+/* Of the points of a wait for an answer, those in which TCP held back the end of what was asked. */
 static uint32_t waits_delayed(int64_t took, uint32_t points)
 {
-	return took <= delay ? points : (uint32_t)(((uint64_t)points * (uint64_t)delay + (uint64_t)took / 2) / (uint64_t)took);
+	double took_ns = (double)took / (double)late * LATE_NS;
+
+	return (uint32_t)((double)points * dws_message_held_ns(took_ns) / took_ns + .5);
 }
 
 static void waits_record_apart(void *given)
@@ -233,7 +235,7 @@ static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *
 	if (DWELL_UNLIKELY(mine.left < 0))
 		waits_reached(wrapped, caller, holder, from != DWS_NO_FILE && dws_message_is_answer(from) ? took : 0);
 	if (from != DWS_NO_FILE)
-		dws_message_answered(from, took > delay / 2);
+		dws_message_answered(from, took > late);
 }
 
 uint64_t dws_waits_calls(bool thread_ends)

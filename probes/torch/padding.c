@@ -2,9 +2,8 @@
  * How much of a batch is padding: one value that fills the ends of rows of unlike length.
  *
  * The 2nd, 8th, 32nd ... batch of a loader is looked at, where it is in the memory of the process, and where there is no loader
- * the input of as many calls of a model: rows of whole numbers, as of tokens, and sequences of vectors, whose padding is zero. A
- * run of one value at the end of a row counts from two on. Nothing is computed by PyTorch for that: its numbers are read where
- * they are. Needs the interpreter's lock.
+ * the input of as many calls of a model: rows of whole numbers, as of tokens, and sequences of vectors, whose padding is zero.
+ * Nothing is computed by PyTorch for that: its numbers are read where they are. Needs the interpreter's lock.
  */
 #include "torch.h"
 
@@ -57,61 +56,61 @@ static bool padding_is_near(PyObject *tensor)
 	return near && padding_says(tensor, "is_contiguous");
 }
 
-/* How many items of `bytes` at the end of a row are alike, or, if `zero`, are 0; less than two are none. */
-static uint64_t padding_run(const char *row, uint64_t items, uint64_t bytes, bool zero)
+/* The items of a row: numbers, or vectors of `pieces` numbers, which lie `apart` bytes apart. */
+struct row {
+	const char *first;
+	uint64_t items, step; /* bytes from one item to the next */
+	uint64_t pieces, apart, bytes;
+};
+
+/* Whether an item is the same as another one, or, of vectors, zero. */
+static bool row_has(const struct row *row, uint64_t item, uint64_t other)
 {
 	static const char zeros[8];
-	uint64_t run = 0;
-	const char *last = zero ? zeros : row + (items - 1) * bytes;
+	const char *at = row->first + item * row->step;
 
-	while (run < items && memcmp(row + (items - 1 - run) * bytes, last, bytes) == 0)
+	for (uint64_t piece = 0; piece < row->pieces; piece++)
+		if (memcmp(at + piece * row->apart, row->pieces > 1 ? zeros : row->first + other * row->step, row->bytes) != 0)
+			return false;
+	return true;
+}
+
+/* How many items at the end of the row are padding: of one value that nothing before them has, and that stands behind several other
+ * ones. So masks, labels of 0 and 1 and dark pictures have none. */
+static uint64_t row_padding(const struct row *row)
+{
+	uint64_t run = 0, last = row->items - 1, first_alike = 0;
+
+	while (run < row->items && row_has(row, last - run, last))
 		run++;
-	return run > 1 ? run : 0;
+	for (uint64_t item = 0; item + run < row->items; item++) {
+		if (row_has(row, item, last))
+			return 0;
+		first_alike += row_has(row, item, 0);
+	}
+	return run > 1 && first_alike + run < row->items ? run : 0;
 }
 
-static void padding_add(struct padding *to, const struct padding *found)
+/* `from`: bytes from one row to the next. Keeps what the tensor with most padding has. */
+static void padding_of_rows(struct padding *to, struct row row, uint64_t rows, uint64_t from)
 {
-	if (found->padded <= to->padded)
-		return;
-	to->rows = found->rows;
-	to->width = found->width;
-	to->padded = found->padded;
-	to->longest = found->longest;
-}
+	struct padding found = { .tensor_type = to->tensor_type, .rows = rows, .width = row.items };
 
-/* Rows of whole numbers: each row is one sequence. Sequences of vectors: a row has `depth` numbers for each of its `width` vectors. */
-static void padding_of_rows(struct padding *to, const char *data, struct padding found, uint64_t depth, uint64_t bytes)
-{
-	for (uint64_t i = 0; i < found.rows; i++) {
-		uint64_t run = padding_run(data + i * found.width * depth * bytes, found.width * depth, bytes, depth > 1) / depth;
+	for (uint64_t i = 0; i < rows; i++, row.first += from) {
+		uint64_t run = row_padding(&row);
 
 		found.padded += run;
-		found.longest = found.width - run > found.longest ? found.width - run : found.longest;
+		found.longest = row.items - run > found.longest ? row.items - run : found.longest;
 	}
-	padding_add(to, &found);
-}
-
-/* The same where the vectors lie across: (sequences, depth, width). */
-static void padding_of_columns(struct padding *to, const char *data, struct padding found, uint64_t depth, uint64_t bytes)
-{
-	for (uint64_t i = 0; i < found.rows; i++) {
-		uint64_t least = found.width;
-
-		for (uint64_t row = 0; row < depth && least; row++) {
-			uint64_t run = padding_run(data + (i * depth + row) * found.width * bytes, found.width, bytes, true);
-
-			least = run < least ? run : least;
-		}
-		found.padded += least;
-		found.longest = found.width - least > found.longest ? found.width - least : found.longest;
-	}
-	padding_add(to, &found);
+	if (found.padded > to->padded)
+		*to = found;
 }
 
 static void padding_of_tensor(struct padding *to, PyObject *tensor)
 {
 	int64_t dimensions = padding_number(tensor, "dim", -1), bytes = padding_number(tensor, "element_size", -1), sizes[3] = { 0, 0, 1 };
 	bool real = padding_says(tensor, "is_floating_point");
+	uint64_t width, size = (uint64_t)bytes, all;
 	const char *data;
 
 	if (dimensions != (real ? 3 : 2) || bytes < 1 || bytes > 8 || !padding_is_near(tensor))
@@ -121,14 +120,15 @@ static void padding_of_tensor(struct padding *to, PyObject *tensor)
 	if (sizes[0] < 2 || sizes[1] < 2 || sizes[2] < 1 || sizes[0] > MOST_NUMBERS || sizes[1] > MOST_NUMBERS ||
 	    (uint64_t)sizes[0] * (uint64_t)sizes[1] > MOST_NUMBERS / (uint64_t)sizes[2])
 		return;
+	width = (uint64_t)sizes[2];
+	all = (uint64_t)sizes[1] * width * size;
 	data = (const char *)(uintptr_t)padding_number(tensor, "data_ptr", -1);
 	if (!data || data == (const char *)(uintptr_t)-1)
 		return;
-	padding_of_rows(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[1] }, (uint64_t)sizes[2],
-	                (uint64_t)bytes);
-	if (real && sizes[2] > 1)
-		padding_of_columns(to, data, (struct padding){ .rows = (uint64_t)sizes[0], .width = (uint64_t)sizes[2] },
-		                   (uint64_t)sizes[1], (uint64_t)bytes);
+	/* (rows, numbers), or (rows, vectors, numbers of each) */
+	padding_of_rows(to, (struct row){ data, (uint64_t)sizes[1], width * size, width, size, size }, (uint64_t)sizes[0], all);
+	if (width > 1) /* (rows, numbers of each, vectors) */
+		padding_of_rows(to, (struct row){ data, width, size, (uint64_t)sizes[1], width * size, size }, (uint64_t)sizes[0], all);
 }
 
 /* A batch, or a part of one. Of a subclass of a tensor the numbers may be elsewhere. */

@@ -28,7 +28,7 @@ def _known(attributes):
 
 
 def _put_inner(trace, tracer, steps, at, most):
-    """Spans in the steps, whose contexts `steps` has by process and number."""
+    """Sends phases, waits and names as spans within their steps; `steps` has each step's context, by (pid, number)."""
     from opentelemetry.trace import set_span_in_context
     longest = trace.query(f"select name, category, step, pid, tid, start_ns, duration_ns from ranges where step is not null and "
                           f"category in ({CATEGORIES}) order by duration_ns desc limit {most}", seconds=None).to_pylist()

@@ -80,7 +80,7 @@ class Job(unittest.TestCase):
         self.git("commit", "-q", "-m", text[:20])
 
     def repository(self, name, base, head):
-        """With the merge of the head into the base checked out, as on GitHub. The event's base is older than the merge's."""
+        """Makes a repository as GitHub checks it out for a pull request: the head merged into the base, which has gone on since the event."""
         os.mkdir(self.checkout)
         self.git("init", "-q")
         self.commit("other", "older")

@@ -331,79 +331,6 @@ def own_spin(folder):
             r"thread that waits give up its CPU", text)) == spins, text)
 
 
-# How the sampled program sends a message; whether TCP holds back its end.
-SENDS = [
-    ("two calls", "send(to, head, 4, 0); send(to, body, 100, 0);", True),
-    ("two calls of write()", "write(to, head, 4); write(to, body, 100);", True),
-    ("two calls, and poll() for the answer", "send(to, head, 4, 0); send(to, body, 100, 0); poll(&(struct pollfd){ to, POLLIN, 0 }, 1, -1);",
-     True),
-    ("one call", "sendmsg(to, &(struct msghdr){ .msg_iov = (struct iovec[]){ { head, 4 }, { body, 100 } }, .msg_iovlen = 2 }, 0);", False),
-    ("two calls without a delay", "setsockopt(to, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, 4); send(to, head, 4, 0); send(to, body, 100, 0);",
-     False),
-]
-
-
-def delayed_send(folder):
-    """Messages that are sent by two calls, and whose end TCP holds back: a wait of the call that sends the end."""
-    program, trace = os.path.join(folder, "ask"), os.path.join(folder, "ask.dwell")
-    with open(program + ".c", "w", encoding="utf-8") as file:
-        file.write(ASK)
-    for name, send, held in SENDS:
-        subprocess.run(["gcc", "-O2", "-g", "-w", "-pthread", f"-DSEND={send}", program + ".c", "-o", program], check=True)
-        subprocess.run([DWELL, "run", "-o", trace, program], capture_output=True, check=True)
-        waits = subprocess.run([DWELL, "report", "--view", "waits", "--limit", "all", trace], capture_output=True, text=True).stdout
-        text = first_screen(trace)
-        check(f"{name}: the end of a message is held back: {held}", ("delayed_send" in waits) == held and bool(re.search(
-            r"SLOW Waiting for TCP to send the ends of messages takes .* in ask \(ask\.c:\d+\)", text)) == held, waits + text)
-
-
-ASK = """
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
-static char head[4], body[100], answer[100];
-__attribute__((noinline)) static void ask(int to)
-{
-    SEND
-    __asm__ volatile("");
-}
-__attribute__((noinline)) static void answered(int from)
-{
-    recv(from, answer, sizeof answer, MSG_WAITALL);
-}
-static void *serve(void *listener)
-{
-    int one = accept(*(int *)listener, NULL, NULL);
-    char message[104];
-    while (recv(one, message, sizeof message, MSG_WAITALL) == sizeof message)
-        send(one, answer, sizeof answer, 0);
-    return NULL;
-}
-int main(void)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t bytes = sizeof at;
-    int listener = socket(AF_INET, SOCK_STREAM, 0), to = socket(AF_INET, SOCK_STREAM, 0);
-    pthread_t server;
-    bind(listener, (struct sockaddr *)&at, sizeof at);
-    listen(listener, 1);
-    getsockname(listener, (struct sockaddr *)&at, &bytes);
-    pthread_create(&server, NULL, serve, &listener);
-    connect(to, (struct sockaddr *)&at, sizeof at);
-    for (int i = 0; i < 40; i++) {
-        ask(to);
-        answered(to);
-    }
-    close(to);
-    pthread_join(server, NULL);
-}
-"""
-
-
 QUEUE = """
 #include <pthread.h>
 #include <semaphore.h>
@@ -801,7 +728,7 @@ def main():
         unnoticed(folder, program)
         unnoticed(folder, program, "perf:1000")
         checks.part(waits, folder, program)
-        for measure in reach, names, team, algebra_team, own_spin, delayed_send, workers, candidates, called_once, made_code:
+        for measure in reach, names, team, algebra_team, own_spin, workers, candidates, called_once, made_code:
             checks.part(measure, folder)
         kinds_of_code(folder)
         unknown(folder)

@@ -13,6 +13,7 @@
 
 #include "account/look.h"
 #include "account/making.h"
+#include "model/samples/cpu_account.h"
 #include "model/steps/usage.h"
 
 #define OF_DESCRIPTORS (DW_ACTIVITY_SET(DESCRIPTOR) | DW_ACTIVITY_SET(SOCKET))
@@ -104,13 +105,12 @@ static bool *others_find_talkers(const struct dw_making *making)
 	return talks;
 }
 
-/* Finds what the threads do, for how the work is shared. Returns for how long samples saw other threads, also those that spin. */
-static double others_find_team(struct dw_making *making)
+/* Finds what the threads do, for how the work is shared. */
+static void others_find_team(struct dw_making *making)
 {
 	const struct dw_source *source = making->source;
 	struct dw_look look = { .native = making->native };
 	bool *talks = others_find_talkers(making);
-	double seen_ns = 0;
 
 	making->failed |= !talks;
 
@@ -126,10 +126,7 @@ static double others_find_team(struct dw_making *making)
 		const struct dw_sample_row *row = &making->team->rows[i];
 		struct dw_account_part *part;
 
-		if (!dw_making_wants(making, row, true))
-			continue;
-		seen_ns += (double)row->cpu_ns;
-		if (!dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
+		if (!dw_making_wants(making, row, true) || !dw_making_counts(making, row, DW_ACCOUNT_OTHERS))
 			continue;
 		making->failed |= !dw_look_at(&look, source, row, false);
 		part = dw_account_part_of(&making->parts, row);
@@ -139,7 +136,6 @@ static double others_find_team(struct dw_making *making)
 	dw_team_merge(&making->work);
 	dw_look_reset(&look);
 	free(talks);
-	return seen_ns;
 }
 
 #define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
@@ -172,9 +168,21 @@ static void others_divide(struct dw_making *making, uint32_t index, double sampl
 	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
 }
 
-/* Threads that live for less than a period of sampling have few samples, and what those say is not what all of them do. A wait for
- * threads that the waiting one begins again and again is what beginning them takes. */
-static void others_are_short(struct dw_making *making, uint32_t part)
+/* Whether most of the other threads' CPU time is that of threads which end before they have a sample: what single samples say is not
+ * what all of them do. */
+static bool others_are_short(const struct dw_making *making)
+{
+	const struct dw_cpu_account *cpu = dw_model_cpu_account(making->model, NULL);
+	double short_ns = 0;
+
+	for (size_t i = 0; cpu && i < cpu->count; i++)
+		if (cpu->rows[i].process == making->source->threads[making->to->thread].process && cpu->rows[i].why == DW_CPU_SHORT_THREADS)
+			short_ns += (double)cpu->rows[i].kernel_ns;
+	return short_ns >= DW_ACCOUNT_MOST * making->to->others_cpu_ns;
+}
+
+/* A wait for threads that the waiting one begins again and again is what beginning them takes. */
+static void others_begin(struct dw_making *making, uint32_t part)
 {
 	double begins_ns = 0;
 
@@ -190,17 +198,21 @@ static void others_are_short(struct dw_making *making, uint32_t part)
 
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns)
 {
-	double seen_ns = others_find_team(making);
+	bool are_short;
 
+	others_find_team(making);
 	if (!others_link_cells(making)) {
 		making->failed = true;
 		return;
 	}
-	for (uint32_t i = 0; i < making->parts.count && making->to->others_cpu_ns > 0; i++)
-		if (seen_ns >= DW_ACCOUNT_MOST * making->to->others_cpu_ns)
-			others_divide(making, i, sampled_ns);
+	if (!(making->to->others_cpu_ns > 0))
+		return;
+	are_short = others_are_short(making);
+	for (uint32_t i = 0; i < making->parts.count; i++)
+		if (are_short)
+			others_begin(making, i);
 		else
-			others_are_short(making, i);
+			others_divide(making, i, sampled_ns);
 }
 
 /* ---- processes ---------------------------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ void dw_requests_put_stages(struct dwell_table *table, const struct dw_serving *
  * them; of others the overview says more. */
 void dw_view_head_requests(struct dwell_table *table, struct dw_model *model, bool all);
 
-/* The further tables; `most`: rows, 0: as many as is usual. NULL: out of memory. */
+/* The tables below the one of latencies: tokens, the slowest requests, batches. `most`: rows; 0: as many as views usually have. NULL:
+ * out of memory. */
 struct dwell_table *dw_requests_tokens(const struct dw_serving *serving, const struct dw_requests_kind *kinds, size_t count);
 struct dwell_table *dw_requests_slowest(struct dw_model *model, const struct dw_serving *serving, size_t most);
 struct dwell_table *dw_requests_batches(const struct dw_serving *serving, size_t most);

@@ -206,12 +206,21 @@ TEST(a_wait_for_threads_that_work_is_their_work)
 	made_close(&made);
 }
 
-/* Threads that end before they have a sample: one sample says nothing of the others. */
-TEST(a_wait_for_short_threads_is_what_beginning_them_takes)
+/* In each step, the thread begins others for 10 ms and joins them for 20; `unseen`: what the recorder counted of threads that ended
+ * without a sample. */
+static const struct dw_account *account_of_threads(const char *unseen)
 {
-	const struct dw_account *of;
+	struct dw_entry_thread *entry;
 
 	begin_run(0, 1);
+	/* One more thread that has as many samples as the kernel says. */
+	entry = dw_encode_entry(&made.process, DW_ENTRY_THREAD, dw_encode_new_id(made.process.encode), made.process.id, sizeof *entry);
+	entry->cpu_ns = entry->sampled_cpu_ns = 100 * MS;
+	entry->sample_weight = 100;
+	dw_encode_meta(&made.process, DW_KEY_PROCESS_CPU_NS, "801000000", true);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_ASKED_NS, "1000000", true);
+	if (unseen)
+		dw_encode_meta(&made.process, DW_KEY_SAMPLE_UNSEEN, unseen, true);
 	for (unsigned i = 0; i < 40; i++) {
 		begin_step();
 		runs(10, "pthread_create", "process");
@@ -221,13 +230,35 @@ TEST(a_wait_for_short_threads_is_what_beginning_them_takes)
 		waits(20, "pthread_join", "process");
 		end_step();
 	}
-	of = account();
+	return account();
+}
+
+/* Threads that end before they have a sample: one sample says nothing of the others. */
+TEST(a_wait_for_short_threads_is_what_beginning_them_takes)
+{
+	const struct dw_account *of = account_of_threads("[4000,400000000]");
+
 	REQUIRE(of);
 	check_sums(of);
 	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_RUNS, DW_ACTIVITY_BEGINS), 400, 8);
 	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_BEGINS), 800, 8);
 	CHECK(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1) == 0);
 	made_close(&made);
+}
+
+/* Threads without samples that are not short: nobody knows whether beginning them is what the wait is for. */
+TEST(a_wait_for_threads_without_samples_is_no_beginning)
+{
+	static const char *const unseen[] = { NULL, "[2,400000000]" };
+
+	for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++) {
+		const struct dw_account *of = account_of_threads(unseen[i]);
+
+		REQUIRE(of);
+		check_sums(of);
+		CHECK(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_BEGINS) == 0);
+		made_close(&made);
+	}
 }
 
 /* A server sends an answer by two calls, and waits until TCP has sent the end. Whoever asked waits for the same. */
