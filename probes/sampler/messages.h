@@ -6,7 +6,7 @@
  * more. As much of the wait is recorded at the call that sent the end, as a wait in "delayed_send", and the rest where the answer is
  * read: the kernel says how long ago it sent something last.
  *
- * Only calls of one thread in a row count. A program that sends each message by one call pays two comparisons for it; the kernel
+ * Only calls of one thread in a row count. A program that sends each message by one call pays a dozen instructions a call; the kernel
  * is asked after the second call to the same socket, and not after MESSAGES_ASKED of them.
  */
 #pragma once
