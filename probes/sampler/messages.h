@@ -7,7 +7,7 @@
  * read: the kernel says how long ago it sent something last.
  *
  * Only calls of one thread in a row count. A program that sends each message by one call pays a dozen instructions a call; the kernel
- * is asked after the second call to the same socket, and not after MESSAGES_ASKED of them.
+ * is asked after the second call to the same socket, and not after DWS_MESSAGES_ASKED of them.
  */
 #pragma once
 
