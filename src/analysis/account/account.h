@@ -86,10 +86,11 @@ struct dw_account_slice {
 };
 
 /* A call at one place of the program that takes much more time than any one kind of work in it. A program that calls it less
- * often saves all of them. */
+ * often saves all of them. What is made is given back by another call of the same function: both are one. */
 enum { DW_ACCOUNT_CALLS = 3 };
 struct dw_account_call {
 	const struct dw_source_function *function, *callee; /* of the program; what it calls */
+	const struct dw_source_function *other;             /* what else it calls, as deflateEnd() beside deflateInit(); or NULL */
 	bool makes;                                         /* the callee makes, copies or destroys an object */
 };
 

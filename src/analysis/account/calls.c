@@ -21,11 +21,16 @@
 #define WORKS (DOES(COMPRESSION) | DOES(QUERIES) | DOES(TEXT) | DOES(MATCHES) | DOES(ALGEBRA) | DOES(RANDOM) | DOES(LOOK_UP))
 #define TOUCHES (DW_ACTIVITIES_OF_COPIES | DOES(OWN) | DOES(ALGEBRA) | DOES(UNKNOWN)) /* takes page faults */
 
+static bool calls_is_in(const struct dw_account_call *call, const struct dw_source_function *function)
+{
+	return strcmp(call->function->name, function->name) == 0 && dw_text_same(call->function->file, function->file);
+}
+
 static bool calls_is(const struct dw_account_call *call, const struct dw_look *look)
 {
-	return strcmp(call->callee->name, look->callee->name) == 0 &&
-	       strcmp(call->function->name, look->functions->function->name) == 0 &&
-	       dw_text_same(call->function->file, look->functions->function->file);
+	return (strcmp(call->callee->name, look->callee->name) == 0 ||
+	        (call->other && strcmp(call->other->name, look->callee->name) == 0)) &&
+	       calls_is_in(call, look->functions->function);
 }
 
 /* The kind of work of a sample in a call. If the callee's name says what it does (compress2), the innermost function decides. */
@@ -52,7 +57,7 @@ void dw_called_add(struct dw_called *calls, const struct dw_look *look, double n
 			calls->failed = true;
 			return;
 		}
-		*entry = (struct dw_called_entry){ .of = { look->functions->function, look->callee, false }, .called = look->called };
+		*entry = (struct dw_called_entry){ .of = { look->functions->function, look->callee, NULL, false }, .called = look->called };
 		calls->count++;
 	}
 	entry = &calls->entries[at];
@@ -80,18 +85,48 @@ static double calls_largest(const struct dw_called_entry *entry)
 	return largest;
 }
 
+/* Whether a sentence can name it. */
+static bool calls_can_be_named(const struct dw_source_function *callee)
+{
+	const struct dw_account_sum sum = { .callee = callee };
+	char name[80];
+
+	return *dw_account_callee(&sum, name) != '\0';
+}
+
 /* The name of compress2() says what it does, and the sentence about compression names the call. So such a call counts only if it
  * spends most of its time on memory. */
 static bool calls_is_more(const struct dw_called_entry *entry, double least_ns)
 {
-	const struct dw_account_sum sum = { .callee = entry->of.callee };
-	char name[80];
-
-	if (entry->ns < least_ns || !*dw_account_callee(&sum, name)) /* no sentence can name it */
+	if (entry->ns < least_ns || !calls_can_be_named(entry->of.callee))
 		return false;
 	if (entry->called == DW_ACTIVITY_UNKNOWN)
 		return entry->ns - calls_largest(entry) >= least_ns;
 	return dw_activity_in(entry->called, WORKS) && entry->managing_ns >= DW_ACCOUNT_MOST * entry->ns;
+}
+
+static bool calls_manages(const struct dw_called_entry *entry)
+{
+	return entry->ns > 0 && entry->managing_ns >= DW_ACCOUNT_MOST * entry->ns;
+}
+
+/* A function that gets memory by one call and gives it back by another would do neither if it kept what the first one makes. */
+static void calls_join(struct dw_called *calls, size_t i)
+{
+	struct dw_called_entry *entry = &calls->entries[i];
+
+	for (size_t j = i + 1; j < calls->count && !entry->of.other && calls_manages(entry); j++) {
+		struct dw_called_entry *other = &calls->entries[j];
+
+		if (!calls_manages(other) || !calls_is_in(&entry->of, other->of.function) || !calls_can_be_named(other->of.callee))
+			continue;
+		entry->of.other = other->of.callee;
+		entry->ns += other->ns;
+		entry->managing_ns += other->managing_ns;
+		for (unsigned activity = 0; activity < DW_ACTIVITY_COUNT; activity++)
+			entry->of_activity[activity] += other->of_activity[activity];
+		other->ns = 0;
+	}
 }
 
 static bool calls_has(const struct dw_account *account, const struct dw_source_function *callee)
@@ -111,13 +146,19 @@ DW_ORDER(calls_compare, struct dw_called_entry, DW_DOWN(ns) DW_TEXT(of.callee->n
 
 void dw_called_choose(struct dw_called *calls, struct dw_account *account)
 {
+	const double least_ns = LEAST * calls->all_ns;
+
+	DW_SORT(calls->entries, calls->count, calls_compare);
+	for (size_t i = 0; i < calls->count && 2 * calls->entries[i].ns >= least_ns; i++)
+		calls_join(calls, i);
 	DW_SORT(calls->entries, calls->count, calls_compare);
 	for (size_t i = 0; i < calls->count && account->call_count < DW_ACCOUNT_CALLS; i++) {
-		const struct dw_called_entry *entry = &calls->entries[i];
+		struct dw_called_entry *entry = &calls->entries[i];
 
-		if (calls_is_more(entry, LEAST * calls->all_ns) && !calls_has(account, entry->of.callee))
-			account->calls[account->call_count++] =
-			    (struct dw_account_call){ entry->of.function, entry->of.callee, dw_name_is_of_object(entry->of.callee->name) };
+		if (calls_is_more(entry, least_ns) && !calls_has(account, entry->of.callee)) {
+			entry->of.makes = dw_name_is_of_object(entry->of.callee->name);
+			account->calls[account->call_count++] = entry->of;
+		}
 	}
 }
 

@@ -19,6 +19,7 @@
  *     {cells:by}              the function that calls it: "main (train.py:80)"
  *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
  *     {cells:library}         the library that is called in most of it, or "libraries"
+ *     {cells:other}           the other function that is called, if the rule is about a call of two
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
@@ -295,7 +296,7 @@ static bool sentence_put_both(struct sentence *sentence, const struct dw_account
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
- * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), or callee; their first letters
+ * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), callee or other; their first letters
  * differ. A function that only hands on is named with its caller: others call it for other things. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
@@ -332,7 +333,10 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		sentence_put(sentence, text, strnlen(text, 170));
 		return;
 	}
-	if (*form == 'c') {
+	if (*form == 'c' || *form == 'o') {
+		if (cells->call && cells->call <= account->call_count)
+			sum.callee = *form == 'c' ? account->calls[cells->call - 1].callee : account->calls[cells->call - 1].other;
+		sentence->known &= sum.callee != NULL;
 		sentence_put_text(sentence, dw_account_callee(&sum, text));
 		return;
 	}

@@ -163,6 +163,32 @@ TEST(a_call_that_does_one_thing_is_none)
 	made_close(&made);
 }
 
+/* A function that makes a stream and gives it back for each message would do neither if it kept it: both calls are one, and more than
+ * one of them alone is. */
+TEST(what_is_made_and_given_back_is_one_call)
+{
+	static const struct part parts[] = {
+		{ 4, { { LIBC, "mmap" }, { LIBZ, "deflateInit_" }, { ENGINE, "ship" }, MAIN } },
+		{ 5, { { LIBC, "malloc" }, { LIBZ, "deflateInit_" }, { ENGINE, "ship" }, MAIN } },
+		{ 9, { { LIBC, "munmap" }, { LIBZ, "deflateEnd" }, { ENGINE, "ship" }, MAIN } },
+		{ 18, { { LIBZ, "deflate" }, { ENGINE, "ship" }, MAIN } },
+		{ 1, { { LIBC, "malloc" }, { LIBZ, "inflateInit_" }, { ENGINE, "read_back" }, MAIN } },
+		{ .ms = 0 },
+	};
+	const struct dw_account *of = account_of_parts(parts);
+
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_EQ(of->call_count, 1);
+	REQUIRE(of->calls[0].other);
+	CHECK_STR(of->calls[0].callee->name, "deflateEnd");
+	CHECK_STR(of->calls[0].other->name, "deflateInit_");
+	CHECK_NEAR(ms_of_call(of, 1, DW_ACCOUNT_ALL), 720, 1e-3);
+	CHECK_NEAR(ms_of_call(of, DW_ACCOUNT_NO_CALL, DW_ACTIVITY_SET(COMPRESSION)), 760, 1e-3);
+	check_rows(of, "calls deflateEnd");
+	made_close(&made);
+}
+
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
 /* In each step of 20 ms the thread waits for two others, which work in turn, and wait for each other, or for something else. */

@@ -161,6 +161,7 @@ TEST(the_bound_of_a_part_has_the_rest_of_its_function)
 TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 {
 	static const struct dw_source_function regex = { "std::regex::regex(char const*)", NULL, 0 };
+	static const struct dw_source_function gone = { "std::regex::~regex()", NULL, 0 };
 
 	for (unsigned makes = 0; makes < 2; makes++) {
 		const struct dw_verdict *call;
@@ -172,14 +173,17 @@ TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 		                           CELL(RUNS, ALLOCATES, 0.16, .function = "order_of", .call = 1),
 		                           CELL(RUNS, COPIES, 0.06, .function = "order_of", .call = 1),
 		                           CELL(RUNS, ALLOCATES, 0.09, .function = "parse")));
-		at.account.of.calls[0] = (struct dw_account_call){ .callee = &regex, .makes = makes };
+		at.account.of.calls[0] = (struct dw_account_call){ .callee = &regex, .other = makes ? NULL : &gone, .makes = makes };
 		at.account.of.call_count = 1;
 		made_judge(&at);
 		call = made_find(&at, "call");
 		CHECK_EQ(call->state, DW_RULE_FIRED);
 		CHECK(call == at.verdicts.at);
-		CHECK_STR(call->statement, "The call of std::regex::regex in order_of (engine.c:41) takes 50% of the run: its own code 28%, "
-		                           "allocating and freeing memory 16%, copying and clearing memory 6%.");
+		CHECK_STR(call->statement,
+		          makes ? "The call of std::regex::regex in order_of (engine.c:41) takes 50% of the run: its own code 28%, "
+		                  "allocating and freeing memory 16%, copying and clearing memory 6%."
+		                : "The call of std::regex::regex, with that of std::regex::~regex, in order_of (engine.c:41) takes 50% of "
+		                  "the run: its own code 28%, allocating and freeing memory 16%, copying and clearing memory 6%.");
 		CHECK_NEAR(call->share.value, 0.5, 1e-9);
 		CHECK_EQ(!isnan(call->gain_ns), makes);
 		CHECK_NEAR(made_find(&at, "allocator")->share.value, 0.09, 1e-9);
