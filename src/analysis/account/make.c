@@ -450,6 +450,7 @@ void dw_making_divide(struct dw_making *making)
 	account_add_rests(making, DW_ACCOUNT_WAITS);
 	dw_making_divide_waits(making, fmax(1, others_ns));
 	dw_making_follow_waits(making);
+	dw_making_divide_rest(making, fmax(1, others_ns));
 	account_wait_for_children(making);
 	account_add_samples(making, making->team, DW_ACCOUNT_OTHERS, true);
 	dw_making_divide_forks(making);

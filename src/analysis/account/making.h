@@ -22,6 +22,7 @@ struct dw_making {
 	double faults;    /* the same as a part of what touches memory */
 	bool native;      /* stacks have native frames, and not those of Python alone */
 	uint32_t wheres;  /* bits of enum dw_sample_where: whose samples count */
+	bool others_are_short; /* the other threads end before they have a sample */
 	bool failed;
 };
 
@@ -76,5 +77,7 @@ static inline bool dw_making_joins(enum dw_account_state state, enum dw_activity
 /* Takes from the waits of the loop's thread what other threads did meanwhile, and links the cells of each part. `sampled_ns`: of the
  * others' samples. */
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns);
+/* Of what is left, takes that for which the others were ready to run: it is estimated, so that what they waited for goes first. */
+void dw_making_divide_rest(struct dw_making *making, double sampled_ns);
 /* Takes from the waits for other processes what forks of the process did meanwhile. After dw_making_divide_waits(). */
 void dw_making_divide_forks(struct dw_making *making);

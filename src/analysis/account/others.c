@@ -140,32 +140,57 @@ static void others_find_team(struct dw_making *making)
 
 #define MOST_WITHOUT 0.2 /* of the loop without a CPU: with more, the other threads may have had none */
 
+static bool others_lack_cpus(const struct dw_account *account)
+{
+	return account->state_ns[DW_ACCOUNT_NO_CPU] > MOST_WITHOUT * account->wall_ns;
+}
+
+static void others_add(struct dw_making *making, uint32_t index, double ns)
+{
+	making->parts.at[index].state_ns[DW_ACCOUNT_OTHERS] += ns;
+	making->to->state_ns[DW_ACCOUNT_OTHERS] += ns;
+}
+
 /* In a part, waits for other threads of the program are what these did meanwhile, as far as they did something, and as
  * the wait does not go with equal work of all of them. `sampled_ns`: their samples' in the loop. */
 static void others_divide(struct dw_making *making, uint32_t index, double sampled_ns)
 {
 	struct dw_account *to = making->to;
 	struct dw_account_part *part = &making->parts.at[index];
-	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, sure_ns, uneven = 0, taken_ns, left_ns, unknown_ns;
+	double waits_ns = others_waits_for(making, index, OTHERS_FOR_THREADS), uneven = 0;
 
-	sure_ns = others_waits_for(making, index, OTHERS_FOR_THREADS);
-	if (to->state_ns[DW_ACCOUNT_NO_CPU] > MOST_WITHOUT * to->wall_ns)
-		ns = fmax(ns, others_spins_ns(making, index)); /* whoever it spins for may have no CPU */
-	else
-		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, sure_ns,
+	if (!others_lack_cpus(to))
+		uneven = dw_team_uneven(&making->work, &making->parts, index, to->others_cpu_ns / sampled_ns, waits_ns,
 		                        dw_making_is_python(making)
 		                            ? 1
 		                            : dw_machine_cpus(making->source)); /* an interpreter runs one thread at a time */
-	taken_ns = others_take_waits(making, index, OTHERS_FOR_THREADS, fmin(ns, sure_ns * (1 - uneven)));
-	left_ns = fmax(0, ns - sure_ns);
-	left_ns -= unknown_ns = others_take_waits(making, index, OTHERS_FOR_UNKNOWN, left_ns);
-	left_ns *= part->answers_ns / fmax(1, part->sampled_ns[DW_ACCOUNT_OTHERS]);
+	part->joins_ns = waits_ns;
+	part->work_ns = waits_ns * (1 - uneven);
+	others_add(making, index,
+	           others_take_waits(making, index, OTHERS_FOR_THREADS,
+	                             fmin(part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_cpu_ns / sampled_ns, part->work_ns)));
+}
+
+/* What is left of the waits may be time for which the others were ready to run, which is only estimated. Waits for what is not known, or
+ * for descriptors, may be for them, too. */
+static void others_divide_rest(struct dw_making *making, uint32_t index, double sampled_ns)
+{
+	struct dw_account *to = making->to;
+	struct dw_account_part *part = &making->parts.at[index];
+	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, taken_ns, left_ns;
+
+	if (others_lack_cpus(to))
+		ns = fmax(ns, part->state_ns[DW_ACCOUNT_OTHERS] + others_spins_ns(making, index)); /* whoever it spins for may have no CPU */
+	taken_ns = others_take_waits(making, index, OTHERS_FOR_THREADS,
+	                             fmax(0, fmin(ns, part->work_ns) - part->state_ns[DW_ACCOUNT_OTHERS]));
+	left_ns = fmax(0, ns - part->joins_ns);
+	others_add(making, index, taken_ns);
+	taken_ns = others_take_waits(making, index, OTHERS_FOR_UNKNOWN, left_ns);
+	left_ns = (left_ns - taken_ns) * part->answers_ns / fmax(1, part->sampled_ns[DW_ACCOUNT_OTHERS]);
 	/* Threads that use descriptors, too, and run for as long as this one waits, make the answers. */
 	if (left_ns >= (1 - DW_SAMPLES_NAMED) * others_waits_for(making, index, OTHERS_FOR_DESCRIPTOR))
 		taken_ns += others_take_waits(making, index, OTHERS_FOR_DESCRIPTOR, left_ns);
-	taken_ns += unknown_ns;
-	part->state_ns[DW_ACCOUNT_OTHERS] = taken_ns;
-	to->state_ns[DW_ACCOUNT_OTHERS] += taken_ns;
+	others_add(making, index, taken_ns);
 }
 
 /* Whether most of the other threads' CPU time is that of threads which end before they have a sample: what single samples say is not
@@ -198,8 +223,6 @@ static void others_begin(struct dw_making *making, uint32_t part)
 
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns)
 {
-	bool are_short;
-
 	others_find_team(making);
 	if (!others_link_cells(making)) {
 		making->failed = true;
@@ -207,12 +230,19 @@ void dw_making_divide_waits(struct dw_making *making, double sampled_ns)
 	}
 	if (!(making->to->others_cpu_ns > 0))
 		return;
-	are_short = others_are_short(making);
+	making->others_are_short = others_are_short(making);
 	for (uint32_t i = 0; i < making->parts.count; i++)
-		if (are_short)
+		if (making->others_are_short)
 			others_begin(making, i);
 		else
 			others_divide(making, i, sampled_ns);
+}
+
+void dw_making_divide_rest(struct dw_making *making, double sampled_ns)
+{
+	for (uint32_t i = 0; i < making->parts.count && !making->failed; i++)
+		if (making->to->others_cpu_ns > 0 && !making->others_are_short)
+			others_divide_rest(making, i, sampled_ns);
 }
 
 /* ---- processes ---------------------------------------------------------------------------------------------- */

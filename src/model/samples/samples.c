@@ -105,6 +105,19 @@ static uint32_t samples_holder(const struct dw_source *source, uint32_t process,
 	return found;
 }
 
+/* Whether a wait that ends after the last step began in it and is mostly there: main() waits for its threads until it ends. */
+static bool samples_is_of_last(const struct samples *samples, uint64_t ticks, const struct nested *sample)
+{
+	const struct dw_source *source = samples->all->model->source;
+	const struct dw_source_process *process = &source->processes[source->threads[sample->of].process];
+	const struct dw_source_clock *clock = &source->files[process->file].clock;
+	uint64_t end_ns = dw_source_ns(clock, ticks);
+	uint64_t half_ns = dw_whole((double)sample->weight * dw_samples_period(source, source->threads[sample->of].process) / 2);
+	uint64_t middle = dw_source_ticks(clock, end_ns - (half_ns < end_ns ? half_ns : end_ns));
+
+	return samples->all->ext == DW_IS_WAIT && samples->steps[-1].start_ticks <= middle && middle < samples->steps[-1].end_ticks;
+}
+
 static void samples_count(struct samples *samples, uint64_t ticks, const struct nested *sample)
 {
 	struct dw_sample_row row = { .thread = sample->thread,
@@ -117,6 +130,9 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
 		samples->steps++;
+	if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks == UINT64_MAX &&
+	    samples_is_of_last(samples, ticks, sample))
+		samples->steps--, ticks = samples->steps->start_ticks; /* the next sample goes on again */
 	if (samples->steps && samples->steps->start_ticks <= ticks)
 		row.where = DW_SAMPLE_IN_STEP;
 	else if (samples->steps && samples->steps > samples->first_step)

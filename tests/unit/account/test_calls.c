@@ -231,4 +231,30 @@ TEST(a_wait_for_threads_that_wait_for_a_lock_is_one_for_the_lock)
 	made_close(&made);
 }
 
+/* The loop's thread hardly runs, so that nobody knows for how long the others were ready to. They hold a lock in turn for less than half
+ * of the time: what they waited for was recorded, and goes before what is estimated. */
+TEST(locks_go_before_what_is_estimated_on_a_busy_machine)
+{
+	const struct dw_account *of;
+
+	begin_run(0, 2);
+	for (unsigned step = 0; step < 40; step++) {
+		begin_step();
+		runs(1, NULL, "run_all");
+		has_no_cpu(4);
+		for (unsigned other = 0; other < 2; other++) {
+			other_works(other, 4, "insert");
+			other_waits(other, 20, 14, "pthread_mutex_lock", "insert");
+		}
+		waits(20, "pthread_join", "run_all");
+		end_step();
+	}
+	of = account();
+	REQUIRE(of);
+	check_sums(of);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_WAITS, DW_ACTIVITY_LOCK), 480, 8);
+	CHECK_NEAR(ms_of(of, -1, DW_ACCOUNT_OTHERS, -1), 320, 8);
+	made_close(&made);
+}
+
 CHECK_MAIN

@@ -92,6 +92,27 @@ TEST(a_sample_belongs_to_the_open_ranges_of_its_thread)
 	made_close(&made);
 }
 
+/* main() waits for its threads until the run ends: the wait is where most of it lies, and not where it ends. */
+TEST(a_wait_that_ends_after_the_last_step_may_be_of_it)
+{
+	uint32_t join, save;
+
+	made_init(&made);
+	period("1000");
+	join = frame("pthread_join", 1);
+	save = frame("fsync", 2);
+	dw_encode_step(&made.process, made.thread, 0, 1000, 7000, 0, DW_STEP_RECORDED);
+	dw_encode_wait(&made.stream, 7000, join, 0, 5);
+	dw_encode_wait(&made.stream, 9500, save, 0, 2);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *waits = dw_model_wait_samples(made.model, &made.error);
+
+	REQUIRE(waits && waits->count == 2);
+	CHECK_EQ(find(waits, join)->where, DW_SAMPLE_IN_STEP);
+	CHECK_EQ(find(waits, save)->where, DW_SAMPLE_AFTER);
+	made_close(&made);
+}
+
 /* Also of a thread of which nothing else is known, or whose id the kernel gave to another one: then nobody is named. */
 TEST(a_wait_names_the_thread_that_had_the_lock)
 {
