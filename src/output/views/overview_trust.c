@@ -71,10 +71,13 @@ static double trust_delay(const struct dw_overview *overview)
 
 static void trust_write_cpus(const struct dw_overview *overview, char *to, size_t size)
 {
+	const struct dw_fact *others = overview->facts ? &overview->facts->at[DW_FACT_CPU_OTHERS] : NULL;
 	double delay = trust_delay(overview);
 
 	to[0] = '\0';
-	if (delay < FREE_SHARE)
+	if (delay < FREE_SHARE && others && others->measured && others->value >= DELAY_SHARE)
+		snprintf(to, size, "; other programs used %.0f%% of the CPUs", others->value * 100); /* the thread may have slept */
+	else if (delay < FREE_SHARE)
 		snprintf(to, size, "; CPUs were free");
 	else if (delay < DELAY_SHARE)
 		snprintf(to, size, "; %s thread waited for a CPU for %.0f%% of its time",
