@@ -220,7 +220,7 @@ static void places_learn(PyObject *code, unsigned depth)
 		dwp_python_text(code, "co_filename", file, sizeof file);
 	if (places_is_own(file) && !(own = places_read_own(code, file)))
 		return;
-	Py_INCREF(code);
+	Py_IncRef(code); /* not the macro: code of the interpreter's own lies in memory that cannot be written, and a function knows that */
 	own_codes[at] = own;
 	full = ++code_count >= MOST_CODES;
 	/* Pairs with the acquire of walks: own_codes[at] is set. */
