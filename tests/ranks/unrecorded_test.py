@@ -285,6 +285,13 @@ class Others(Case):
         self.assertNotIn(found, self.run_dwell(program))
         self.assertIn(found, self.run_dwell(program, RANK="0", WORLD_SIZE="2"))
 
+    def test_mpi_that_is_not_called(self):
+        """Frameworks are linked to it."""
+        program, found = self.program(self.empty_library("libmpi.so.40")), "MPI is not recorded (libmpi.so.40"
+        self.assertNotIn(found, self.run_dwell(program, options=["--no-mpi"]))
+        self.assertIn(found, self.run_dwell(program, options=["--no-mpi"], PMIX_RANK="0"))
+        self.assertIn(found, self.run_dwell(program, options=["--no-mpi"], RANK="0", WORLD_SIZE="2"))
+
     def test_cuda_and_nvtx(self):
         program = self.program(self.empty_library("libcuda.so.1"), self.empty_library("libnvToolsExt.so.1"),
                                os.path.join(BUILD, "libdwell.so"), "-Xlinker", f"-rpath={BUILD}")

@@ -23,7 +23,8 @@
 /* When a library that is loaded counts as used. */
 enum dw_library_use {
 	DW_LIBRARY_PROBED,  /* and its probe is not: what it does is unknown */
-	DW_LIBRARY_CALLED,  /* and its probe is not, or in one of several ranks has not said that it records */
+	DW_LIBRARY_CALLED,  /* and in one of several ranks its probe has not said that it records, or in one of an unknown number is not
+	                     * loaded: frameworks are linked to it, and load it in any process */
 	DW_LIBRARY_ON_DEVICES /* and in one of several ranks, which has CUDA's driver too, its probe has not said that it
 	                       * records: frameworks load it in any process */
 };
