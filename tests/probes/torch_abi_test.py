@@ -117,6 +117,27 @@ def record(dwell, folder, broken):
     return lines, find_parts(dwell, folder, trace, path), lacks[-1] if lacks else ""
 
 
+# Stands before the function of autograd's engine that starts a thread for each device, after which forked processes cannot compute
+# gradients. It is called once, by the first backward.
+ENGINE = """
+#include <stdio.h>
+void starts(void *engine) __asm__("_ZN5torch8autograd6Engine20start_device_threadsEv");
+void starts(void *engine) { puts("started"); fflush(stdout); }
+"""
+
+
+def start_engine(dwell, folder):
+    """What is wrong with when the engine starts: what the probe asks PyTorch must not start it."""
+    library, script = os.path.join(folder, "libengine.so"), os.path.join(folder, "engine.py")
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-shared", "-fPIC", "-xc", "-", "-o", library], input=ENGINE, text=True, check=True)
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("import torch\nprint('imported', flush=True)\ntorch.ones(2, requires_grad=True).sum().backward()\n")
+    done = subprocess.run([dwell, "run", "-o", os.path.join(folder, "engine.dwell"), "--", sys.executable, script], capture_output=True,
+                          text=True, check=False, env=dict(os.environ, LD_PRELOAD=library, PYTHONUNBUFFERED="1"))
+    said = done.stdout.split()
+    return [] if said == ["imported", "started"] and not done.returncode else [f"{said}, {done.stderr[-800:]}"]
+
+
 def main():
     build, failures = os.path.dirname(os.path.abspath(sys.argv[1])), 0
 
@@ -129,6 +150,7 @@ def main():
         print("skip torch_abi_test: this build has torch_abi=disabled")
         return 77
     with tempfile.TemporaryDirectory() as folder:
+        check("autograd's engine starts with the program's first backward", start_engine(os.path.abspath(sys.argv[1]), folder))
         dwell = make_copy(build, os.path.join(folder, "broken"), "libdwell-python-broken.so")
         lines, there, lacks = record(dwell, folder, "none")
         absent = set(PARTS) - there  # this PyTorch may have no answer of its own

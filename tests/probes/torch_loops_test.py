@@ -447,6 +447,7 @@ import os, socket
 import torch.distributed as dist
 if not dist.is_available() or not hasattr(torch._C, "_rpc_init"): raise SystemExit(77)
 import torch.distributed.rpc as rpc, torch.distributed.autograd as dist_autograd
+if not hasattr(torch._C._distributed_rpc, "_TensorPipeRpcBackendOptionsBase"): raise SystemExit(77)
 from torch.distributed.optim import DistributedOptimizer
 with socket.socket() as free:
     free.bind(("127.0.0.1", 0))

@@ -1,6 +1,9 @@
 /*
  * Runs the operators of work.h with lines of Python, and opens the extension of PyTorch. Needs the
  * interpreter's lock.
+ *
+ * A backward is a call of the node, not of autograd's engine: that one would start a thread for each device, ask their
+ * drivers for them, and refuse to work in processes that the program forks later.
  */
 #include "../torch.h"
 #include "work.h"
@@ -63,9 +66,13 @@ uintptr_t dwp_abi_tensor_elements(void)
 /* A function that is compiled once, because it is timed. */
 static bool work_cost(void)
 {
-	static const char code[] = "def work():\n"
+	static const char code[] = "one = torch.ones((), device='cpu')\n"
+	                           "def work():\n"
 	                           " with torch.inference_mode(False), torch.enable_grad():\n"
-	                           "  for i in range(2): torch.autograd.grad((t.exp() * t).sum(), t)\n";
+	                           "  for i in range(2):\n"
+	                           "   sum = (t.exp() * t).sum().grad_fn\n"
+	                           "   mul = sum.next_functions[0][0]\n"
+	                           "   with torch.no_grad(): mul.next_functions[0][0](mul(sum(one))[0])\n";
 	PyObject *function = PyDict_GetItemString(names, "work"), *result = NULL; /* borrowed */
 
 	if (!function && dwp_python_run(names, code))
@@ -85,7 +92,8 @@ bool dwp_abi_work(enum dwp_abi_work work)
 		                       " t = torch.ones((), device='cpu', requires_grad=True)\n"
 		                       " for i in range(7): t.exp()\n",
 		[DWP_ABI_WORK_EXP] = "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()",
-		[DWP_ABI_WORK_BACKWARD] = "with torch.inference_mode(False): torch.autograd.grad(y, t)",
+		[DWP_ABI_WORK_BACKWARD] =
+			"with torch.inference_mode(False), torch.no_grad(): y.grad_fn(torch.ones((), device='cpu'))",
 		[DWP_ABI_WORK_INTEGERS] = "with torch.inference_mode(False), torch.no_grad():\n"
 								  " torch.all(t, 2, True)\n"
 								  " torch.flip(t, (1, 2, 0))\n",
@@ -99,8 +107,7 @@ bool dwp_abi_work(enum dwp_abi_work work)
 			"with torch.inference_mode(False), torch.enable_grad():\n"
 			" t = torch.ones((), device='cpu', requires_grad=True)\n"
 			" y = t.sin()\n"
-			/* With a gradient of its own PyTorch would import SymPy, for 0.4 s. */
-			" torch.autograd.grad(y, t)\n",
+			" with torch.no_grad(): y.grad_fn(torch.ones((), device='cpu'))\n",
 		[DWP_ABI_WORK_SCRIPT] = "torch.jit.CompilationUnit('def " DWP_ABI_SCRIPT_NAME "(x):\\n return torch.neg(x)\\n')."
 		                        DWP_ABI_SCRIPT_NAME "(torch.zeros(1, device='cpu'))",
 	};
