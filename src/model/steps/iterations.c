@@ -108,13 +108,15 @@ static uint32_t iterations_choose_thread(const struct dw_model *model, const dou
 
 /* ---- the whole run as one iteration ------------------------------------------------------------------------- */
 
-/* For how long the main thread of the program that `dwell run` started was ready to run and had no CPU. Negative: not known. */
-static double iterations_delay(const struct dw_source *source)
+/* For how long the main thread of the process was ready to run and had no CPU, as it says at its end, or of the program that `dwell run`
+ * started, as that says. Negative: not known. */
+static double iterations_delay(const struct dw_source *source, uint32_t process, bool program)
 {
 	double ns = -1;
 
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
+		if ((program && strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0) ||
+		    (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_PROCESS_DELAY_NS) == 0))
 			ns = strtod(source->metas[i].value, NULL);
 	return ns;
 }
@@ -134,7 +136,7 @@ static bool iterations_is_program(const struct dw_source *source, uint32_t proce
 
 double dw_iterations_delay_ns(const struct dw_source *source, uint32_t process)
 {
-	return iterations_is_program(source, process) ? iterations_delay(source) : -1;
+	return iterations_delay(source, process, iterations_is_program(source, process));
 }
 
 /* When the last chunk of a thread that alone has records ended. */

@@ -23,6 +23,8 @@
                                                     * its end, by the kernel's account */
 #define DW_KEY_PROCESS_USED "dwell.process_used"   /* JSON: [minor faults, major faults, waits, preemptions, system time in
                                                     * ns] of the process from its begin to its end */
+#define DW_KEY_PROCESS_DELAY_NS "dwell.process_delay_ns" /* JSON: how long the main thread of the process was ready to run and got no
+                                                          * CPU; DW_KEY_DELAY_NS is of the program that `dwell run` started */
 #define DW_KEY_LOADED_CPU_NS "dwell.loaded_cpu_ns"   /* JSON: what the process had used before the recorder was loaded, in other
                                                     * programs that it executed; no entry: next to nothing */
 #define DW_KEY_GAP "gap."                          /* begins a key; text: what the trace lacks of this process, as a report

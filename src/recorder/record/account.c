@@ -24,6 +24,7 @@
 #include "record/session_state.h"
 #include "record/slot.h"
 #include "record/thread.h"
+#include "record/usages.h"
 
 /* The kernel's number of the clock of another thread of this process: of the CPU time that its scheduler counted. */
 #define ACCOUNT_CLOCK_OF(tid) ((long)(int)(~(uint32_t)(tid) << 3 | 6u))
@@ -198,6 +199,19 @@ static void account_note_used(void)
 	dw_meta(DW_KEY_PROCESS_USED, text, DW_META_JSON);
 }
 
+/* For how long the process's main thread was ready to run and had no CPU. Of a program that `dwell run` starts, that says it, too. */
+static void account_note_delay(void)
+{
+	uint64_t cpu_ns, delay_ns;
+	char text[24];
+
+	if ((account.loaded_ns >= LEAST_LOADED_NS && account.pid == DW_LOAD(dw_process->pid)) ||
+	    !dw_usage_read_delay("/proc/self/schedstat", &cpu_ns, &delay_ns))
+		return;
+	*account_write(text, delay_ns) = '\0';
+	dw_meta(DW_KEY_PROCESS_DELAY_NS, text, DW_META_JSON);
+}
+
 static void account_end(void)
 {
 	uint64_t threads;
@@ -210,6 +224,7 @@ static void account_end(void)
 	*account_write(text, account_since(account_clock(CLOCK_PROCESS_CPUTIME_ID), 0)) = '\0';
 	dw_meta(DW_KEY_PROCESS_CPU_NS, text, DW_META_JSON);
 	account_note_used();
+	account_note_delay();
 	if (!threads)
 		return;
 	text[0] = '[';

@@ -37,13 +37,12 @@ static uint64_t usage_number(const char **text)
 	return number;
 }
 
-/* Reads the first two numbers of the thread's schedstat: time on a CPU and time ready without one.
- * The file is opened each time, because the program may close descriptors that it does not know. */
-static bool usage_read_delay(struct dw_usage *usage)
+/* The first two numbers. The file is opened each time, because the program may close descriptors that it does not know. */
+bool dw_usage_read_delay(const char *path, uint64_t *cpu_ns, uint64_t *delay_ns)
 {
 	char text[96];
 	const char *at = text;
-	int fd = dw_descriptor_open("/proc/thread-self/schedstat", O_RDONLY, 0);
+	int fd = dw_descriptor_open(path, O_RDONLY, 0);
 	long length;
 
 	if (fd < 0)
@@ -53,9 +52,9 @@ static bool usage_read_delay(struct dw_usage *usage)
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	usage->cpu_ns = usage_number(&at);
-	usage->delay_ns = usage_number(&at);
-	return usage->cpu_ns != 0; /* 0 means the kernel was built without this account */
+	*cpu_ns = usage_number(&at);
+	*delay_ns = usage_number(&at);
+	return *cpu_ns != 0; /* 0 means the kernel was built without this account */
 }
 
 static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
@@ -69,7 +68,7 @@ static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
 	usage->minor_faults = (uint32_t)self.ru_minflt;
 	usage->major_faults = (uint32_t)self.ru_majflt;
 	usage->process_cpu_ns = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	usage->delay_known = usage_read_delay(usage);
+	usage->delay_known = dw_usage_read_delay("/proc/thread-self/schedstat", &usage->cpu_ns, &usage->delay_ns);
 	if (!usage->delay_known)
 		usage->cpu_ns = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	usage->counters_known = false;

@@ -10,6 +10,8 @@ void dw_counters_read(struct dw_counters *counters, struct dw_usage *usage);
 /* Closes what is open. Preserves errno. */
 void dw_counters_close(struct dw_counters *counters);
 
+/* Reads a thread's schedstat: its time on a CPU, and its time ready without one. False: it cannot be read. */
+bool dw_usage_read_delay(const char *path, uint64_t *cpu_ns, uint64_t *delay_ns);
 /* Reads the calling thread's usage and writes what it used since the last reading (usage.c). */
 void dw_usage_read(struct dw_slot *slot);
 /* A step begins: times since then were counted as outside any step. Needs slot->places. */

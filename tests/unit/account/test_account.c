@@ -148,6 +148,31 @@ TEST(a_process_is_the_run_if_it_lasts_as_long)
 	}
 }
 
+/* What `dwell run` read of the program is not of a process that the program began. That one says itself how long it had no CPU. */
+TEST(a_process_says_itself_how_long_it_had_no_cpu)
+{
+	for (unsigned says = 0; says < 2; says++) {
+		struct dw_encode_process parent;
+		struct dw_encode_stream stream;
+		const struct dw_account *of_run;
+
+		begin(1000, 400, 0, 60);
+		spend(&made.stream, false, 40, NULL, NULL, "compute");
+		dw_encode_process_init(&parent, &made.encode, 0)->pid = 3999;
+		dw_encode_stream_init(&stream, &parent, 1, dw_encode_thread(&parent, 3999, 0, 1, "parent"));
+		dw_encode_begin(&stream, 1, dw_encode_op(&parent, DWELL_CATEGORY_ZONE, "waits", NULL, 0, NULL, 0));
+		dw_encode_end(&stream, 1000 * MS);
+		dw_encode_close(&stream);
+		if (says)
+			dw_encode_meta(&made.process, DW_KEY_PROCESS_DELAY_NS, "80000000", true);
+		of_run = account();
+		REQUIRE(of_run);
+		CHECK_EQ(of_run->waits_known, says);
+		CHECK(near_ms(of(of_run, DW_ACCOUNT_NO_CPU, DW_ACTIVITY_UNKNOWN).ns, says ? 80 : 0));
+		made_close(&made);
+	}
+}
+
 /* Samples are counted: the kernel's sum is divided by them. */
 TEST(cells_never_contradict_the_kernel)
 {
