@@ -261,11 +261,11 @@ const struct dwp_code_loops *dwp_code_loops(const char *code)
 		type = dlsym(RTLD_DEFAULT, "PyCode_Type");
 	if (known_count >= MOST_CODES / 2)
 		return NULL;
-	/* What stands in frames between Python and C is no code, and has no loops. */
-	*slot = Py_TYPE(object) == type ? code_loops_make(object) : calloc(1, sizeof **slot);
+	/* What stands in frames between Python and C is no code of a program, and has no loops. */
+	*slot = dwp_python_is_code(object, type) ? code_loops_make(object) : calloc(1, sizeof **slot);
 	if (!*slot)
 		return NULL;
-	Py_INCREF(object);
+	Py_IncRef(object); /* not the macro, which would write into a constant */
 	(*slot)->code = code;
 	known_count++;
 	return *slot;

@@ -207,7 +207,7 @@ static void places_learn_inner(PyObject *code, unsigned depth)
 	PyErr_Clear();
 }
 
-/* An object that is no code stands in frames between Python and C: it is passed over. */
+/* What is no code of a program stands in frames between Python and C: it is passed over. */
 static void places_learn(PyObject *code, unsigned depth)
 {
 	uint32_t at = places_find((uintptr_t)code);
@@ -216,11 +216,11 @@ static void places_learn(PyObject *code, unsigned depth)
 
 	if (dwp_places_codes[at] || full)
 		return;
-	if (Py_TYPE(code) == code_type)
+	if (dwp_python_is_code(code, code_type))
 		dwp_python_text(code, "co_filename", file, sizeof file);
 	if (places_is_own(file) && !(own = places_read_own(code, file)))
 		return;
-	Py_IncRef(code); /* not the macro: code of the interpreter's own lies in memory that cannot be written, and a function knows that */
+	Py_IncRef(code); /* not the macro, which would write into a constant */
 	own_codes[at] = own;
 	full = ++code_count >= MOST_CODES;
 	/* Pairs with the acquire of walks: own_codes[at] is set. */

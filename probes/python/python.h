@@ -158,6 +158,14 @@ bool dwp_python_run(PyObject *names, const char *code);
  * object has no such attribute or it is not a str. */
 void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t size);
 
+/* Whether an object that stands in a frame is code of a program, which may be asked and held. From 3.12 on an interpreter has frames of
+ * its own (format/python_frames.h), of which the code is a constant: to ask it for its co_code, or to count a reference, would write
+ * into it. It and the interpreter's frozen modules are immortal, as no other code is. */
+static inline bool dwp_python_is_code(const PyObject *object, const PyTypeObject *code_type)
+{
+	return object->ob_type == code_type && (int32_t)object->ob_refcnt >= 0;
+}
+
 /* A pointer of a part of the probe in each code object (PEP 523). get() and set() return 0 or -1. */
 struct dwp_code_field {
 	Py_ssize_t index; /* -1: there is none */

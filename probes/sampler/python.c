@@ -155,6 +155,12 @@ static bool python_is_entry(struct dws_memory *memory, uintptr_t frame)
 	                                    python_byte(memory, frame + python.layout.entry) != 0);
 }
 
+/* A field of four bytes; 0: it cannot be read. */
+static uint32_t python_half(struct dws_memory *memory, uintptr_t at)
+{
+	return (uint32_t)(python_pointer(memory, at & ~(uintptr_t)7) >> 8 * (at & 4));
+}
+
 unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_WALKED])
 {
 	const struct dw_python_layout *layout = &python.layout;
@@ -180,13 +186,13 @@ unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame fram
 			/* 3.14 marks references in the lowest bits. */
 			uintptr_t code = python_pointer(memory, frame + layout->code) & ~(uintptr_t)7;
 			uintptr_t instruction = layout->bytes == DW_PYTHON_NO_FIELD
-			                            ? python_pointer(memory, (frame + layout->instruction) & ~(uintptr_t)7) >>
-			                                      8 * (layout->instruction & 4) & UINT32_MAX
+			                            ? python_half(memory, frame + layout->instruction)
 			                            : python_pointer(memory, frame + layout->instruction);
 
 			if (!code)
 				break;
-			frames[count++] = (struct dws_python_frame){ code, instruction, entry ? loop : 0, entry };
+			if (!dw_python_is_between(python_pointer(memory, code), (int32_t)python_half(memory, code + layout->first_line)))
+				frames[count++] = (struct dws_python_frame){ code, instruction, entry ? loop : 0, entry };
 			if (entry && loop && layout->outer_loop != DW_PYTHON_NO_FIELD)
 				loop = python_pointer(memory, loop + layout->outer_loop);
 		}

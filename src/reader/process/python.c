@@ -26,6 +26,7 @@ struct python_code {
 	uint8_t *lines;        /* the table of lines, or NULL */
 	uint64_t line_bytes;
 	bool readable;         /* it is a code object: a frame that begins or ends may have another address there */
+	bool between;          /* dw_python_is_between(): no function of the program */
 	bool changed;          /* while it was read: it is not kept */
 };
 
@@ -258,6 +259,7 @@ static bool python_read_code(const struct dw_python *python, uint64_t address, s
 {
 	const struct dw_python_layout *layout = &python->layout;
 	uint8_t bytes[256];
+	uint64_t head;
 
 	if (layout->lines + 8 > sizeof bytes || layout->name + 8 > sizeof bytes || layout->file + 8 > sizeof bytes ||
 	    layout->first_line + 4 > sizeof bytes || !python_read(python, address, bytes, layout->lines + 8) ||
@@ -268,6 +270,8 @@ static bool python_read_code(const struct dw_python *python, uint64_t address, s
 	memcpy(&code->file_at, bytes + layout->file, 8);
 	memcpy(&code->lines_at, bytes + layout->lines, 8);
 	memcpy(&code->first_line, bytes + layout->first_line, 4);
+	memcpy(&head, bytes, sizeof head);
+	code->between = dw_python_is_between(head, code->first_line);
 	return true;
 }
 
@@ -310,7 +314,7 @@ static uint32_t python_find_code(struct dw_python *python, struct dw_arena *aren
 	code->file = python_take_text(python, arena, code->file_at, &readable);
 	python_read_lines(python, code);
 	code->changed = !python_read_code(python, address, &again) || !python_is_code(&again, &wanted);
-	code->readable = !code->changed && readable;
+	code->readable = !code->changed && !code->between && readable;
 	return code->name && code->file ? (uint32_t)python->code_count++ : DW_MAP_NONE;
 }
 

@@ -95,6 +95,13 @@ static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw
 	return false;
 }
 
+/* Whether a code, of which `head` is the first word, is the interpreter's own: once __init__() is called often, a frame of it lies
+ * between that of __init__() and its caller's, from 3.12 on. It is a constant, of which nobody counts the references, and has no line. */
+static inline bool dw_python_is_between(uint64_t head, int32_t first_line)
+{
+	return (int32_t)head < 0 && !first_line;
+}
+
 /* ---- texts ------------------------------------------------------------------------------------- */
 
 #define DW_PYTHON_KIND_BIT 2 /* in the state of a str: bytes a character, of three bits; behind them: compact, ASCII */
