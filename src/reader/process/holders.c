@@ -13,6 +13,7 @@
 #include "base/code/activity.h"
 
 #define HOLDER_SEARCHED 4096u /* bytes of the innermost functions' stack */
+#define HOLDER_PTHREAD 2560u  /* bytes of the structure that pthread_self() points to: more than there are */
 
 /* ---- what a thread waits for ------------------------------------------------------------------- */
 
@@ -78,6 +79,36 @@ static bool holder_is_thread(uint32_t pid, int32_t tid)
 	return tid > 0 && access(path, F_OK) == 0;
 }
 
+/* glibc has the kernel's number of a thread in the structure that pthread_self() points to. */
+uint32_t dw_holder_tid(uint32_t pid, uint64_t pthread)
+{
+#ifdef __x86_64__
+	const uint64_t offset = 720;
+#else
+	const uint64_t offset = 208;
+#endif
+	int32_t tid = 0;
+
+	return pthread && dw_process_memory(pid, pthread + offset, &tid, sizeof tid) && tid > 0 ? (uint32_t)tid : 0;
+}
+
+/* The thread whose end is awaited at this address: that of its number, or, as in glibc 2.43, of another word of the same structure, of
+ * which the first and third word are its own address on x86-64. */
+static uint32_t holder_joined(uint32_t pid, uint64_t address)
+{
+	uint64_t at = address & ~(uint64_t)63, words[3];
+	int32_t tid = 0;
+
+	if (dw_process_memory(pid, address, &tid, sizeof tid) && holder_is_thread(pid, tid))
+		return (uint32_t)tid;
+	for (unsigned i = 0; i < HOLDER_PTHREAD / 64; i++, at -= 64)
+		if (dw_process_memory(pid, at, words, sizeof words) && words[0] == at && words[2] == at) {
+			tid = (int32_t)dw_holder_tid(pid, at);
+			return holder_is_thread(pid, tid) ? (uint32_t)tid : 0;
+		}
+	return 0;
+}
+
 /* glibc's lock of readers and writers has seven words before the number of the thread that writes. A thread waits at one of
  * three of them. */
 static uint32_t holder_writer(uint32_t pid, uint64_t address)
@@ -92,12 +123,12 @@ static uint32_t holder_writer(uint32_t pid, uint64_t address)
 	return 0;
 }
 
-/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. Who joins a thread waits at that
- * thread's number. */
+/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. */
 uint32_t dw_holder_native(uint32_t pid, const struct dw_thread_read *read, bool *joins)
 {
 	const struct dw_snapshot *snapshot = &read->snapshot;
 	int32_t words[3] = { 0 };
+	uint32_t joined;
 
 	*joins = false;
 	if (snapshot->call != SYS_futex)
@@ -111,8 +142,9 @@ uint32_t dw_holder_native(uint32_t pid, const struct dw_thread_read *read, bool 
 	}
 	if (!holder_is_in(read, "pthread_join") && !holder_is_in(read, "pthread_clockjoin") && !holder_is_in(read, "pthread_timedjoin"))
 		return 0;
-	*joins = dw_process_memory(pid, snapshot->argument, words, sizeof *words) && holder_is_thread(pid, words[0]);
-	return *joins ? (uint32_t)words[0] : 0;
+	joined = holder_joined(pid, snapshot->argument);
+	*joins = joined != 0;
+	return joined;
 }
 
 /* Whether a thread waits for the lock of Python's interpreter. */

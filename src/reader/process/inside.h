@@ -233,6 +233,8 @@ bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct
 
 /* "a timer", of the number of a system call; NULL: it is not one that waits. */
 const char *dw_holder_wait(long call);
+/* The kernel's number of the thread of which pthread_self() is this; 0: it is not known. */
+uint32_t dw_holder_tid(uint32_t pid, uint64_t pthread);
 /* The thread that holds the lock for which the thread waits by its innermost frames; or, with *joins, the one whose end it
  * waits for. 0: not known. Of glibc's locks alone. */
 uint32_t dw_holder_native(uint32_t pid, const struct dw_thread_read *read, bool *joins);

@@ -87,19 +87,6 @@ void dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 		                                   numbers[2] ? "free-threaded " : "", process->python);
 }
 
-/* glibc has the kernel's number of a thread in the structure that pthread_self() points to. */
-static uint32_t python_tid_of_pthread(const struct dw_python *python, uint64_t pthread)
-{
-#ifdef __x86_64__
-	const uint64_t offset = 720;
-#else
-	const uint64_t offset = 208;
-#endif
-	int32_t tid = 0;
-
-	return python_read(python, pthread + offset, &tid, sizeof tid) && tid > 0 ? (uint32_t)tid : 0;
-}
-
 bool dw_python_list(struct dw_python *python)
 {
 	const struct dw_python_layout *layout = &python->layout;
@@ -118,7 +105,7 @@ bool dw_python_list(struct dw_python *python)
 				return false;
 			python->count++;
 			id = python_pointer(python, state + (native ? layout->native_id : layout->id));
-			thread->tid = native ? (uint32_t)id : python_tid_of_pthread(python, id);
+			thread->tid = native ? (uint32_t)id : dw_holder_tid(python->pid, id);
 			thread->state = state;
 		}
 	}
