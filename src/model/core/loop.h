@@ -9,7 +9,7 @@
  * LOOP_PARTS names lines of parts.def, in the order in which they are called. A part that is there PERHAPS costs a
  * comparison for each range: it is there if the walk has its sums. LOOP_HOOKS are further members of struct
  * dw_pass_hooks. Optional: LOOP_DROPS_ROWS, if no part needs a range's row when the range ends; LOOP_EVERYTHING, if
- * the scope includes everything.
+ * the scope includes everything; then LOOP_BURSTS, if all parts allow bursts (burst.h).
  *
  * Defines LOOP_walk_all(), which walks in parallel: pieces of streams, or NULL for whole streams, of all streams or
  * of those that `only` accepts. False: out of memory.
@@ -180,12 +180,62 @@ static void LOOP_NAME(carried)(void *state)
 #undef PART
 }
 
+#ifdef LOOP_BURSTS
+static const uint32_t *LOOP_NAME(burst)(void *state, const uint32_t *at, const uint32_t *limit, uint64_t *ticks);
+#endif
+
 static const struct dw_pass_hooks LOOP_NAME(hooks) = {
 	.frame_bytes = sizeof(struct LOOP_NAME(frame)), .deepest = DW_DEEPEST,
 	.enter = LOOP_NAME(enter), .leave = LOOP_NAME(leave), .note = LOOP_NAME(note), .settle = LOOP_NAME(settle),
 	.unnest = LOOP_NAME(unnest), .flushed = LOOP_NAME(flushed), .orphan = LOOP_NAME(orphan),
 	.after_break = LOOP_NAME(after_break), .carry = LOOP_NAME(carry), .carried = LOOP_NAME(carried), LOOP_HOOKS
+#ifdef LOOP_BURSTS
+	, .burst = LOOP_NAME(burst)
+#endif
 };
+
+#ifdef LOOP_BURSTS
+static __attribute__((noinline)) const uint32_t *LOOP_NAME(burst)(void *state, const uint32_t *next, const uint32_t *limit, uint64_t *ticks)
+{
+	struct LOOP_NAME(state) *at = state;
+	const uint32_t *from = next;
+	struct dw_burst burst;
+
+	if (!dw_burst_begin(&burst, &at->pass, next, limit, *ticks))
+		return next;
+#define PART(name, when) \
+	if (!dw_##name##_part.burst(&at->name, &burst)) \
+		return next;
+	LOOP_PARTS(PART)
+#undef PART
+	do {
+		next = dw_burst_read(&burst, next, limit);
+		for (uint32_t i = 0; i < burst.count; i++) {
+#define PART(name, when) LOOP_CALL(name, when, ended, &burst.ranges[i])
+			LOOP_PARTS(PART)
+#undef PART
+		}
+	} while (!burst.done);
+	if (next == from)
+		return next;
+	dw_burst_end(&burst, &at->pass, LOOP_NAME(hooks).frame_bytes);
+#define PART(name, when) LOOP_CALL(name, when, burst_end, &burst)
+	LOOP_PARTS(PART)
+#undef PART
+	for (uint32_t i = 1; i <= burst.depth; i++) {
+		const struct dw_burst_frame *frame = &burst.stack[i];
+
+		dw_pass_begin(&at->pass, &LOOP_NAME(hooks), frame->start, frame->id);
+		dw_pass_at(&at->pass, LOOP_NAME(hooks).frame_bytes, at->pass.depth)->child = frame->child;
+#define PART(name, when) LOOP_CALL(name, when, inside, frame->child, &burst)
+		LOOP_PARTS(PART)
+#undef PART
+	}
+	*ticks = burst.ticks;
+	return next;
+}
+#endif
+
 #define LOOP_DEFINE(name, hooks) DW_PASS_DEFINE(name, hooks)
 LOOP_DEFINE(LOOP, LOOP_NAME(hooks))
 
@@ -309,6 +359,7 @@ static bool LOOP_NAME(walk_all)(const struct dw_model *model, struct dw_part_sum
 #undef LOOP_PARTS
 #undef LOOP_DROPS_ROWS
 #undef LOOP_EVERYTHING
+#undef LOOP_BURSTS
 #undef LOOP_PASTE_TOKENS
 #undef LOOP_PASTE
 #undef LOOP_NAME

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "model/core/pass.h"
+#include "model/core/burst.h"
 
 /* The sums of the parts of a walk. NULL: the walk is without the part. */
 struct dw_part_sums {
@@ -66,6 +66,14 @@ struct dw_part {
 	void (*leave)(void *pass, void *frame, const struct dw_here *here);
 	void (*note)(void *pass, uint64_t ticks, const struct dw_record *record);
 	void (*settle)(void *pass, uint64_t ticks);
+
+	/* In a loop with bursts (burst.h): whether one may begin now, of what; a range has ended in it; it has ended, and what is open
+	 * begins; and the time in what has ended in the range that has just begun. */
+	bool (*burst)(void *pass, struct dw_burst *burst);
+	void (*ended)(void *pass, const struct dw_burst_range *range);
+	void (*burst_end)(void *pass, struct dw_burst *burst);
+	void (*inside)(void *pass, uint64_t ticks, const struct dw_burst *burst);
+
 	void (*unnest)(void *pass, uint32_t place);
 	void (*flushed)(void *pass, uint64_t ticks, enum dw_flush why);
 	void (*orphan)(void *pass, uint64_t ticks);

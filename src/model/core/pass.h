@@ -7,6 +7,7 @@
  *     enter(state, frame, ticks, id)        a range begins; `frame` is on the stack
  *     over(state)                           optional: after enter(): whether nothing in the range
  *                                           matters; then not all of it begins and ends here
+ *     burst(state, at, limit, ticks)        optional: reads many records at once (burst.h)
  *     leave(state, frame, ticks, how)       a range ends; `frame` is no longer on the stack
  *     note(state, ticks, record)            any other record
  *     settle(state, ticks)                  optional: before the stack changes; all records about
@@ -89,6 +90,7 @@ struct dw_pass_hooks {
 	                    * torch.profiler: each keeps all of its time */
 	void (*enter)(void *state, void *frame, uint64_t ticks, uint32_t id);
 	bool (*over)(void *state);
+	dw_visit_burst *burst;
 	void (*leave)(void *state, void *frame, uint64_t ticks, enum dw_leave how);
 	void (*note)(void *state, uint64_t ticks, const struct dw_record *record);
 	void (*settle)(void *state, uint64_t ticks);
@@ -405,7 +407,7 @@ static inline bool dw_frames_free(struct dw_frames *memory, unsigned count)
 	}                                                                                            \
 	static __attribute__((unused)) void name##_chunk(struct dw_pass *pass, size_t i)             \
 	{                                                                                            \
-		dw_walk_chunk(&pass->walk, i, name##_begin, name##_end, name##_other, (hooks).over, name##_flush, \
+		dw_walk_chunk(&pass->walk, i, name##_begin, name##_end, name##_other, (hooks).over, (hooks).burst, name##_flush, \
 		              (hooks).scoped ? name##_skip : NULL);                                      \
 	}                                                                                            \
 	static __attribute__((unused)) void name##_finish(struct dw_pass *pass)                      \

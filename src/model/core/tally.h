@@ -79,7 +79,7 @@ static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tal
  * are near the processor. A pass that prefetches a bucket and counts it up some calls later does
  * not wait for it. All of a worker's tallies share this list, and nobody else may change them before
  * dw_tally_flush(). */
-#define DW_TALLY_PENDING 8u
+#define DW_TALLY_PENDING 32u
 struct dw_tally_pending {
 	uint32_t *at[DW_TALLY_PENDING], next;
 	uint32_t none; /* for entries that are not used */

@@ -176,7 +176,8 @@ DW_INLINE bool dw_walk_is_outside(const struct dw_walk *walk, const struct dw_so
  * chunk begins in scope, and returns whether the chunk may be skipped. NULL: no chunk is skipped.
  */
 DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
-                             dw_visit_end *end, dw_visit_other *other, dw_visit_over *over, dw_walk_flush *flush, bool (*skip)(void *))
+                             dw_visit_end *end, dw_visit_other *other, dw_visit_over *over, dw_visit_burst *burst, dw_walk_flush *flush,
+                             bool (*skip)(void *))
 {
 	const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
 	const uint32_t *words;
@@ -206,7 +207,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	}
 	dw_walk_count_visit(walk, i);
 	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
-	dw_decode_words_over(words, chunk->word_count, &walk->time, walk, begin, end, other, over);
+	dw_decode_words_over(words, chunk->word_count, &walk->time, walk, begin, end, other, over, burst);
 }
 
 /* To be called after the last chunk. */

@@ -40,6 +40,7 @@
 #define LOOP_HOOKS .chains = true, .all_linked = true
 #define LOOP_PARTS(PART) PART(profile, ALWAYS) PART(outermost, ALWAYS) PART(threads, ALWAYS) PART(shares, ALWAYS)
 #define LOOP_EVERYTHING
+#define LOOP_BURSTS
 #include "model/core/loop.h"
 
 #define LOOP joint_steps

@@ -125,15 +125,19 @@ static void division_give_row(struct dw_row_ticks *to, uint32_t row, uint64_t ti
 	to->ticks[row] += ticks;
 }
 
+/* The self time of a row in a step that is sampled. */
+__attribute__((noinline)) void dw_division_give_row(const struct dw_shares_pass *division, uint32_t row, uint64_t ticks)
+{
+	struct dw_row_ticks *self = &division->worker->self;
+
+	if (ticks && (self->ticks[row] || self->count < DW_MOST_SELFS))
+		division_give_row(self, row, ticks);
+}
+
 __attribute__((noinline)) void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks)
 {
-	uint32_t row;
-
-	if (!division->pass->depth || !ticks)
-		return;
-	row = division_frame(division, division->pass->depth)->row;
-	if (division->worker->self.ticks[row] || division->worker->self.count < DW_MOST_SELFS)
-		division_give_row(&division->worker->self, row, ticks);
+	if (division->pass->depth)
+		dw_division_give_row(division, division_frame(division, division->pass->depth)->row, ticks);
 }
 
 static void division_forget_rows(struct dw_row_ticks *rows)
@@ -356,6 +360,34 @@ __attribute__((noinline)) void dw_division_catch_up(struct dw_shares_pass *divis
 	division_give_step(division, division->last, division->seen);
 	division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
 	division_given(division, division->seen);
+}
+
+/* Adds the time until then, in which operators took `busy` ticks; what of them is open still is not in it. */
+void dw_shares_burst_end(void *pass, struct dw_burst *burst)
+{
+	struct dw_shares_pass *division = pass;
+	uint64_t to = burst->depth ? burst->stack[1].start : burst->ticks, busy = burst->stack[0].child, idle = to - burst->from - busy;
+
+	division->sums.operator_count += burst->ended;
+	division->sums.optimizer_count += division->calls.optimizer ? burst->ended : 0;
+	*division->inner += idle;
+	if (division->plan->sampled)
+		dw_division_give_self(division, idle);
+	if (!division->classes_open[DW_CLASS_OPERATOR]) {
+		division->sums.called_count += division->calls.called ? division->outermost : 0;
+		division->seen += idle;
+		dw_division_catch_up(division);
+		division->plan = &division->plans[1];
+		division->seen += busy;
+		dw_division_catch_up(division);
+		division->plan = &division->plans[0];
+	}
+	division->seen = to;
+}
+
+void dw_shares_inside(void *pass, uint64_t ticks, const struct dw_burst *burst)
+{
+	((struct dw_shares_pass *)pass)->seen += ticks;
 }
 
 /* Assigns the time up to `to`, in which no step begins or ends; in a step it may be added later. */

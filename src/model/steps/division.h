@@ -88,6 +88,7 @@ struct dw_shares_pass {
 	/* Before this time no step ends, and it is known what to do when plain operators begin and end. `inner` gets the time: what the
 	 * innermost operator has, or `nobody`. */
 	uint64_t quick, *inner, nobody;
+	uint64_t outermost;      /* ranges of the burst that were in no other one */
 	const struct dw_row_kind *kinds;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
@@ -106,12 +107,15 @@ bool dw_shares_begin(void *pass, void *sums, void *worker, const struct dw_part_
 void dw_shares_end(void *pass);
 void dw_shares_carried(void *pass);
 void dw_shares_flushed(void *pass, uint64_t ticks, enum dw_flush why);
+void dw_shares_burst_end(void *pass, struct dw_burst *burst);
+void dw_shares_inside(void *pass, uint64_t ticks, const struct dw_burst *burst);
 
 /* Internal: see division.c. */
 void dw_division_choose_calls(struct dw_shares_pass *division);
 void dw_division_quicken(struct dw_shares_pass *division);
 struct dw_pace_row *dw_division_touch(const struct dw_shares_pass *division, uint32_t row);
 void dw_division_give_mover(struct dw_shares_pass *division, uint64_t ticks);
+void dw_division_give_row(const struct dw_shares_pass *division, uint32_t row, uint64_t ticks);
 void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks);
 void dw_division_catch_up(struct dw_shares_pass *division);
 int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t next);
@@ -338,9 +342,40 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 	dw_division_quicken(division);
 }
 
+/* A burst of plain operators may begin, if it is known what they change. */
+static inline bool dw_shares_burst(void *pass, struct dw_burst *burst)
+{
+	struct dw_shares_pass *division = pass;
+	const struct dw_division_plan *plan = division->plan, *open = &division->plans[1];
+
+	if (burst->ticks >= division->quick || plan->stale || plan->backward || open->stale || open->backward)
+		return false;
+	dw_shares_settle(division, burst->ticks);
+	division->outermost = 0;
+	burst->until = division->quick;
+	burst->plain = division->all->plain;
+	return true;
+}
+
+DW_INLINE void dw_shares_ended(void *pass, const struct dw_burst_range *range)
+{
+	struct dw_shares_pass *division = pass;
+
+	division->outermost += range->depth == 1;
+	if (division->calls.usual) {
+		struct dw_pace_row *at = dw_division_row(division, range->row);
+
+		at->count++;
+		at->ticks += range->self;
+	}
+	if (division->plans[1].sampled)
+		dw_division_give_row(division, range->row, range->self);
+}
+
 static const struct dw_part dw_shares_part = {
 	.worker_init = dw_shares_worker_init, .worker_reset = dw_shares_worker_reset,
 	.rounds = 2, .begin_round = dw_shares_begin_round, .wants = dw_shares_wants,
 	.begin = dw_shares_begin, .end = dw_shares_end, .enter = dw_shares_enter, .leave = dw_shares_leave,
 	.settle = dw_shares_settle, .unnest = dw_shares_unnest, .flushed = dw_shares_flushed, .carried = dw_shares_carried,
+	.burst = dw_shares_burst, .ended = dw_shares_ended, .burst_end = dw_shares_burst_end, .inside = dw_shares_inside,
 };

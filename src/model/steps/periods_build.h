@@ -35,6 +35,7 @@ struct dw_period_names {
 	uint32_t *counts;
 	bool *numbered, any_numbered;
 	bool any_named; /* there are ranges that the program named */
+	bool any_meant; /* there are names of which it is known that they make iterations: see struct dw_period */
 	uint32_t count;
 	uint64_t from_ns, to_ns; /* what begins in this time is searched */
 };

@@ -112,6 +112,8 @@ struct collect_state {
 	const struct dw_period_names *names;
 	uint32_t thread;
 	uint64_t from, to; /* ticks */
+	uint64_t soon;     /* with a quarter of all events before it, they will be too few for an account of the run; 0: any are enough */
+	bool too_many;
 	struct view views[VIEWS];
 };
 
@@ -307,11 +309,24 @@ static bool collect_is_done(struct collect_state *state)
 	return true;
 }
 
+/* Whether so many events are in so little time that the most that are kept would not span the part of the run that its iterations must
+ * span (dw_iterations_covers()). */
+static bool collect_is_too_dense(struct collect_state *state)
+{
+	bool most = false;
+
+	for (int i = 0; i < VIEWS; i++)
+		most |= state->views[i].events->count >= DW_PERIOD_EVENTS / 4;
+	state->too_many |= most && dw_time_now(&state->pass.walk.time) < state->soon;
+	state->soon = most ? 0 : state->soon;
+	return state->too_many;
+}
+
 static bool collect_stream(struct collect_state *state)
 {
 	for (size_t i = 0; i < state->pass.walk.stream->chunk_count; i++) {
 		collect_chunk(&state->pass, i);
-		if (collect_is_done(state)) {
+		if (collect_is_too_dense(state) || collect_is_done(state)) {
 			dw_walk_reset(&state->pass.walk);
 			return !state->pass.walk.failed;
 		}
@@ -331,12 +346,15 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 {
 	const struct dw_source *source = model->source;
 	struct dw_frames memory = { NULL, 0, NULL };
-	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[thread].process].file].clock;
+	const struct dw_source_process *process = &source->processes[source->threads[thread].process];
+	const struct dw_source_clock *clock = &source->files[process->file].clock;
 	struct collect_state state = { .names = names, .thread = thread };
 	bool good = true;
 
 	state.from = names->from_ns ? dw_source_ticks(clock, names->from_ns) : 0;
 	state.to = names->to_ns < UINT64_MAX ? dw_source_ticks(clock, names->to_ns) : UINT64_MAX;
+	if (!names->from_ns && names->to_ns == UINT64_MAX && !names->any_meant)
+		state.soon = dw_source_ticks(clock, process->start_ns + (process->end_ns - process->start_ns) / 8);
 	state.views[NAMED].events = named;
 	state.views[ALL].events = all;
 	for (int i = 0; i < VIEWS; i++)
@@ -353,6 +371,10 @@ bool dw_period_collect(const struct dw_model *model, const struct dw_period_name
 		good = good && view_finish(&state.views[i], names->count);
 		DW_FREE(state.views[i].nodes, state.views[i].latest);
 		dw_map_reset(&state.views[i].map);
+	}
+	if (state.too_many) {
+		dw_period_events_reset(named);
+		dw_period_events_reset(all);
 	}
 	dw_frames_reset(&memory);
 	return good;

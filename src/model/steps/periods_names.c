@@ -129,6 +129,7 @@ bool dw_period_names_init(struct dw_period_names *names, const struct dw_model *
 		names->keys[i] = names->kinds[i] == DW_PERIOD_OPERATOR ? model->row_symbol[model->symbol_row[i]] : i;
 		names->numbered[i] = names->kinds[i] == DW_PERIOD_RANGE && names_has_number(symbols[i].name);
 		names->any_numbered |= names->numbered[i];
+		names->any_meant |= i > DW_OTHER_CALLS && (names->kinds[i] == DW_PERIOD_TASK || names->kinds[i] >= DW_PERIOD_DATA);
 		names->any_named |= i > DW_OTHER_CALLS && names->kinds[i] >= DW_PERIOD_RANGE; /* the first ones are nobody's */
 	}
 	return true;

@@ -68,7 +68,8 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	shares->steps = calloc(threads + 1, sizeof *shares->steps);
 	shares->stream_steps = calloc(model->source->stream_count + 1, sizeof *shares->stream_steps);
 	shares->kinds = calloc(model->row_count + (size_t)1, sizeof *shares->kinds);
-	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->kinds)
+	shares->plain = calloc(model->row_count + (size_t)1, sizeof *shares->plain);
+	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->kinds || !shares->plain)
 		return false;
 	memset(shares->by_thread, 0xff, threads * sizeof *shares->by_thread);
 	for (size_t i = 0; i < count; i++) {
@@ -88,6 +89,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 		kind->named = kind->share == DW_SHARE_COUNT && (kind->class == DW_CLASS_PHASE || kind->class == DW_CLASS_OWN);
 		kind->moves = kind->class == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
 		kind->plain = kind->class == DW_CLASS_OPERATOR && kind->share == DW_SHARE_COUNT && !kind->moves;
+		shares->plain[row] = kind->plain;
 	}
 	return dw_others_init(&shares->others, model, shares->steps);
 }
@@ -95,7 +97,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->kinds);
+	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->kinds, shares->plain);
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ void dw_outermost_worker_reset(void *memory)
 	struct dw_outermost_worker *worker = memory;
 
 	DW_FREE(worker->by_row, worker->rows);
-	*worker = (struct dw_outermost_worker){ NULL, NULL, 0, 0 };
+	*worker = (struct dw_outermost_worker){ .by_row = NULL };
 }
 
 bool dw_outermost_begin(void *pass, void *sums, void *worker, const struct dw_part_begin *from)

@@ -27,6 +27,7 @@ struct dw_outermost_worker {
 	uint32_t *rows; /* the rows that have a count */
 	uint32_t row_count;
 	uint64_t since; /* ticks; from then on the range that is outermost now is it */
+	bool none;      /* no range was open when the burst began */
 };
 
 /* The sums over all streams. */
@@ -76,22 +77,41 @@ static inline void dw_outermost_unnest(void *pass, uint32_t place)
 		dw_pass_at(outermost->pass, bytes, 2)->in_scope = dw_pass_at(outermost->pass, bytes, 1)->in_scope;
 }
 
+DW_INLINE void dw_outermost_add(struct dw_outermost_worker *worker, uint32_t row, uint64_t ticks)
+{
+	struct dw_outermost_sum *sum = &worker->by_row[row];
+
+	if (!sum->count++)
+		worker->rows[worker->row_count++] = row;
+	sum->ticks += ticks;
+}
+
 DW_INLINE void dw_outermost_leave(void *pass, void *frame, const struct dw_here *here)
 {
 	struct dw_outermost_worker *worker = ((struct dw_outermost_pass *)pass)->worker;
-	struct dw_outermost_sum *sum;
 
 	if (!here->range->in_scope)
 		return;
-	sum = &worker->by_row[here->row];
-	if (!sum->count++)
-		worker->rows[worker->row_count++] = here->row;
-	sum->ticks += here->ticks - worker->since;
+	dw_outermost_add(worker, here->row, here->ticks - worker->since);
 	worker->since = here->ticks;
+}
+
+static inline bool dw_outermost_burst(void *pass, struct dw_burst *burst)
+{
+	((struct dw_outermost_pass *)pass)->worker->none = !burst->pass->depth;
+	return burst->pass->walk.wanted;
+}
+
+DW_INLINE void dw_outermost_ended(void *pass, const struct dw_burst_range *range)
+{
+	struct dw_outermost_worker *worker = ((struct dw_outermost_pass *)pass)->worker;
+
+	if (range->depth == 1 && worker->none)
+		dw_outermost_add(worker, range->row, range->duration);
 }
 
 static const struct dw_part dw_outermost_part = {
 	.worker_init = dw_outermost_worker_init, .worker_reset = dw_outermost_worker_reset, .begin = dw_outermost_begin,
 	.enter = dw_outermost_enter, .leave = dw_outermost_leave, .unnest = dw_outermost_unnest,
-	.flushed = dw_outermost_flushed, .carried = dw_outermost_carried,
+	.flushed = dw_outermost_flushed, .carried = dw_outermost_carried, .burst = dw_outermost_burst, .ended = dw_outermost_ended,
 };

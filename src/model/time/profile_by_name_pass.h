@@ -126,8 +126,25 @@ DW_INLINE void dw_profile_leave(void *pass, void *frame, const struct dw_here *h
 	}
 }
 
+/* In a loop for one scope, which includes everything. */
+static inline bool dw_profile_burst(void *pass, struct dw_burst *burst)
+{
+	burst->calls = ((struct dw_profile_pass *)pass)->calls + 1;
+	return true;
+}
+
+DW_INLINE void dw_profile_ended(void *pass, const struct dw_burst_range *range)
+{
+	struct dw_profile_pass *profile = pass;
+	uint32_t tally = range->row + 1;
+
+	profile->nested[range->around ? tally : 0] += range->duration;
+	dw_tally_add_later(&profile->tallies[tally], &profile->worker->arena, &profile->pending, range->duration, range->self);
+}
+
 static const struct dw_part dw_profile_part = {
 	.worker_reset = dw_profile_worker_reset, .begin = dw_profile_begin, .end = dw_profile_end,
 	.enter = dw_profile_enter, .leave = dw_profile_leave, .note = dw_profile_note, .unnest = dw_profile_unnest,
 	.flushed = dw_profile_flushed, .carry = dw_profile_carry, .merge = dw_profile_merge,
+	.burst = dw_profile_burst, .ended = dw_profile_ended,
 };

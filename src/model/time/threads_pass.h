@@ -102,8 +102,28 @@ DW_INLINE void dw_threads_leave(void *pass, void *frame, const struct dw_here *h
 		count->cut = true;
 }
 
+static inline bool dw_threads_burst(void *pass, struct dw_burst *burst)
+{
+	return !((struct dw_threads_pass *)pass)->unusual;
+}
+
+static inline void dw_threads_burst_end(void *pass, struct dw_burst *burst)
+{
+	struct dw_threads_pass *count = pass;
+
+	count->records += 2 * burst->ended;
+	count->ranges += burst->ended;
+	count->busy_ticks += burst->pass->depth ? 0 : burst->stack[0].child;
+	count->last_ticks = burst->ticks;
+}
+
+static inline void dw_threads_inside(void *pass, uint64_t ticks, const struct dw_burst *burst)
+{
+	((struct dw_threads_pass *)pass)->last_ticks = burst->ticks;
+}
+
 static const struct dw_part dw_threads_part = {
 	.begin = dw_threads_begin, .enter = dw_threads_enter, .leave = dw_threads_leave, .note = dw_threads_note,
 	.flushed = dw_threads_flushed, .orphan = dw_threads_record, .after_break = dw_threads_after_break,
-	.carried = dw_threads_carried,
+	.carried = dw_threads_carried, .burst = dw_threads_burst, .burst_end = dw_threads_burst_end, .inside = dw_threads_inside,
 };

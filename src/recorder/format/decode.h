@@ -84,6 +84,10 @@ typedef void dw_visit_end(void *context, uint64_t ticks);
 typedef void dw_visit_other(void *context, uint64_t ticks, const struct dw_record *record);
 /* Optional, after a begin: whether nothing that is in the range matters. */
 typedef bool dw_visit_over(void *context);
+/* Optional: reads begins and ends from `at` on, after *ticks, as far as it can do that at once. Moves *ticks; returns the next word, which
+ * may be `at`. Counts its records in dw_decode_time.records. */
+typedef const uint32_t *dw_visit_burst(void *context, const uint32_t *at, const uint32_t *limit, uint64_t *ticks);
+#define DW_BURST_WORTH 64 /* words; after a shorter one as many are read one by one as before the last one, and as many again */
 
 DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 {
@@ -256,11 +260,12 @@ DW_INLINE const uint32_t *dw_decode_over(const uint32_t *at, const uint32_t *lim
 DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
                                   struct dw_decode_time *time, void *context,
                                   dw_visit_begin *begin, dw_visit_end *end,
-                                  dw_visit_other *other, dw_visit_over *over, const bool named, const bool scoped)
+                                  dw_visit_other *other, dw_visit_over *over, dw_visit_burst *burst, const bool named, const bool scoped)
 {
 	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
-	const uint32_t *at = words, *const limit = words + count;
+	const uint32_t *at = words, *const limit = words + count, *again = words;
 	uint64_t ticks = time->ticks, floor = time->floor, records = 0;
+	ptrdiff_t wait = 1;
 	struct dw_decode_open *open = named ? time->open : NULL;
 	uint32_t *ids = open ? open->ids : NULL;
 	uint32_t depth = open ? open->depth : 0, capacity = open ? open->capacity : 0;
@@ -268,6 +273,14 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 
 	time->most_moves += (uint64_t)count * DW_MOVES_A_WORD;
 	while (at < limit) {
+		if (!named && !scoped && burst && at >= again) {
+			again = ticks >= floor ? burst(context, at, limit, &ticks) : at;
+			wait = again - at >= DW_BURST_WORTH ? 1 : 2 * wait;
+			at = again;
+			if (at == limit)
+				break;
+			again += *at & DW_WORD_END ? 1 : wait;
+		}
 		uint32_t word0 = __atomic_load_n(at, __ATOMIC_RELAXED);
 		uint64_t now;
 
@@ -373,16 +386,17 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
  * time->records.
  */
 DW_INLINE uint32_t dw_decode_words_over(const uint32_t *words, uint32_t count, struct dw_decode_time *time, void *context,
-                                        dw_visit_begin *begin, dw_visit_end *end, dw_visit_other *other, dw_visit_over *over)
+                                        dw_visit_begin *begin, dw_visit_end *end, dw_visit_other *other, dw_visit_over *over,
+                                        dw_visit_burst *burst)
 {
 	uint32_t used = 0;
 
 	if (__builtin_expect(time->open != NULL, 0))
-		return dw_decode_loop(words, count, time, context, begin, end, other, over, true, true);
+		return dw_decode_loop(words, count, time, context, begin, end, other, over, burst, true, true);
 	if (!time->in_scope)
-		used = dw_decode_loop(words, count, time, context, begin, end, other, over, false, false);
+		used = dw_decode_loop(words, count, time, context, begin, end, other, over, burst, false, false);
 	if (time->in_scope)
-		used += dw_decode_loop(words + used, count - used, time, context, begin, end, other, over,
+		used += dw_decode_loop(words + used, count - used, time, context, begin, end, other, over, burst,
 		                       false, true);
 	return used;
 }
@@ -390,7 +404,7 @@ DW_INLINE uint32_t dw_decode_words_over(const uint32_t *words, uint32_t count, s
 DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count, struct dw_decode_time *time, void *context,
                                    dw_visit_begin *begin, dw_visit_end *end, dw_visit_other *other)
 {
-	return dw_decode_words_over(words, count, time, context, begin, end, other, NULL);
+	return dw_decode_words_over(words, count, time, context, begin, end, other, NULL, NULL);
 }
 
 DW_INLINE void dw_decode_no_begin(void *context, uint64_t ticks, uint32_t id)

@@ -408,7 +408,7 @@ TEST(what_is_left_out_changes_nothing_outside)
 			for (int i = 0; i < 2; i++)
 				dw_time_set(&times[i], chunk->base_ticks);
 			dw_decode_words(words, count, &times[0], &all, outside_begin, outside_end, outside_other);
-			dw_decode_words_over(words, count, &times[1], &over, outside_begin, outside_end, outside_other, outside_over);
+			dw_decode_words_over(words, count, &times[1], &over, outside_begin, outside_end, outside_other, outside_over, NULL);
 		}
 		CHECK_EQ(over.hash, all.hash);
 		CHECK_EQ(over.depth, all.depth);

@@ -1,5 +1,5 @@
 /* How often an overview visits each chunk, that what one walk computes is what walks of their own
- * compute, and that memory's walk finds the segments that the first pass of segments.h finds. */
+ * compute, with bursts and without, and that memory's walk finds the segments that the first pass of segments.h finds. */
 #include "made.h"
 
 #include "format/keys.h"
@@ -9,6 +9,7 @@
 #include "model/device/device.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
+#include "model/steps/iterations.h"
 #include "model/steps/steps.h"
 #include "model/time/flops.h"
 #include "model/time/loading.h"
@@ -337,6 +338,110 @@ TEST(a_summary_of_ranks_visits_each_chunk_once_for_its_steps_and_collectives)
 		CHECK(dw_model_threads(made.model, NULL) && dw_model_steps(made.model, NULL));
 		CHECK(dw_model_collectives(made.model, NULL) != NULL);
 		CHECK_EQ(free_visits(made.model), runs[i] & MISSES ? 2 : 1);
+		made_close(&made);
+	}
+}
+
+/* ---- bursts ---------------------------------------------------------------------------------------- */
+
+static uint32_t draw(uint32_t below)
+{
+	static uint64_t state = 1;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % below;
+}
+
+/* Operators at random, one of which is not plain; at times a range that is none, deep nesting, or a pause. */
+static void make_plain_run(void)
+{
+	uint32_t ops[4], zone;
+	uint64_t ticks = 1000;
+	uint32_t depth = 0;
+
+	made_init(&made);
+	for (unsigned i = 0; i < 4; i++)
+		ops[i] = made_op(&made, DWELL_CATEGORY_OPERATOR, ((const char *[]){ "aten::add", "aten::mul", "aten::mm", "aten::copy_" })[i]);
+	zone = made_op(&made, DWELL_CATEGORY_ZONE, "zone");
+	for (uint32_t left = 40000, most = 8; left || depth; ticks += draw(50)) {
+		most = draw(2000) ? most : draw(100) + 1;
+		if (left && (!depth || (depth < most && draw(2)))) {
+			dw_encode_begin(&made.stream, ticks, draw(3000) ? ops[draw(draw(500) ? 3 : 4)] : zone);
+			depth++;
+			left--;
+		} else {
+			dw_encode_end(&made.stream, ticks);
+			depth--;
+		}
+	}
+}
+
+static void compare_steps(const struct dw_steps *got, const struct dw_steps *want)
+{
+	REQUIRE(got && want && got->count == want->count && got->count);
+	for (size_t i = 0; i < got->count; i++) {
+		const struct dw_step *a = &got->steps[i], *b = &want->steps[i];
+
+		CHECK(memcmp(a->share_ns, b->share_ns, sizeof a->share_ns) == 0);
+		CHECK_EQ(a->operator_ns, b->operator_ns);
+		CHECK_EQ(a->operator_count, b->operator_count);
+		CHECK_EQ(a->called_count, b->called_count);
+	}
+	REQUIRE(got->loops[0].operator_count == want->loops[0].operator_count);
+	for (size_t i = 0; i < got->loops[0].operator_count; i++)
+		CHECK(memcmp(&got->loops[0].operators[i], &want->loops[0].operators[i], sizeof *got->loops->operators) == 0);
+}
+
+/* The profile of a scope that is not everything is made without bursts: here it is of the only thread. */
+static void compare_profiles(struct dw_model *scoped)
+{
+	const struct dw_flat *got = dw_model_flat(made.model, UINT32_MAX, NULL), *want = dw_model_flat(scoped, UINT32_MAX, NULL);
+
+	REQUIRE(got && want && got->count == want->count);
+	CHECK_EQ(got->records, want->records);
+	for (size_t i = 0; i < got->count; i++) {
+		CHECK_EQ(got->rows[i].symbol, want->rows[i].symbol);
+		CHECK(memcmp(&got->rows[i].stat, &want->rows[i].stat, sizeof got->rows[i].stat) == 0);
+	}
+}
+
+static void compare_threads(struct dw_model *alone)
+{
+	const struct dw_threads *got = dw_model_threads(made.model, NULL), *want = dw_model_threads(alone, NULL);
+	const struct dw_tree *outermost = dw_model_outermost(made.model, NULL), *tree = dw_model_outermost(alone, NULL);
+	size_t at = 0;
+
+	REQUIRE(got && want && got->count == want->count);
+	CHECK(memcmp(got->rows, want->rows, got->count * sizeof *got->rows) == 0);
+	REQUIRE(outermost && tree);
+	for (size_t i = 0; i < tree->count; i++) { /* of all depths, in the same order */
+		if (tree->nodes[i].depth > 1)
+			continue;
+		REQUIRE(at < outermost->count);
+		CHECK_EQ(outermost->nodes[at].symbol, tree->nodes[i].symbol);
+		CHECK_EQ(outermost->nodes[at].stat.count, tree->nodes[i].stat.count);
+		CHECK_EQ(outermost->nodes[at++].stat.total_ns, tree->nodes[i].stat.total_ns);
+	}
+}
+
+TEST(bursts_add_up_what_walks_without_them_do)
+{
+	const struct dw_scope only = { .thread = "main" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct dw_model *alone = NULL, *scoped = NULL;
+
+		make_plain_run();
+		REQUIRE(made_open(&made, NULL) == 0);
+		REQUIRE(dw_model_create(&alone, made.source, NULL, &made.error) == 0);
+		REQUIRE(dw_model_create(&scoped, made.source, &only, &made.error) == 0);
+		made.model->segment_chunks = i + 1;
+		CHECK_EQ(dw_model_compute_together(&made.model, 1, true, &made.error), 0);
+		compare_steps(dw_model_steps(dw_model_iterated(made.model, NULL)->model, NULL), dw_model_steps(dw_model_iterated(alone, NULL)->model, NULL));
+		compare_threads(alone);
+		compare_profiles(scoped);
+		dw_model_destroy(scoped);
+		dw_model_destroy(alone);
 		made_close(&made);
 	}
 }
