@@ -131,7 +131,7 @@ static int process_contains(struct dl_phdr_info *file, size_t bytes, void *data)
 	return 1;
 }
 
-__attribute__((visibility("default"))) void dwp_sampler_adopt_3(const struct dw_sampler_calls *calls)
+__attribute__((visibility("default"))) void dwp_sampler_adopt_4(const struct dw_sampler_calls *calls)
 {
 	struct place place = { (uintptr_t)calls, false };
 

@@ -18,6 +18,7 @@
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
  *   python   frames of Python 3.9 to 3.15, read from the interpreter's memory
  *   waits    functions of libc in which threads wait: how long, and who called them
+ *   requests connections that the program accepts, whose turns are requests
  *
  * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, keeps
  * errno, and enters the kernel by base/system/system.h, not by libc. What it needs to know (where the tables lie, the

@@ -18,6 +18,7 @@
  *
  * POSIX timers are not inherited by a child of fork, which makes its own.
  */
+#include "requests.h"
 #include "sampler.h"
 
 #include <errno.h>
@@ -286,6 +287,7 @@ void dws_timers_end_process(void)
 {
 	struct leave leave = { .used_ns = 0 };
 
+	dws_requests_end();
 	if (!timers_has_account())
 		return;
 	leave.blocked = timers_is_blocked();
@@ -528,6 +530,7 @@ static void timers_in_child(void)
 	dws_process.is_program = false;
 	dws_apart_forked();
 	dws_sample_forked();
+	dws_requests_forked();
 	dws_clear(handed_on, sizeof handed_on);
 	dws_clear(timers, sizeof timers);
 	timers_seed(0);

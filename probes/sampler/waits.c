@@ -48,6 +48,7 @@
 
 #include "base/system/system.h"
 #include "messages.h"
+#include "requests.h"
 #include "wrapped.h"
 
 #define PUBLIC __attribute__((__visibility__("default"))) DWS_FRONT
@@ -253,6 +254,13 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 	return DWELL_UNLIKELY(dws_process.has_perf) && mask ? dws_perf_mask(mask, held) : mask;
 }
 
+/* After a call that sent something; see messages.h and requests.h. */
+static __attribute__((noinline)) ssize_t waits_sent(int to, const void *bytes, size_t room, ssize_t result, const void *caller)
+{
+	dws_message_sent(to, caller);
+	return dws_request_connection(to) ? dws_request_sent(to, bytes, room, result) : result;
+}
+
 /* ---- functions that enter the kernel ---------------------------------------------------------------- */
 
 /* The parts of a function in front of another one: what it is in front of, and the call. */
@@ -268,20 +276,22 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		waits_end(&wrapped, measured, __builtin_return_address(0), 0, from);       \
 	} while (0)
 
-/* A function with its result, parameters and arguments. `file`: see waits_begin(); `from`: see waits_end(); `to`: what it sends to. */
-#define WAITS_FILE(result_type, name, version, file, from, to, parameters, arguments) \
+/* A function with its result, parameters and arguments. `file`: see waits_begin(); `from`: see waits_end(); `before` and `after`: what
+ * else is done. */
+#define WAITS_FILE(result_type, name, version, file, from, before, after, parameters, arguments) \
 	PUBLIC result_type name parameters                                             \
 	{                                                                              \
 		FRONT(#name, version);                                                     \
 		result_type(*next) parameters;                                             \
 		result_type result;                                                        \
                                                                                    \
+		before;                                                                    \
 		*(void **)&next = dws_target(&wrapped);                                    \
 		CALL(file, from, result, next arguments);                                  \
-		if (to != DWS_NO_FILE && result > 0)                                       \
-			dws_message_sent(to, __builtin_return_address(0));                     \
+		after;                                                                     \
 		return result;                                                             \
 	}
+#define NOTHING (void)0
 #define MASKED(result_type, name, parameters, arguments)                           \
 	PUBLIC result_type name parameters                                             \
 	{                                                                              \
@@ -295,14 +305,26 @@ static inline const sigset_t *waits_mask(const sigset_t *mask, sigset_t *held)
 		return result;                                                             \
 	}
 #define WAITS_VERSION(result_type, name, version, parameters, arguments) \
-	WAITS_FILE(result_type, name, version, DWS_NO_FILE, DWS_NO_FILE, DWS_NO_FILE, parameters, arguments)
+	WAITS_FILE(result_type, name, version, DWS_NO_FILE, DWS_NO_FILE, NOTHING, NOTHING, parameters, arguments)
 #define WAITS(result_type, name, parameters, arguments) WAITS_VERSION(result_type, name, NULL, parameters, arguments)
 #define READS(result_type, name, file, parameters, arguments) \
-	WAITS_FILE(result_type, name, NULL, file, DWS_NO_FILE, DWS_NO_FILE, parameters, arguments)
-#define RECEIVES(result_type, name, file, from, parameters, arguments) \
-	WAITS_FILE(result_type, name, NULL, file, from, DWS_NO_FILE, parameters, arguments)
-#define SENDS(result_type, name, to, parameters, arguments) \
-	WAITS_FILE(result_type, name, NULL, DWS_NO_FILE, DWS_NO_FILE, to, parameters, arguments)
+	WAITS_FILE(result_type, name, NULL, file, DWS_NO_FILE, NOTHING, NOTHING, parameters, arguments)
+/* `bytes` and `room`: see requests.h, whose functions are called last: nothing is kept for later. */
+#define RECEIVES(result_type, name, file, from, bytes, room, parameters, arguments) \
+	WAITS_FILE(result_type, name, NULL, file, from, NOTHING,                        \
+	           if (result > 0 && dws_request_connection(from)) return dws_request_received(from, bytes, room, result), \
+	           parameters, arguments)
+#define SENDS(result_type, name, to, bytes, room, parameters, arguments)            \
+	WAITS_FILE(result_type, name, NULL, DWS_NO_FILE, DWS_NO_FILE, NOTHING,          \
+	           if (result > 0) return waits_sent(to, bytes, room, result, __builtin_return_address(0)), parameters, arguments)
+#define ANSWERED(to)                                                               \
+	if (result > 0 && dws_request_connection(to))                                  \
+		return dws_request_sent(to, NULL, 0, result)
+#define ACCEPTS(name, parameters, arguments)                                       \
+	WAITS_FILE(int, name, NULL, DWS_NO_FILE, DWS_NO_FILE, NOTHING,                  \
+	           if (result >= 0) return dws_request_accepted(result), parameters, arguments)
+#define ALL SIZE_MAX /* there is room for what was read or sent */
+#define STAYS (MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE) /* what the call leaves, or does not give */
 
 /* What poll() found ready, if it was asked for one descriptor. */
 #define POLLED (result > 0 && count == 1 ? fds->fd : DWS_NO_FILE)
@@ -313,7 +335,7 @@ WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *
 WAITS(int, usleep, (useconds_t time), (time))
 WAITS(unsigned, sleep, (unsigned seconds), (seconds))
 WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
-WAITS_FILE(int, poll, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+WAITS_FILE(int, poll, NULL, DWS_NO_FILE, POLLED, NOTHING, NOTHING, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 MASKED(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
       (fds, count, timeout, waits_mask(mask, &held)))
 WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct timeval *timeout),
@@ -321,50 +343,57 @@ WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct t
 MASKED(int, pselect,
       (int count, fd_set *in, fd_set *out, fd_set *errors, const struct timespec *timeout, const sigset_t *mask),
       (count, in, out, errors, timeout, waits_mask(mask, &held)))
-WAITS_FILE(int, epoll_wait, NULL, DWS_NO_FILE, (result == 1 ? events->data.fd : DWS_NO_FILE), DWS_NO_FILE,
+WAITS_FILE(int, epoll_wait, NULL, DWS_NO_FILE, (result == 1 ? events->data.fd : DWS_NO_FILE), NOTHING, NOTHING,
            (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
 MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
       (epoll, events, most, timeout, waits_mask(mask, &held)))
 MASKED(int, epoll_pwait2,
        (int epoll, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
        (epoll, events, most, timeout, waits_mask(mask, &held)))
-RECEIVES(ssize_t, read, file, file, (int file, void *to, size_t bytes), (file, to, bytes))
-SENDS(ssize_t, write, file, (int file, const void *from, size_t bytes), (file, from, bytes))
+RECEIVES(ssize_t, read, file, file, to, ALL, (int file, void *to, size_t bytes), (file, to, bytes))
+SENDS(ssize_t, write, file, from, ALL, (int file, const void *from, size_t bytes), (file, from, bytes))
 READS(ssize_t, pread, file, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
 READS(ssize_t, pread64, file, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
 WAITS(ssize_t, pwrite, (int file, const void *from, size_t bytes, off_t at), (file, from, bytes, at))
 WAITS(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), (file, from, bytes, at))
-RECEIVES(ssize_t, readv, file, file, (int file, const struct iovec *parts, int count), (file, parts, count))
-SENDS(ssize_t, writev, file, (int file, const struct iovec *parts, int count), (file, parts, count))
+RECEIVES(ssize_t, readv, file, file, parts->iov_base, parts->iov_len,
+         (int file, const struct iovec *parts, int count), (file, parts, count))
+SENDS(ssize_t, writev, file, parts->iov_base, parts->iov_len, (int file, const struct iovec *parts, int count), (file, parts, count))
 READS(ssize_t, preadv, file, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
 WAITS(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
 READS(ssize_t, preadv64, file, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
 WAITS(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
-READS(ssize_t, sendfile, from, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
-READS(ssize_t, sendfile64, from, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
-WAITS(int, close, (int file), (file))
+WAITS_FILE(ssize_t, sendfile, NULL, from, DWS_NO_FILE, NOTHING, ANSWERED(to),
+           (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
+WAITS_FILE(ssize_t, sendfile64, NULL, from, DWS_NO_FILE, NOTHING, ANSWERED(to),
+           (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
+WAITS_FILE(int, close, NULL, DWS_NO_FILE, DWS_NO_FILE, dws_request_close(file), NOTHING, (int file), (file))
 WAITS(int, fsync, (int file), (file))
 WAITS(int, fdatasync, (int file), (file))
 WAITS(int, msync, (void *address, size_t bytes, int flags), (address, bytes, flags))
 WAITS(int, flock, (int file, int what), (file, what))
 WAITS(int, lockf, (int file, int what, off_t bytes), (file, what, bytes))
 WAITS(int, lockf64, (int file, int what, off64_t bytes), (file, what, bytes))
-SENDS(ssize_t, send, socket, (int socket, const void *from, size_t bytes, int flags), (socket, from, bytes, flags))
-SENDS(ssize_t, sendto, socket,
+SENDS(ssize_t, send, socket, from, ALL, (int socket, const void *from, size_t bytes, int flags), (socket, from, bytes, flags))
+SENDS(ssize_t, sendto, socket, from, ALL,
       (int socket, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
       (socket, from, bytes, flags, to, to_bytes))
-SENDS(ssize_t, sendmsg, socket, (int socket, const struct msghdr *message, int flags), (socket, message, flags))
+SENDS(ssize_t, sendmsg, socket, message->msg_iov->iov_base, message->msg_iov->iov_len,
+      (int socket, const struct msghdr *message, int flags), (socket, message, flags))
 WAITS(int, sendmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags), (socket, messages, count, flags))
-RECEIVES(ssize_t, recv, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, int flags), (socket, to, bytes, flags))
-RECEIVES(ssize_t, recvfrom, DWS_NO_FILE, socket,
+RECEIVES(ssize_t, recv, DWS_NO_FILE, socket, flags & STAYS ? NULL : to, ALL,
+         (int socket, void *to, size_t bytes, int flags), (socket, to, bytes, flags))
+RECEIVES(ssize_t, recvfrom, DWS_NO_FILE, socket, flags & STAYS ? NULL : to, ALL,
       (int socket, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, flags, from, from_bytes))
-RECEIVES(ssize_t, recvmsg, DWS_NO_FILE, socket, (int socket, struct msghdr *message, int flags), (socket, message, flags))
+RECEIVES(ssize_t, recvmsg, DWS_NO_FILE, socket, flags & STAYS ? NULL : message->msg_iov->iov_base,
+         message->msg_iov->iov_len, (int socket, struct msghdr *message, int flags), (socket, message, flags))
 WAITS(int, recvmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
       (socket, messages, count, flags, timeout))
-WAITS(int, accept, (int socket, struct sockaddr *from, socklen_t *bytes), (socket, from, bytes))
-WAITS(int, accept4, (int socket, struct sockaddr *from, socklen_t *bytes, int flags), (socket, from, bytes, flags))
-WAITS(int, connect, (int socket, const struct sockaddr *to, socklen_t bytes), (socket, to, bytes))
+ACCEPTS(accept, (int socket, struct sockaddr *from, socklen_t *bytes), (socket, from, bytes))
+ACCEPTS(accept4, (int socket, struct sockaddr *from, socklen_t *bytes, int flags), (socket, from, bytes, flags))
+WAITS_FILE(int, connect, NULL, DWS_NO_FILE, DWS_NO_FILE, dws_request_close(socket), NOTHING,
+           (int socket, const struct sockaddr *to, socklen_t bytes), (socket, to, bytes))
 WAITS(pid_t, waitpid, (pid_t process, int *status, int flags), (process, status, flags))
 WAITS(pid_t, wait4, (pid_t process, int *status, int flags, struct rusage *usage), (process, status, flags, usage))
 WAITS(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage))
@@ -411,6 +440,7 @@ WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 		va_end(list);                                                                           \
 		*(void **)&next = dws_target(&wrapped);                                                 \
 		CALL(DWS_NO_FILE, DWS_NO_FILE, result, next(path, flags, mode));                        \
+		dws_request_close(result);                                                              \
 		return result;                                                                          \
 	}
 
@@ -429,15 +459,16 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 char *__fgets_chk(char *text, size_t size, int bytes, FILE *stream);
 size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *stream);
-RECEIVES(ssize_t, __read_chk, file, file, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
+RECEIVES(ssize_t, __read_chk, file, file, to, ALL, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
 READS(ssize_t, __pread_chk, file, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
 READS(ssize_t, __pread64_chk, file, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
-RECEIVES(ssize_t, __recv_chk, DWS_NO_FILE, socket, (int socket, void *to, size_t bytes, size_t size, int flags),
+RECEIVES(ssize_t, __recv_chk, DWS_NO_FILE, socket, flags & STAYS ? NULL : to, ALL,
+         (int socket, void *to, size_t bytes, size_t size, int flags),
          (socket, to, bytes, size, flags))
-RECEIVES(ssize_t, __recvfrom_chk, DWS_NO_FILE, socket,
+RECEIVES(ssize_t, __recvfrom_chk, DWS_NO_FILE, socket, flags & STAYS ? NULL : to, ALL,
       (int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, size, flags, from, from_bytes))
-WAITS_FILE(int, __poll_chk, NULL, DWS_NO_FILE, POLLED, DWS_NO_FILE,
+WAITS_FILE(int, __poll_chk, NULL, DWS_NO_FILE, POLLED, NOTHING, NOTHING,
            (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
 MASKED(int, __ppoll_chk,
        (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size),

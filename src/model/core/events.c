@@ -149,6 +149,24 @@ static void events_emit_record(struct events *events, uint64_t ticks, const stru
 	events_emit(events, &event);
 }
 
+static void events_async_take(struct events *events, uint64_t ticks, const struct dw_record *record)
+{
+	if (events->pass.walk.wanted && events->all->window)
+		events_emit_record(events, ticks, record);
+	else if (events->pass.walk.wanted)
+		events_async_keep(events, ticks, record);
+}
+
+/* A request that a connection brought is a begin and an end, both earlier than the record. */
+static void events_answered(struct events *events, const struct dw_record *record)
+{
+	struct dw_record part = { .kind = DW_ASYNC_BEGIN, .id = record->payload[10], .payload = record->payload + 2 };
+
+	events_async_take(events, dw_record_u64(record, 4), &part);
+	part.kind = DW_ASYNC_END;
+	events_async_take(events, dw_record_u64(record, 8), &part);
+}
+
 static void events_annotate(struct events *events, const struct dw_record *record)
 {
 	const struct dw_source_file *file = events->pass.walk.file;
@@ -179,12 +197,7 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	case DW_STACK:
 	case DW_LINK: events_annotate(events, record); break;
 	case DW_ASYNC_BEGIN:
-	case DW_ASYNC_END:
-		if (events->pass.walk.wanted && events->all->window)
-			events_emit_record(events, ticks, record);
-		else if (events->pass.walk.wanted)
-			events_async_keep(events, ticks, record);
-		break;
+	case DW_ASYNC_END: events_async_take(events, ticks, record); break;
 	case DW_MARK:
 	case DW_COUNTER:
 	case DW_ALLOC:
@@ -197,6 +210,8 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	case DW_EXT:
 		if (record->id == (DW_EXT_ARGS_NEXT << DW_EXT_TYPE_SHIFT | DW_ARGS_NEXT_WORDS))
 			events_note_args(events, record);
+		if (record->id == (DW_EXT_ANSWERED << DW_EXT_TYPE_SHIFT | DW_ANSWERED_WORDS))
+			events_answered(events, record);
 		break;
 	default: break;
 	}
@@ -329,10 +344,28 @@ static bool events_async_end_stages(const struct dw_model *model, struct pass *p
 	return true;
 }
 
+/* Requests that connections brought are known better in a process where the program, or a probe, marks requests. False: out of
+ * memory. */
+static bool events_async_drop_answered(const struct dw_model *model, struct pass *pass)
+{
+	bool *marks = calloc(model->source->process_count + 1, sizeof *marks);
+	size_t kept = 0;
+
+	for (size_t i = 0; marks && i < pass->async_count; i++)
+		marks[pass->asyncs[i].process] |= events_async_is(model, &pass->asyncs[i], DW_DETAIL_REQUEST);
+	for (size_t i = 0; marks && i < pass->async_count; i++)
+		if (!marks[pass->asyncs[i].process] || !events_async_is(model, &pass->asyncs[i], DW_DETAIL_ANSWERED))
+			pass->asyncs[kept++] = pass->asyncs[i];
+	pass->async_count = marks ? kept : pass->async_count;
+	free(marks);
+	return marks;
+}
+
 static bool events_is_of_requests(const struct dw_symbol *symbol)
 {
 	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail &&
-	       (strcmp(symbol->detail, DW_DETAIL_STAGE) == 0 || strcmp(symbol->detail, DW_DETAIL_REQUEST) == 0);
+	       (strcmp(symbol->detail, DW_DETAIL_STAGE) == 0 || strcmp(symbol->detail, DW_DETAIL_REQUEST) == 0 ||
+	        strcmp(symbol->detail, DW_DETAIL_ANSWERED) == 0);
 }
 
 static bool events_is_one_name(const struct dw_model *model, uint32_t a, uint32_t b)
@@ -363,7 +396,7 @@ static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 	uint32_t *symbols;
 	size_t next;
 
-	if (!events_async_end_stages(model, pass)) {
+	if (!events_async_drop_answered(model, pass) || !events_async_end_stages(model, pass)) {
 		pass->failed = true;
 		return;
 	}

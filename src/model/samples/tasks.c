@@ -126,10 +126,15 @@ static bool tasks_is_symbol(const struct dw_symbol *symbol, const char *detail)
 	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, detail) == 0;
 }
 
+static bool tasks_is_request(const struct dw_symbol *symbol)
+{
+	return tasks_is_symbol(symbol, DW_DETAIL_REQUEST) || tasks_is_symbol(symbol, DW_DETAIL_ANSWERED);
+}
+
 /* Whether the range is a task. */
 static bool tasks_is_task(const struct dw_symbol *symbol)
 {
-	return tasks_is_symbol(symbol, DW_DETAIL_TASK) || tasks_is_symbol(symbol, DW_DETAIL_REQUEST);
+	return tasks_is_symbol(symbol, DW_DETAIL_TASK) || tasks_is_request(symbol);
 }
 
 static uint32_t tasks_find_turns(const struct dw_model *model, const char *name)
@@ -150,7 +155,7 @@ static int tasks_see(void *context, const struct dw_event *event)
 	if ((event->type != DW_EVENT_RANGE && event->type != DW_EVENT_ASYNC) || event->open || event->nested ||
 	    !tasks_is_task(symbol))
 		return 0;
-	kind.request = tasks_is_symbol(symbol, DW_DETAIL_REQUEST);
+	kind.request = tasks_is_request(symbol);
 	if (event->type == DW_EVENT_ASYNC)
 		kind.turns = tasks_find_turns(all->model, symbol->name);
 	snprintf(kind.name, sizeof kind.name, "%s", symbol->name);

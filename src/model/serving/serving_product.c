@@ -22,12 +22,17 @@ static bool serving_is(const struct dw_symbol *symbol, const char *detail)
 	return symbol->category == DWELL_CATEGORY_ZONE && symbol->detail && strcmp(symbol->detail, detail) == 0;
 }
 
+static bool serving_is_request(const struct dw_symbol *symbol)
+{
+	return serving_is(symbol, DW_DETAIL_REQUEST) || serving_is(symbol, DW_DETAIL_ANSWERED);
+}
+
 bool dw_model_serves(const struct dw_model *model)
 {
 	struct dw_framework_batch batch;
 
 	for (uint32_t i = 0; i < model->symbol_count; i++)
-		if (serving_is(&model->symbols[i], DW_DETAIL_REQUEST) || dw_framework_is_batch(model->symbols[i].name, &batch))
+		if (serving_is_request(&model->symbols[i]) || dw_framework_is_batch(model->symbols[i].name, &batch))
 			return true;
 	return false;
 }
@@ -48,7 +53,7 @@ static int serving_see(void *context, const struct dw_event *event)
 		good = DW_APPEND(&build->parts, &build->part_capacity, &build->part_count,
 		                 (struct dw_serving_part){ event->handle, event->start_ns, event->end_ns, process,
 		                                           dw_serving_stage_name(to, symbol->name) });
-	else if (event->type == DW_EVENT_ASYNC && serving_is(symbol, DW_DETAIL_REQUEST))
+	else if (event->type == DW_EVENT_ASYNC && serving_is_request(symbol))
 		good = DW_APPEND(&to->requests, &build->capacity, &to->count,
 		                 (struct dw_served){ .handle = event->handle, .start_ns = event->start_ns, .end_ns = event->end_ns,
 		                                     .symbol = event->symbol, .thread = event->thread, .process = process,
@@ -111,6 +116,24 @@ DW_INLINE void serving_leave(void *state, void *place, uint64_t ticks, enum dw_l
 {
 }
 
+/* How often the answer of a request was sent that a connection brought. */
+static void serving_note_answered(struct serving_walk *walk, const struct dw_record *record)
+{
+	const struct dw_source_clock *clock = &walk->pass.walk.file->clock;
+	struct dw_serving *to = walk->build->to;
+	const struct dw_symbol *symbols = walk->build->model->symbols;
+	struct dw_served *request = serving_find(to, walk->pass.walk.stream->process, dw_record_u64(record, 2),
+	                                         dw_source_ns(clock, dw_record_u64(record, 4)));
+
+	/* Where requests are marked, it is none. */
+	if (!request || !serving_is(&symbols[request->symbol], DW_DETAIL_ANSWERED))
+		return;
+	request->first_ns = dw_source_ns(clock, dw_record_u64(record, 6));
+	request->last_ns = request->end_ns;
+	request->tokens = record->payload[11];
+	to->token_name = to->token_name ? to->token_name : "sends";
+}
+
 static void serving_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	struct serving_walk *walk = state;
@@ -121,6 +144,8 @@ static void serving_note(void *state, uint64_t ticks, const struct dw_record *re
 	struct dw_batch *batch;
 	uint64_t ns;
 
+	if (record->kind == DW_EXT && record->id == (DW_EXT_ANSWERED << DW_EXT_TYPE_SHIFT | DW_ANSWERED_WORDS) && walk->pass.walk.wanted)
+		serving_note_answered(walk, record);
 	if (record->kind != DW_EXT || record->id != (DW_EXT_TOKENS << DW_EXT_TYPE_SHIFT | DW_TOKENS_WORDS) || !walk->pass.walk.wanted)
 		return;
 	ns = dw_source_ns(&walk->pass.walk.file->clock, ticks);

@@ -8,8 +8,10 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "format/keys.h"
 #include "model/samples/hot.h"
 #include "model/samples/tasks.h"
 #include "views/columns.h"
@@ -125,6 +127,31 @@ static bool requests_has_none(struct dw_model *model, const struct dw_serving *s
 	return true;
 }
 
+/* What requests of connections are, and those that are not seen. */
+static void requests_note_connections(struct dwell_table *table, struct dw_model *model, const struct dw_serving *serving)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	const char *last = "";
+	bool any = false;
+
+	for (size_t i = 0; i < serving->count && !any; i++) {
+		const char *detail = symbols[serving->requests[i].symbol].detail;
+
+		any = detail && strcmp(detail, DW_DETAIL_ANSWERED) == 0;
+	}
+	if (any)
+		dw_table_note(table, "Requests that are not marked are turns of a connection: from the first bytes read to the last sent.");
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+
+		if (strncmp(meta->key, DW_KEY_REQUESTS_UNSEEN, strlen(DW_KEY_REQUESTS_UNSEEN)) != 0 || strcmp(meta->value, last) == 0)
+			continue;
+		last = meta->value;
+		dw_table_note(table, "Connections with %s: their requests are not seen.", last);
+	}
+}
+
 /* Of a file with batches alone. */
 static struct dwell_table *requests_drop_first(struct dwell_table *table)
 {
@@ -155,6 +182,7 @@ static struct dwell_table *requests_view(struct dw_model *model, const struct dw
 	if (open)
 		dw_table_note(table, "%zu request%s had not ended when the recording did, and %s left out here.", open,
 		              open == 1 ? "" : "s", open == 1 ? "is" : "are");
+	requests_note_connections(table, model, serving);
 	if (!table->failed && !tasks.count && !serving->count && !serving->batch_count)
 		dw_table_head(table, "There are no requests: no five threads or tasks of one name ran one after the other.");
 	else if (tasks.count && dw_source_has_samples(dw_model_source(model)))

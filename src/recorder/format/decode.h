@@ -63,7 +63,7 @@ struct dw_record {
 	uint32_t words;          /* of the payload; at least as many as the kind needs */
 	const uint32_t *payload; /* a copy of its first DW_PAYLOAD_KEPT words */
 };
-#define DW_PAYLOAD_KEPT 9u   /* words: as many as the longest known record has, which is ALLOC_FAILED */
+#define DW_PAYLOAD_KEPT 12u  /* words: as many as the longest known record has, which is ANSWERED */
 
 DW_INLINE uint64_t dw_record_u64(const struct dw_record *record, uint32_t word)
 {

@@ -14,6 +14,8 @@
 /* Of the recorder: see `counter_rate` and `own_work` below. */
 uint64_t dw_session_counter_rate(void);
 void dw_session_own_work(uint64_t begins, uint64_t ns);
+/* See `answered` below; probe.c. */
+void dw_probe_answered(const char *name, uint64_t handle, const uint64_t at_ns[3], uint32_t sends);
 
 /* Functions of <dwell/probe.h> and <dwell/probe_abi.h>, documented there, and where the two variables are. */
 struct dw_sampler_calls {
@@ -37,15 +39,18 @@ struct dw_sampler_calls {
 	void (*account_close)(bool close);
 	/* Adds to what the run's file says of the recording's own work: begins of threads, children and programs, and CPU time. */
 	void (*own_work)(uint64_t begins, uint64_t ns);
+	/* A request that a connection of the process brought. When it began, its answer began, and it ended, by CLOCK_MONOTONIC; and how
+	 * many calls sent the answer. */
+	void (*answered)(const char *name, uint64_t handle, const uint64_t at_ns[3], uint32_t sends);
 };
 
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
 	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, \
-	  dwell_sandbox, dwell_meta_try, dwell_thread_leave, dwell_account_close, dw_session_own_work }
+	  dwell_sandbox, dwell_meta_try, dwell_thread_leave, dwell_account_close, dw_session_own_work, dw_probe_answered }
 
 /* The sampler defines this function, whose name has the number of the table's layout. In a process without the sampler it
  * is NULL. The sampler uses the table from then on if the recorder is in the program's own file and no sample was recorded
  * yet. */
-__attribute__((weak, visibility("default"))) void dwp_sampler_adopt_3(const struct dw_sampler_calls *calls);
+__attribute__((weak, visibility("default"))) void dwp_sampler_adopt_4(const struct dw_sampler_calls *calls);

@@ -123,8 +123,8 @@ __attribute__((constructor)) static void join_run(void)
 	dw_metadata_read_environment();
 	dw_libraries_read_environment();
 	dw_account_begin();
-	if (path && dwp_sampler_adopt_3)
-		dwp_sampler_adopt_3(&sampler_calls);
+	if (path && dwp_sampler_adopt_4)
+		dwp_sampler_adopt_4(&sampler_calls);
 	if (path && *path == '/')
 		join_file(path);
 	if (dw_session_head())

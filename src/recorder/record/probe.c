@@ -9,6 +9,7 @@
 #include "record/layer_paths.h"
 #include "record/process_state.h"
 #include "record/record.h"
+#include "format/sampler_calls.h"
 #include "record/session_state.h"
 #include "record/slot.h"
 #include "record/stacks.h"
@@ -38,7 +39,7 @@ static __attribute__((noinline)) void probe_put_fast(uint32_t kind, uint32_t id,
 /* Writes an extension record: its time in two words, and then `rest`. */
 static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned words)
 {
-	uint32_t payload[DW_ALLOC_FAILED_WORDS]; /* the longest */
+	uint32_t payload[DW_ANSWERED_WORDS]; /* the longest */
 	DW_KEEP_ERRNO;
 	bool aside = type == DW_EXT_SAMPLE || type == DW_EXT_WAIT || type == DW_EXT_HEAP;
 	struct dwell_stream *stream = aside ? dw_stream_enter_aside() : dw_stream_enter();
@@ -394,6 +395,28 @@ void dwell_tokens(struct dwell_site *site, uint64_t handle, uint32_t count)
 	if (dwell_wants(1u << site->category))
 		probe_put_timed(DW_EXT_TOKENS, (uint32_t[]){ (uint32_t)handle, (uint32_t)(handle >> 32), dwell_site_id(site), count },
 		                DW_TOKENS_WORDS - 2);
+}
+
+void dw_probe_answered(const char *name, uint64_t handle, const uint64_t at_ns[3], uint32_t sends)
+{
+	const struct dw_head *head = dw_session_head();
+	uint32_t words[DW_ANSWERED_WORDS - 2] = { (uint32_t)handle, (uint32_t)(handle >> 32) };
+	struct dw_clock_sample now;
+	DW_KEEP_ERRNO;
+
+	if (!head || !dwell_wants(1u << DWELL_CATEGORY_ZONE) || probe_interrupts_recorder())
+		return;
+	dw_clock_sample(DW_LOAD(dw_session.clock_kind), &now);
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t at = now.ticks + DW_LOAD(dw_session.tick_offset) -
+		              (uint64_t)((double)(now.monotonic_ns - at_ns[i]) * 1e-9 * (double)head->ticks_per_second);
+
+		words[2 + 2 * i] = (uint32_t)at;
+		words[3 + 2 * i] = (uint32_t)(at >> 32);
+	}
+	words[8] = dw_intern_made(DWELL_CATEGORY_ZONE, name, DW_DETAIL_ANSWERED, 0);
+	words[9] = sends;
+	probe_put_timed(DW_EXT_ANSWERED, words, DW_ANSWERED_WORDS - 2);
 }
 
 void dwell_flow_out(struct dwell_site *site, uint64_t handle)

@@ -23,6 +23,44 @@ static void put(uint64_t ticks, enum dw_kind kind, uint32_t op, uint64_t handle)
 	dw_encode_record(&made.stream, ticks, kind, op, &handle, 2);
 }
 
+static void answered(uint64_t ticks, uint32_t op, uint32_t handle, uint32_t from, uint32_t first, uint32_t last)
+{
+	uint32_t payload[DW_ANSWERED_WORDS] = { (uint32_t)ticks, 0, handle, 0, from, 0, first, 0, last, 0, op, 7 };
+
+	dw_encode_record(&made.stream, ticks, DW_EXT, DW_EXT_ANSWERED << DW_EXT_TYPE_SHIFT | DW_ANSWERED_WORDS, payload, DW_ANSWERED_WORDS);
+}
+
+TEST(requests_of_connections_count_where_none_are_marked)
+{
+	for (int marked = 0; marked < 2; marked++) {
+		begin();
+		uint32_t get = dw_encode_op(&made.process, DWELL_CATEGORY_ZONE, "GET /", DW_DETAIL_ANSWERED, 0, NULL, 0);
+
+		if (marked) {
+			put(100, DW_ASYNC_BEGIN, request, 1);
+			put(190, DW_ASYNC_END, request, 1);
+		}
+		answered(300, get, 1, 120, 150, 170); /* they are recorded later than other records */
+		answered(310, get, 2, 110, 111, 290);
+		REQUIRE(made_open(&made, NULL) == 0);
+		const struct dw_serving *serving = dw_model_serving(made.model, &made.error);
+
+		REQUIRE(serving && serving->count == (marked ? 1 : 2));
+		const struct dw_served *first = &serving->requests[0], *second = &serving->requests[1];
+
+		CHECK_EQ(first->tokens, marked ? 0 : 7);
+		CHECK_EQ(first->end_ns - first->start_ns, marked ? 90 : 180);
+		if (!marked) {
+			CHECK_EQ(second->start_ns - first->start_ns, 10);
+			CHECK_EQ(second->first_ns - second->start_ns, 30);
+			CHECK_EQ(second->last_ns - second->start_ns, 50);
+			CHECK_EQ(second->end_ns - second->start_ns, 50);
+			CHECK(strcmp(serving->token_name, "sends") == 0);
+		}
+		made_close(&made);
+	}
+}
+
 TEST(stages_end_with_the_next_and_tokens_are_of_the_open_request)
 {
 	begin();
