@@ -146,6 +146,22 @@ static double cells_number_of_call(const struct dw_rule_case *at)
 	return call && cells_manages(at) >= DW_ACCOUNT_MOST ? 0 : NAN;
 }
 
+#define MANAGED (DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DOES(FAULT) | DOES(RETURNS))
+
+/* What is copied needs memory, and somebody frees it: the function that gets a copy, or the end of another object. */
+static double cells_with_memory(const struct dw_rule_case *at)
+{
+	const struct dw_account *account = at->facts->account;
+	struct dw_account_select all = dw_account_select_states(1u << DW_ACCOUNT_RUNS | 1u << DW_ACCOUNT_OTHERS, MANAGED);
+	struct dw_account_select own = at->verdict->cells;
+
+	for (unsigned state = 0; state < DW_ACCOUNT_STATE_COUNT; state++)
+		own.activities[state] &= MANAGED;
+	return fmax(0, dw_account_sum(account, &all).ns - dw_account_sum(account, &own).ns) / account->own_ns * at->verdict->whole_ns;
+}
+
+#define WITH_MEMORY .with_ns = cells_with_memory, .with = "what memory takes elsewhere"
+
 /* An object that is made once saves all calls but one. Other calls may compute something new each time: only their work on memory
  * can be saved. */
 static double cells_gain_of_call(const struct dw_rule_case *at, double share_ns)
@@ -173,7 +189,7 @@ static double cells_number_answer(const struct dw_rule_case *at)
 	.cells = &(const struct dw_account_select){ .activities = { RUNS(DW_ACCOUNT_ALL), WAITS(DW_ACCOUNT_ALL) }, \
 	                                            .call = (number_) }, \
 	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = DW_RULE_NAMED, .reason = REASON, .number = cells_number_of_call, \
-	.gain_ns = cells_gain_of_call, .statement = "The call of {cells:callee}[, with that of {cells:other},] in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
+	.gain_ns = cells_gain_of_call, WITH_MEMORY, .statement = "The call of {cells:callee}[, with that of {cells:other},] in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
 	.remedy = { [DW_WORDS_ANY] = "[?number: make it once and use it again, or take a reference to one that is there]" \
 		                         "[!number: keep what it gets from call to call: a state that is reset, or a buffer]" \
 		                         "[-number: {cells:remedy}]" }, \
@@ -320,6 +336,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("allocator", CAUSE, "Does the allocator take time?", RUNS(DW_ACTIVITIES_OF_MEMORY)),
+		WITH_MEMORY,
 		.statement = "Allocating and freeing memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep buffers, and small objects in one array in place of lists and trees of nodes",
@@ -329,6 +346,7 @@ const struct dw_rule dw_rules_cells[] = {
 	},
 	{
 		RULE("copies", CAUSE, "Does copying take time?", RUNS(DW_ACTIVITIES_OF_COPIES)),
+		WITH_MEMORY,
 		.statement = "Copying and clearing memory {takes} {share} {of}[, most of it in {cells:most}].",
 		.remedy = { [DW_WORDS_ANY] = "write where the data is needed, and pass references" },
 		.look = "dwell report --view hot",

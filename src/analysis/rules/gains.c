@@ -40,13 +40,14 @@ static void gains_add_rest(const struct dw_rule_case *at, struct dw_verdict *ver
 {
 	const struct dw_account_select *place = gains_place(at, verdict);
 	struct dw_account_sum sum = place ? dw_account_sum(at->facts->account, place) : (struct dw_account_sum){ .ns = 0 };
-	double rest_ns = gains_rest_ns(at, verdict, &sum);
-	double own_ns = fmin(verdict->gain_ns, verdict->time_ns), all_ns = fmin(own_ns + rest_ns, verdict->whole_ns);
+	double rest_ns = gains_rest_ns(at, verdict, &sum), with_ns = at->rule->with_ns ? at->rule->with_ns(at) : 0;
+	double own_ns = fmin(verdict->gain_ns, verdict->time_ns), all_ns = fmin(own_ns + fmax(rest_ns, with_ns), verdict->whole_ns);
 
 	if (isnan(verdict->gain_ns) ||
 	    round(all_ns / verdict->whole_ns * 100) <= round(verdict->gain_ns / verdict->whole_ns * 100))
 		return;
 	verdict->rest_ns = all_ns - own_ns;
+	verdict->with = with_ns > rest_ns;
 	verdict->gain_ns = all_ns;
 }
 
@@ -73,8 +74,8 @@ const char *dw_gains_rest(const struct dw_rule_case *at, const struct dw_verdict
 
 	if (!(verdict->rest_ns > 0))
 		return "";
-	if (at->rule->rest)
-		return at->rule->rest;
+	if (at->rule->rest || verdict->with)
+		return verdict->with ? at->rule->with : at->rule->rest;
 	sum = dw_account_sum(at->facts->account, gains_place(at, verdict));
 	if (sum.root)
 		return dw_arena_printf(arena, "the rest of %s:%u", dw_text_base_name(sum.function->file), sum.line);

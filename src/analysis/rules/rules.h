@@ -145,6 +145,9 @@ struct dw_rule {
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	double (*rest_ns)(const struct dw_rule_case *);
 	const char *rest;
+	/* Time of other functions that goes with the cause, called `with`: the bound has it where it is more than the rest of the function. */
+	double (*with_ns)(const struct dw_rule_case *);
+	const char *with;
 	bool no_gain;          /* the gain is unknown */
 	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
 	const char *statement; /* a template: see sentence.c */
@@ -188,6 +191,7 @@ struct dw_verdict {
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *rest;      /* what goes besides the share's time in the bound: "the rest of read_frame". "": nothing does */
 	double rest_ns;        /* the part of the bound that is this */
+	bool with;             /* it is what the rule has `with` the cause */
 	bool all;              /* all of the time of the share can go */
 	double whole_ns;       /* of which the share is one, and the gain too, per step */
 	const char *statement;

@@ -157,6 +157,23 @@ TEST(the_bound_of_a_part_has_the_rest_of_its_function)
 	made_end(&at);
 }
 
+/* A copy is made in one function and freed in another one: the bound of what can go has both. */
+TEST(what_is_copied_is_also_allocated_and_freed)
+{
+	const struct dw_verdict *copies;
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0 }));
+	made_cells(&at, MADE_CELLS(CELL(RUNS, COPIES, 0.30, .function = "block"), CELL(RUNS, FREES, 0.20, .function = "liveness"),
+	                           CELL(RUNS, OWN, 0.05, .function = "block")));
+	made_judge(&at);
+	copies = made_find(&at, "copies");
+	CHECK_EQ(copies->state, DW_RULE_FIRED);
+	CHECK_NEAR(copies->gain_ns / copies->whole_ns, 0.50, 1e-9);
+	CHECK(strstr(copies->hint, "if what memory takes elsewhere goes, too"));
+	made_end(&at);
+}
+
 /* A call is one sentence, and no other rule has its time. What makes an object need not be called again. */
 TEST(a_call_has_one_sentence_for_all_that_is_done_in_it)
 {
