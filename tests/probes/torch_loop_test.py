@@ -156,7 +156,7 @@ for i in range(2): half()
     ("workers", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 conv = nn.Conv2d(1, 2, 3)
-for x, y in DataLoader(Data(16, .02), 4, num_workers=4):
+for x, y in DataLoader(Data(16, .02), 4, num_workers=4, multiprocessing_context="fork"):
     optimizer.zero_grad()
     conv(x[None]).sum(); F.cross_entropy(net(x), y).backward()
     optimizer.step()
