@@ -59,15 +59,17 @@ static bool unrecorded_in_list(const char *list, const char *id, char file[64], 
 	return false;
 }
 
-/* Whether a library that is loaded counts as used. Frameworks are linked to MPI that a process without a launcher does not call. */
-static bool unrecorded_is_used(const struct library *library, const struct dw_source_process *self, const char *list, bool has_probe)
+/* Whether a library that is loaded counts as used. Frameworks are linked to MPI that a process without a launcher does not call.
+ * `of_torch`: PyTorch is recorded, which calls MPI from C, where the probe sees it. */
+static bool unrecorded_is_used(const struct library *library, const struct dw_source_process *self, const char *list, bool has_probe,
+                               bool of_torch)
 {
 	bool of_ranks = self->world_size > 1, unused;
 	char file[64];
 
 	switch (library->use) {
 	case DW_LIBRARY_PROBED: return !has_probe;
-	case DW_LIBRARY_CALLED: return of_ranks || (!has_probe && self->rank >= 0 && self->world_size < 0);
+	case DW_LIBRARY_CALLED: return (of_ranks && !(has_probe && of_torch)) || (!has_probe && self->rank >= 0 && self->world_size < 0);
 	default: return of_ranks && unrecorded_in_list(list, "cuda", file, &unused);
 	}
 }
@@ -93,7 +95,7 @@ static bool unrecorded_find(const struct dw_source *source, uint32_t process, co
 	found->why = lacks;
 	if (lacks)
 		return true;
-	if (recorded || !unrecorded_is_used(library, self, list, has_probe))
+	if (recorded || !unrecorded_is_used(library, self, list, has_probe, unrecorded_inherited(source, process, DW_KEY_TORCH_VERSION)))
 		return false;
 	found->why = unrecorded_of_runner(source, self->file, key);
 	if (!found->why)
