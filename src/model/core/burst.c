@@ -1,7 +1,7 @@
 /* Reads bursts; see burst.h. */
 #include "model/core/burst.h"
 
-/* `all` is a constant: of the kind; otherwise only plain rows. Each comparison is one that the processor guesses right: another kind of
+/* `all` is a constant: not only plain rows. Each comparison is one that the processor guesses right: another kind of
  * record is an id that is too large, an end without a begin a depth. */
 DW_INLINE const uint32_t *burst_read(struct dw_burst *burst, const uint32_t *at, size_t most, const bool all)
 {
@@ -23,7 +23,7 @@ DW_INLINE const uint32_t *burst_read(struct dw_burst *burst, const uint32_t *at,
 		if (!(word0 & DW_WORD_PRESENT) || now >= until || id >= op_count || depth - end >= DW_BURST_DEEPEST)
 			break;
 		op = ops[id];
-		if (all ? op.kind != kind : !plain[op.row])
+		if (op.kind != kind || (!all && !plain[op.row]))
 			break;
 		duration = now - frame->start;
 		range->duration = duration;

@@ -27,7 +27,7 @@ struct dw_burst_frame {
 
 struct dw_burst {
 	const struct dw_pass *pass; /* without the ranges of the burst */
-	uint32_t kind;              /* of its ranges */
+	uint32_t kind, row;         /* of its ranges; of the first one */
 	const bool *plain;          /* by row: only these are read; NULL: all */
 	uint32_t *calls;            /* by row: how many are open */
 	uint64_t until;             /* what begins or ends from then on is not read */
@@ -52,6 +52,7 @@ DW_INLINE bool dw_burst_begin(struct dw_burst *burst, const struct dw_pass *pass
 	if (limit - at < DW_BURST_WORTH || *at & DW_WORD_END || pass->folded || pass->depth + DW_BURST_DEEPEST + 1 >= pass->highest)
 		return false;
 	burst->kind = dw_walk_op(&pass->walk, at[1]).kind;
+	burst->row = dw_walk_op(&pass->walk, at[1]).row;
 	return true;
 }
 

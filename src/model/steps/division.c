@@ -362,17 +362,53 @@ __attribute__((noinline)) void dw_division_catch_up(struct dw_shares_pass *divis
 	division_given(division, division->seen);
 }
 
-/* Adds the time until then, in which operators took `busy` ticks; what of them is open still is not in it. */
+void dw_division_give_name(const struct dw_shares_pass *division, uint32_t row, uint64_t ticks)
+{
+	if (ticks)
+		division_give_row(&division->worker->named, row, ticks);
+}
+
+/* Whether a burst of named ranges may begin. */
+bool dw_division_burst_names(struct dw_shares_pass *division, struct dw_burst *burst)
+{
+	if (!division->pace || !division->inside || division->resumed || burst->ticks >= division->border ||
+	    division->classes_open[DW_CLASS_OPERATOR])
+		return false;
+	dw_division_give(division, burst->ticks);
+	division->burst_gives = !division->set && !division->phase && !division->own;
+	burst->until = division->border;
+	burst->plain = division->all->named;
+	return !division->plan->backward;
+}
+
+/* Adds the time of a burst of named ranges. */
+static void division_end_names(struct dw_shares_pass *division, uint64_t to, uint64_t busy, uint64_t idle)
+{
+	if (division->burst_gives) {
+		division->seen += idle;
+		dw_division_catch_up(division);
+		division->sums.share_ticks[DW_SHARE_NAMED] += busy;
+		division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
+		division_given(division, to);
+	}
+	division->seen = to;
+}
+
+/* Adds the time until then, in which ranges took `busy` ticks; what of them is open still is not in it. */
 void dw_shares_burst_end(void *pass, struct dw_burst *burst)
 {
 	struct dw_shares_pass *division = pass;
 	uint64_t to = burst->depth ? burst->stack[1].start : burst->ticks, busy = burst->stack[0].child, idle = to - burst->from - busy;
 
+	if (division->plan->sampled)
+		dw_division_give_self(division, idle);
+	if (division->burst_names) {
+		division_end_names(division, to, busy, idle);
+		return;
+	}
 	division->sums.operator_count += burst->ended;
 	division->sums.optimizer_count += division->calls.optimizer ? burst->ended : 0;
 	*division->inner += idle;
-	if (division->plan->sampled)
-		dw_division_give_self(division, idle);
 	if (!division->classes_open[DW_CLASS_OPERATOR]) {
 		division->sums.called_count += division->calls.called ? division->outermost : 0;
 		division->seen += idle;
@@ -387,7 +423,11 @@ void dw_shares_burst_end(void *pass, struct dw_burst *burst)
 
 void dw_shares_inside(void *pass, uint64_t ticks, const struct dw_burst *burst)
 {
-	((struct dw_shares_pass *)pass)->seen += ticks;
+	struct dw_shares_pass *division = pass;
+
+	if (ticks && division->plan->stale)
+		dw_division_give(division, division->seen);
+	division->seen += ticks;
 }
 
 /* Assigns the time up to `to`, in which no step begins or ends; in a step it may be added later. */

@@ -89,6 +89,8 @@ struct dw_shares_pass {
 	 * innermost operator has, or `nobody`. */
 	uint64_t quick, *inner, nobody;
 	uint64_t outermost;      /* ranges of the burst that were in no other one */
+	bool burst_names;        /* it is of named ranges; and these name the time, */
+	bool burst_gives;        /* since no other range does */
 	const struct dw_row_kind *kinds;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
@@ -115,6 +117,8 @@ void dw_division_choose_calls(struct dw_shares_pass *division);
 void dw_division_quicken(struct dw_shares_pass *division);
 struct dw_pace_row *dw_division_touch(const struct dw_shares_pass *division, uint32_t row);
 void dw_division_give_mover(struct dw_shares_pass *division, uint64_t ticks);
+bool dw_division_burst_names(struct dw_shares_pass *division, struct dw_burst *burst);
+void dw_division_give_name(const struct dw_shares_pass *division, uint32_t row, uint64_t ticks);
 void dw_division_give_row(const struct dw_shares_pass *division, uint32_t row, uint64_t ticks);
 void dw_division_give_self(struct dw_shares_pass *division, uint64_t ticks);
 void dw_division_catch_up(struct dw_shares_pass *division);
@@ -342,16 +346,19 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 	dw_division_quicken(division);
 }
 
-/* A burst of plain operators may begin, if it is known what they change. */
+/* A burst of plain operators or of named ranges may begin, if it is known what they change. */
 static inline bool dw_shares_burst(void *pass, struct dw_burst *burst)
 {
 	struct dw_shares_pass *division = pass;
 	const struct dw_division_plan *plan = division->plan, *open = &division->plans[1];
 
+	division->outermost = 0;
+	division->burst_names = division->all->named[burst->row];
+	if (division->burst_names)
+		return dw_division_burst_names(division, burst);
 	if (burst->ticks >= division->quick || plan->stale || plan->backward || open->stale || open->backward)
 		return false;
 	dw_shares_settle(division, burst->ticks);
-	division->outermost = 0;
 	burst->until = division->quick;
 	burst->plain = division->all->plain;
 	return true;
@@ -362,13 +369,16 @@ DW_INLINE void dw_shares_ended(void *pass, const struct dw_burst_range *range)
 	struct dw_shares_pass *division = pass;
 
 	division->outermost += range->depth == 1;
-	if (division->calls.usual) {
+	if (division->burst_names) {
+		if (range->depth == 1 && division->burst_gives)
+			dw_division_give_name(division, range->row, range->duration);
+	} else if (division->calls.usual) {
 		struct dw_pace_row *at = dw_division_row(division, range->row);
 
 		at->count++;
 		at->ticks += range->self;
 	}
-	if (division->plans[1].sampled)
+	if (division->plan->sampled)
 		dw_division_give_row(division, range->row, range->self);
 }
 

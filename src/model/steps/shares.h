@@ -132,7 +132,7 @@ struct dw_shares {
 	bool *steps;               /* by thread: it has steps */
 	bool *stream_steps;        /* by stream: threads with steps write into it */
 	struct dw_row_kind *kinds; /* by row */
-	bool *plain;               /* by row: the same as in `kinds` */
+	bool *plain, *named;       /* by row: the same as in `kinds`, without phases */
 	struct dw_others_sums others;
 	const struct dw_others *times; /* by process; NULL: the streams without steps are to be walked first */
 	bool alone;                    /* the walk is for the steps alone */

@@ -69,7 +69,8 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 	shares->stream_steps = calloc(model->source->stream_count + 1, sizeof *shares->stream_steps);
 	shares->kinds = calloc(model->row_count + (size_t)1, sizeof *shares->kinds);
 	shares->plain = calloc(model->row_count + (size_t)1, sizeof *shares->plain);
-	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->kinds || !shares->plain)
+	shares->named = calloc(model->row_count + (size_t)1, sizeof *shares->named);
+	if (!shares->by_thread || !shares->steps || !shares->stream_steps || !shares->kinds || !shares->plain || !shares->named)
 		return false;
 	memset(shares->by_thread, 0xff, threads * sizeof *shares->by_thread);
 	for (size_t i = 0; i < count; i++) {
@@ -90,6 +91,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 		kind->moves = kind->class == DW_CLASS_OPERATOR && dw_operator_moves(dw_operator_family_of(symbol->name));
 		kind->plain = kind->class == DW_CLASS_OPERATOR && kind->share == DW_SHARE_COUNT && !kind->moves;
 		shares->plain[row] = kind->plain;
+		shares->named[row] = kind->named && kind->class == DW_CLASS_OWN;
 	}
 	return dw_others_init(&shares->others, model, shares->steps);
 }
@@ -97,7 +99,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->kinds, shares->plain);
+	DW_FREE(shares->by_thread, shares->steps, shares->stream_steps, shares->kinds, shares->plain, shares->named);
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------- */

@@ -352,17 +352,18 @@ static uint32_t draw(uint32_t below)
 	return (uint32_t)(state >> 33) % below;
 }
 
-/* Operators at random, one of which is not plain; at times a range that is none, deep nesting, or a pause. */
-static void make_plain_run(void)
+/* Operators or ranges of the program at random, one name of which is not plain; at times one of the others, or deep nesting. */
+static void make_plain_run(bool named, uint64_t steps)
 {
+	static const char *const texts[2][4] = { { "aten::add", "aten::mul", "aten::mm", "aten::copy_" }, { "a", "b", "c", "eval" } };
 	uint32_t ops[4], zone;
 	uint64_t ticks = 1000;
 	uint32_t depth = 0;
 
 	made_init(&made);
 	for (unsigned i = 0; i < 4; i++)
-		ops[i] = made_op(&made, DWELL_CATEGORY_OPERATOR, ((const char *[]){ "aten::add", "aten::mul", "aten::mm", "aten::copy_" })[i]);
-	zone = made_op(&made, DWELL_CATEGORY_ZONE, "zone");
+		ops[i] = made_op(&made, named ? DWELL_CATEGORY_ZONE : DWELL_CATEGORY_OPERATOR, texts[named][i]);
+	zone = made_op(&made, named ? DWELL_CATEGORY_OPERATOR : DWELL_CATEGORY_ZONE, "other");
 	for (uint32_t left = 40000, most = 8; left || depth; ticks += draw(50)) {
 		most = draw(2000) ? most : draw(100) + 1;
 		if (left && (!depth || (depth < most && draw(2)))) {
@@ -374,6 +375,8 @@ static void make_plain_run(void)
 			depth--;
 		}
 	}
+	for (uint64_t i = 0; i < steps; i++)
+		dw_encode_step(&made.process, made.thread, i, 1000 + ticks / steps * i, ticks / steps * (i + 1), 0, DW_STEP_RECORDED);
 }
 
 static void compare_steps(const struct dw_steps *got, const struct dw_steps *want)
@@ -386,6 +389,9 @@ static void compare_steps(const struct dw_steps *got, const struct dw_steps *wan
 		CHECK_EQ(a->operator_ns, b->operator_ns);
 		CHECK_EQ(a->operator_count, b->operator_count);
 		CHECK_EQ(a->called_count, b->called_count);
+		REQUIRE(a->part_count == b->part_count);
+		for (uint32_t part = 0; part < a->part_count; part++)
+			CHECK(memcmp(&a->parts[part], &b->parts[part], sizeof *a->parts) == 0);
 	}
 	REQUIRE(got->loops[0].operator_count == want->loops[0].operator_count);
 	for (size_t i = 0; i < got->loops[0].operator_count; i++)
@@ -428,14 +434,14 @@ TEST(bursts_add_up_what_walks_without_them_do)
 {
 	const struct dw_scope only = { .thread = "main" };
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		struct dw_model *alone = NULL, *scoped = NULL;
 
-		make_plain_run();
+		make_plain_run(i % 2, i / 2 * 3);
 		REQUIRE(made_open(&made, NULL) == 0);
 		REQUIRE(dw_model_create(&alone, made.source, NULL, &made.error) == 0);
 		REQUIRE(dw_model_create(&scoped, made.source, &only, &made.error) == 0);
-		made.model->segment_chunks = i + 1;
+		made.model->segment_chunks = i / 2 + 1;
 		CHECK_EQ(dw_model_compute_together(&made.model, 1, true, &made.error), 0);
 		compare_steps(dw_model_steps(dw_model_iterated(made.model, NULL)->model, NULL), dw_model_steps(dw_model_iterated(alone, NULL)->model, NULL));
 		compare_threads(alone);
