@@ -28,6 +28,17 @@ struct otlp_span {
 	struct dw_json_string name;
 	uint64_t start_ns, end_ns;
 	double values[OTLP_ATTRIBUTE_COUNT]; /* NAN: not given */
+	struct dw_json_string trace_id;
+	bool sglang; /* it has the attribute "rid": a request of SGLang */
+};
+
+/* Spans of SGLang that are parts of a request, by what is the stage's name. Its wait in the queue comes before the first of them. */
+static const struct {
+	const char *name, *stage;
+} otlp_parts[] = {
+	{ "prefill_forward", "prefill" },
+	{ "decode_waiting", "waits for decode" },
+	{ "decode_forward", "decode" },
 };
 
 /* ---- reading -------------------------------------------------------------------------------------- */
@@ -116,6 +127,7 @@ static void otlp_take_attributes(struct dw_json *json, struct otlp_span *span, c
 		at = otlp_members(json, at, &pair.span, otlp_take_pair);
 		if (!at)
 			return;
+		span->sglang |= pair.key.at && DW_JSON_IS(&pair.key, "rid");
 		for (size_t i = 0; i < OTLP_ATTRIBUTE_COUNT && pair.key.at; i++)
 			if (dw_json_is(&pair.key, keys[i], strlen(keys[i])) && pair.value >= 0)
 				span->values[i] = pair.value;
@@ -126,6 +138,8 @@ static void otlp_take_member(struct dw_json *json, struct otlp_span *span, const
 {
 	if (DW_JSON_IS(key, "name") && *value == '"')
 		dw_json_read_string(json, value, &span->name);
+	else if (DW_JSON_IS(key, "traceId") && *value == '"')
+		dw_json_read_string(json, value, &span->trace_id);
 	else if (DW_JSON_IS(key, "startTimeUnixNano"))
 		otlp_number(json, value, &span->start_ns);
 	else if (DW_JSON_IS(key, "endTimeUnixNano"))
@@ -136,13 +150,25 @@ static void otlp_take_member(struct dw_json *json, struct otlp_span *span, const
 
 /* ---- events ------------------------------------------------------------------------------------------ */
 
-static void otlp_put(struct chrome *chrome, uint64_t ns, uint32_t kind, const struct dw_json_string *name, const char *detail,
-                     uint32_t count)
+/* The number of a request. A request of SGLang and its parts are spans of one trace, in any order. */
+static uint64_t otlp_handle(const struct chrome *chrome, const struct otlp_span *span)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	if (!span->sglang)
+		return chrome->events;
+	for (uint32_t i = 0; i < span->trace_id.length; i++)
+		hash = (hash ^ (unsigned char)span->trace_id.at[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static void otlp_put(struct chrome *chrome, const struct otlp_span *span, uint64_t ns, uint32_t kind, const struct dw_json_string *name,
+                     const char *detail, uint32_t count)
 {
 	struct chrome_event event = { .phase = 'b', .has_start = true, .start_ns = (int64_t)ns, .pid = rows_id(1), .tid = rows_id(1) };
 
 	chrome_limit_times(&event);
-	chrome_put_async(chrome, &event, kind, name, detail, chrome->events, count);
+	chrome_put_async(chrome, &event, kind, name, detail, otlp_handle(chrome, span), count);
 }
 
 /* The time so many seconds after the request's begin, and within it. */
@@ -162,20 +188,43 @@ static void otlp_put_request(struct chrome *chrome, const struct otlp_span *span
 	uint32_t count = made >= 1 && made <= (double)MOST_TOKENS ? (uint32_t)made : 0;
 	bool has_first = count && values[OTLP_FIRST] >= 0;
 
-	otlp_put(chrome, span->start_ns, CHROME_ASYNC_BEGIN, &span->name, DW_DETAIL_REQUEST, 0);
+	otlp_put(chrome, span, span->start_ns, CHROME_ASYNC_BEGIN, &span->name, DW_DETAIL_REQUEST, 0);
 	if (waits >= 0)
-		otlp_put(chrome, otlp_after(span, waits), CHROME_ASYNC_BEGIN, &prefill, DW_DETAIL_STAGE, 0);
+		otlp_put(chrome, span, otlp_after(span, waits), CHROME_ASYNC_BEGIN, &prefill, DW_DETAIL_STAGE, 0);
 	if (reads >= 0)
-		otlp_put(chrome, otlp_after(span, reads), CHROME_ASYNC_BEGIN, &decode, DW_DETAIL_STAGE, 0);
+		otlp_put(chrome, span, otlp_after(span, reads), CHROME_ASYNC_BEGIN, &decode, DW_DETAIL_STAGE, 0);
 	if (has_first)
-		otlp_put(chrome, otlp_after(span, values[OTLP_FIRST]), CHROME_TOKENS, &tokens, DW_DETAIL_REQUEST, 1);
+		otlp_put(chrome, span, otlp_after(span, values[OTLP_FIRST]), CHROME_TOKENS, &tokens, DW_DETAIL_REQUEST, 1);
 	if (count > has_first)
-		otlp_put(chrome, span->end_ns, CHROME_TOKENS, &tokens, DW_DETAIL_REQUEST, count - has_first);
-	otlp_put(chrome, span->end_ns, CHROME_ASYNC_END, &span->name, DW_DETAIL_REQUEST, 0);
+		otlp_put(chrome, span, span->end_ns, CHROME_TOKENS, &tokens, DW_DETAIL_REQUEST, count - has_first);
+	otlp_put(chrome, span, span->end_ns, CHROME_ASYNC_END, &span->name, DW_DETAIL_REQUEST, 0);
+}
+
+/* The stage that a part of a request of SGLang is; NULL: it is none. */
+static const char *otlp_stage(const struct otlp_span *span)
+{
+	for (size_t i = 0; i < sizeof otlp_parts / sizeof *otlp_parts; i++)
+		if (dw_json_is(&span->name, otlp_parts[i].name, strlen(otlp_parts[i].name)))
+			return otlp_parts[i].stage;
+	return NULL;
+}
+
+/* SGLang's requests are called "Req 1a2b3c4d", behind what the server is: here they have one name. */
+static void otlp_name_sglang(struct otlp_span *span)
+{
+	struct dw_json_string *name = &span->name;
+
+	for (; name->length && *name->at == ' '; name->at++)
+		name->length--;
+	for (uint32_t i = 0; i + 4 < name->length; i++)
+		if (memcmp(name->at + i, "Req ", 4) == 0)
+			name->length = i + 3;
 }
 
 static bool otlp_is_request(const struct otlp_span *span)
 {
+	if (span->sglang)
+		return true;
 	for (size_t i = 0; i < OTLP_TOKENS; i++)
 		if (!isnan(span->values[i]))
 			return true;
@@ -197,10 +246,18 @@ static bool otlp_take_span(struct chrome *chrome)
 	if (!otlp_members(&json, chrome->input.at, &span, otlp_take_member) || !span.start_ns || span.end_ns < span.start_ns) {
 		chrome_count(chrome, &chrome->timeless);
 	} else if (otlp_is_request(&span)) {
+		if (span.sglang)
+			otlp_name_sglang(&span);
 		otlp_put_request(chrome, &span);
+	} else if (otlp_stage(&span)) {
+		const char *stage = otlp_stage(&span);
+
+		span.sglang = true;
+		otlp_put(chrome, &span, span.start_ns, CHROME_ASYNC_BEGIN,
+		         &(struct dw_json_string){ stage, (uint32_t)strlen(stage), false }, DW_DETAIL_STAGE, 0);
 	} else {
-		otlp_put(chrome, span.start_ns, CHROME_ASYNC_BEGIN, &span.name, NULL, 0);
-		otlp_put(chrome, span.end_ns, CHROME_ASYNC_END, &span.name, NULL, 0);
+		otlp_put(chrome, &span, span.start_ns, CHROME_ASYNC_BEGIN, &span.name, NULL, 0);
+		otlp_put(chrome, &span, span.end_ns, CHROME_ASYNC_END, &span.name, NULL, 0);
 	}
 	chrome_consume(chrome, end);
 	return true;

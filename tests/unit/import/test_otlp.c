@@ -45,6 +45,46 @@ TEST(what_vllm_says_of_requests)
 	made_close(&made);
 }
 
+/* As SGLang's python/sglang/srt/observability writes them: stages end before their request, and come from other processes. */
+#define OF_TRACE(trace, name, start, end, attributes)                                                           \
+	"{\"traceId\":\"" trace "\",\"name\":\"" name "\",\"startTimeUnixNano\":\"17000000000" start "000000\","    \
+	"\"endTimeUnixNano\":\"17000000000" end "000000\",\"attributes\":[" attributes "]}"
+#define RID "{\"key\":\"rid\",\"value\":{\"stringValue\":\"0123456789abcdef\"}}"
+
+TEST(what_sglang_says_of_requests)
+{
+	static const char sglang[] =
+		LINE(OF_TRACE("aa01", "request_process", "02", "03", "") "," OF_TRACE("aa01", "prefill_waiting", "03", "20", "") ","
+		     OF_TRACE("aa01", "prefill_forward", "20", "50", "") "," OF_TRACE("aa02", "prefill_forward", "50", "60", ""))
+		LINE(OF_TRACE("aa01", "decode_waiting", "50", "55", "") "," OF_TRACE("aa01", "decode_loop", "55", "60", "") ","
+		     OF_TRACE("aa01", "decode_forward", "55", "90", "") ","
+		     OF_TRACE("aa01", "Scheduler [TP 0] (host:0a1b2c3d | pid:7)", "01", "91", "{\"key\":\"pid\",\"value\":{\"intValue\":\"7\"}}"))
+		LINE(OF_TRACE("aa01", " Req 01234567", "00", "95", RID "," DOUBLE("gen_ai.latency.time_to_first_token", "0.051") ","
+		              DOUBLE("gen_ai.latency.time_in_model_prefill", "0.05") "," DOUBLE("gen_ai.latency.e2e", "0.095") ","
+		              INTEGER("gen_ai.usage.completion_tokens", "8")) ","
+		     OF_TRACE("aa02", " Req 89abcdef", "40", "70", RID));
+
+	REQUIRE(made_open_text(&made, sglang) == 0);
+	const struct dw_serving *serving = dw_model_serving(made.model, &made.error);
+
+	REQUIRE(serving && serving->count == 2 && serving->stage_count == 4);
+	const struct dw_served *first = &serving->requests[0], *second = &serving->requests[1];
+	const struct dw_served_stage *stages = &serving->stages[first->first_stage];
+
+	CHECK_EQ(first->stage_count, 3);
+	CHECK_EQ(dw_served_queue_ns(serving, first), 20000000);
+	CHECK_EQ(stages[0].end_ns - stages[0].start_ns, 30000000);
+	CHECK_EQ(stages[1].end_ns - stages[1].start_ns, 5000000);
+	CHECK_EQ(stages[2].end_ns, first->end_ns);
+	CHECK(strcmp(serving->stage_names[stages[0].name], "prefill") == 0 && strcmp(serving->stage_names[stages[2].name], "decode") == 0);
+	CHECK_EQ(first->first_ns - first->start_ns, 51000000);
+	CHECK_EQ(first->tokens, 8);
+	CHECK_EQ(first->symbol, second->symbol);
+	CHECK_EQ(dw_served_queue_ns(serving, second), 10000000);
+	CHECK_EQ(second->stage_count, 1);
+	made_close(&made);
+}
+
 TEST(cut_and_damaged_files_have_what_comes_before)
 {
 	char text[sizeof vllm];
