@@ -98,7 +98,7 @@ static void request_name(const struct request *request, char *name)
 	}
 	used = request_add(name, used, " ", at < end);
 	for (unsigned parts = 0; at < end && (*at == '/' || *at == '*'); at = next, parts++) {
-		for (next = at + 1; next < end && (unsigned char)*next > ' ' && *next != '/' && *next != '?' && *next != '#' && *next != ';';)
+		for (next = at + 1; next < end && (unsigned char)*next > ' ' && !memchr("/?#;", *next, 4);)
 			next++;
 		if (parts == SEGMENTS || (next == end && request->used == LINE_BYTES)) {
 			used = request_add(name, used, "/...", 4);
@@ -169,24 +169,30 @@ static void request_finish(struct request *request, uint8_t kind)
 		dws_apart(request_record, &taken);
 }
 
-static const char *const reasons[] = { "TLS", "HTTP/2", "WebSocket" };
-enum { OF_TLS, OF_HTTP_2, OF_WEBSOCKET };
+static const char *const reasons[] = { "TLS", "HTTP/2", "WebSocket", "descriptors above 2047" };
+enum { OF_TLS, OF_HTTP_2, OF_WEBSOCKET, OF_MANY };
 
 static void request_tell(void *given)
 {
-	static const char *const keys[] = { DW_KEY_REQUESTS_UNSEEN ".tls", DW_KEY_REQUESTS_UNSEEN ".http2", DW_KEY_REQUESTS_UNSEEN ".websocket" };
+	static const char *const keys[] = { DW_KEY_REQUESTS_UNSEEN ".tls", DW_KEY_REQUESTS_UNSEEN ".http2",
+		                                DW_KEY_REQUESTS_UNSEEN ".websocket", DW_KEY_REQUESTS_UNSEEN ".many" };
 	uint32_t reason = *(const uint32_t *)given;
 
 	if (dws_sampler_records() && dws_recorder->meta_try && dws_recorder->meta_try(keys[reason], reasons[reason], false))
 		__atomic_fetch_or(&told, 1u << reason, __ATOMIC_RELAXED);
 }
 
+static void request_miss(uint32_t reason)
+{
+	if (!(__atomic_load_n(&told, __ATOMIC_RELAXED) & 1u << reason))
+		dws_apart(request_tell, &reason);
+}
+
 /* The connection is not watched any more, because what it carries has no turns that can be told apart. */
 static void request_leave(int file, uint32_t reason)
 {
 	__atomic_store_n(&dws_connections[file], 0, __ATOMIC_RELAXED);
-	if (!(__atomic_load_n(&told, __ATOMIC_RELAXED) & 1u << reason))
-		dws_apart(request_tell, &reason);
+	request_miss(reason);
 }
 
 /* ---- turns ------------------------------------------------------------------------------------------- */
@@ -298,8 +304,10 @@ int dws_request_accepted(int file)
 {
 	uint32_t before = __atomic_load_n(&highest, __ATOMIC_RELAXED);
 
-	if ((unsigned)file >= DWS_CONNECTIONS)
+	if ((unsigned)file >= DWS_CONNECTIONS) {
+		request_miss(OF_MANY);
 		return file;
+	}
 	if (dws_request_connection(file))
 		dws_request_ended(file);
 	requests[file] = (struct request){ .used = 0 };

@@ -26,7 +26,7 @@
 
 #include "dwell/probe.h"
 
-#define DWS_CONNECTIONS 4096u /* descriptors above are not looked at */
+#define DWS_CONNECTIONS 2048u /* descriptors above are not looked at, and the trace says so */
 
 /* By descriptor: what its connection is, one of requests.c's kinds; 0: none that is watched. Atomic. */
 extern uint8_t dws_connections[DWS_CONNECTIONS] __attribute__((__visibility__("hidden")));
