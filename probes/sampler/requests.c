@@ -133,10 +133,16 @@ static bool request_is_route(const char *name)
 
 /* ---- records ----------------------------------------------------------------------------------------- */
 
+/* In a sandbox nothing is recorded, because a system call may end the program. */
+static bool request_may_record(void)
+{
+	return dws_process.period_ns && !dws_process.in_sandbox;
+}
+
 /* A child of vfork() has its parent's memory. */
 static bool request_is_here(void)
 {
-	return dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return request_may_record() && dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 static void request_record(void *given)
@@ -230,7 +236,7 @@ static void request_take(int file, const char *bytes, size_t bytes_there)
 	uint8_t kind = __atomic_load_n(&dws_connections[file], __ATOMIC_RELAXED);
 	bool answered = (__atomic_load_n(&request->first_ns, __ATOMIC_RELAXED) | __atomic_load_n(&request->head_ns, __ATOMIC_RELAXED)) != 0;
 
-	if (!kind || (answered && kind == HTTP && !request_is_method(bytes, bytes_there)))
+	if (!kind || !request_may_record() || (answered && kind == HTTP && !request_is_method(bytes, bytes_there)))
 		return; /* the rest of a body whose answer did not wait for it */
 	if (answered)
 		request_finish(request, kind);
@@ -262,7 +268,7 @@ static void request_answer(int file, const char *bytes, size_t bytes_there, bool
 	uint8_t kind = __atomic_load_n(&dws_connections[file], __ATOMIC_RELAXED);
 	uint64_t now_ns;
 
-	if (!kind || !__atomic_load_n(&request->begin_ns, __ATOMIC_RELAXED))
+	if (!kind || !request_may_record() || !__atomic_load_n(&request->begin_ns, __ATOMIC_RELAXED))
 		return; /* a greeting */
 	if (kind == ACCEPTED) { /* an answer to less than a line */
 		__atomic_store_n(&dws_connections[file], 0, __ATOMIC_RELAXED);
@@ -304,6 +310,8 @@ int dws_request_accepted(int file)
 {
 	uint32_t before = __atomic_load_n(&highest, __ATOMIC_RELAXED);
 
+	if (!request_may_record())
+		return file;
 	if ((unsigned)file >= DWS_CONNECTIONS) {
 		request_miss(OF_MANY);
 		return file;
