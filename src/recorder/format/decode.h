@@ -87,7 +87,7 @@ typedef bool dw_visit_over(void *context);
 /* Optional: reads begins and ends from `at` on, after *ticks, as far as it can do that at once. Moves *ticks; returns the next word, which
  * may be `at`. Counts its records in dw_decode_time.records. */
 typedef const uint32_t *dw_visit_burst(void *context, const uint32_t *at, const uint32_t *limit, uint64_t *ticks);
-#define DW_BURST_WORTH 64 /* words; after a shorter one as many are read one by one as before the last one, and as many again */
+#define DW_BURST_WORTH 64 /* words; after a shorter one, but before an end, more and more are read one by one */
 
 DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 {
@@ -275,11 +275,11 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 	while (at < limit) {
 		if (!named && !scoped && burst && at >= again) {
 			again = ticks >= floor ? burst(context, at, limit, &ticks) : at;
-			wait = again - at >= DW_BURST_WORTH ? 1 : 2 * wait;
+			wait = again == limit || again - at >= DW_BURST_WORTH || *again & DW_WORD_END ? 1 : 2 * wait;
 			at = again;
 			if (at == limit)
 				break;
-			again += *at & DW_WORD_END ? 1 : wait;
+			again += wait;
 		}
 		uint32_t word0 = __atomic_load_n(at, __ATOMIC_RELAXED);
 		uint64_t now;
