@@ -180,7 +180,8 @@ static void others_divide_rest(struct dw_making *making, uint32_t index, double 
 	double ns = part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_ns / sampled_ns, taken_ns, left_ns;
 
 	if (others_lack_cpus(to))
-		ns = fmax(ns, part->state_ns[DW_ACCOUNT_OTHERS] + others_spins_ns(making, index)); /* whoever it spins for may have no CPU */
+		/* whoever it spins for may have no CPU */
+		ns = fmax(ns, part->state_ns[DW_ACCOUNT_OTHERS] + others_spins_ns(making, index));
 	taken_ns = others_take_waits(making, index, OTHERS_FOR_THREADS,
 	                             fmax(0, fmin(ns, part->work_ns) - part->state_ns[DW_ACCOUNT_OTHERS]));
 	left_ns = fmax(0, ns - part->joins_ns);

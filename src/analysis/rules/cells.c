@@ -189,7 +189,8 @@ static double cells_number_answer(const struct dw_rule_case *at)
 	.cells = &(const struct dw_account_select){ .activities = { RUNS(DW_ACCOUNT_ALL), WAITS(DW_ACCOUNT_ALL) }, \
 	                                            .call = (number_) }, \
 	.needs = DW_RULE_NEEDS(DW_FACT_RUN_WALL), .threshold = DW_RULE_NAMED, .reason = REASON, .number = cells_number_of_call, \
-	.gain_ns = cells_gain_of_call, WITH_MEMORY, .statement = "The call of {cells:callee}[, with that of {cells:other},] in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
+	.gain_ns = cells_gain_of_call, WITH_MEMORY, \
+	.statement = "The call of {cells:callee}[, with that of {cells:other},] in {cells:where} {takes} {share} {of}[: {cells:kinds}].", \
 	.remedy = { [DW_WORDS_ANY] = "[?number: make it once and use it again, or take a reference to one that is there]" \
 		                         "[!number: keep what it gets from call to call: a state that is reset, or a buffer]" \
 		                         "[-number: {cells:remedy}]" }, \

@@ -145,7 +145,7 @@ struct dw_rule {
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	double (*rest_ns)(const struct dw_rule_case *);
 	const char *rest;
-	/* Time of other functions that goes with the cause, called `with`: the bound has it where it is more than the rest of the function. */
+	/* Time of other functions that goes with the cause, called `with`: the bound has it if it is more than the rest of the function. */
 	double (*with_ns)(const struct dw_rule_case *);
 	const char *with;
 	bool no_gain;          /* the gain is unknown */

@@ -295,6 +295,19 @@ static bool sentence_put_both(struct sentence *sentence, const struct dw_account
 	return true;
 }
 
+/* What the function of a sum calls, or of a call of two the other one. */
+static void sentence_put_callee(struct sentence *sentence, struct dw_account_sum *sum, bool other)
+{
+	const struct dw_account *account = sentence->at->facts->account;
+	uint32_t call = sentence->at->verdict->cells.call;
+	char text[80];
+
+	if (call && call <= account->call_count)
+		sum->callee = other ? account->calls[call - 1].other : account->calls[call - 1].callee;
+	sentence->known &= sum->callee != NULL;
+	sentence_put_text(sentence, dw_account_callee(sum, text));
+}
+
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
  * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), callee or other; their first letters
  * differ. A function that only hands on is named with its caller: others call it for other things. */
@@ -334,10 +347,7 @@ static void sentence_put_cells(struct sentence *sentence, const char *form)
 		return;
 	}
 	if (*form == 'c' || *form == 'o') {
-		if (cells->call && cells->call <= account->call_count)
-			sum.callee = *form == 'c' ? account->calls[cells->call - 1].callee : account->calls[cells->call - 1].other;
-		sentence->known &= sum.callee != NULL;
-		sentence_put_text(sentence, dw_account_callee(&sum, text));
+		sentence_put_callee(sentence, &sum, *form == 'o');
 		return;
 	}
 	if (*form == 'b') {
