@@ -561,7 +561,7 @@ with profile(activities=[torch.profiler.ProfilerActivity.CPU],
     ("workers of a loader", """
 optimizer = sgd(net)
 for epoch in range(2):
-    for x, y in DataLoader(TensorDataset(torch.randn(24, 8), torch.arange(24) % 2), 4, num_workers=2):
+    for x, y in DataLoader(TensorDataset(torch.randn(24, 8), torch.arange(24) % 2), 4, num_workers=2, multiprocessing_context="fork"):
         learn(net, optimizer, x, y)
 """, [12]),
     ("processes that share a model", """
