@@ -406,9 +406,9 @@ class Builds:
         self.lock = threading.Lock()
 
     def build(self, suite, name, *arguments, env=None, tests=(), but=()):
-        """The folder of a build. A build of all comes before all tests, which wait for it. `tests`: of it only what the tests of
-        these suites of Meson's need, without those that are in one of the suites `but`, too. For such a build nobody waits but
-        its suite: if that is steady, it uses what others leave idle."""
+        """The folder of a build. `tests`: of it only what the tests of these suites of Meson's need, without those that
+        are in one of the suites `but`, too. Builds come before all tests: they use every core, and a core that is kept
+        free for them does nothing."""
         with self.lock:
             lock = self.locks.setdefault(name, threading.Lock())
         with lock:
@@ -423,12 +423,12 @@ class Builds:
         folder = os.path.join(self.folder, name)
         if not os.path.exists(os.path.join(folder, "build.ninja")):
             shutil.rmtree(folder, ignore_errors=True)
-            suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=not tests)
+            suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=True)
         targets = needed_by_tests(suite, folder, set(tests), set(but)) if tests else ()
-        jobs = max(1, self.jobs // 2) if tests else self.jobs
+        jobs = max(1, self.jobs // 2)
         # One more at a time than it has cores: a compiler that ccache stands in for waits for the disk.
         suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(jobs + 1), "-k", "20",
-                   *targets, timeout=1800, cores=jobs, urgent=not tests)
+                   *targets, timeout=1800, cores=jobs, urgent=True)
         return folder
 
 

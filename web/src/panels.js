@@ -171,6 +171,7 @@ export const PANELS = [
   ["functions", "Functions", "Look for functions of your own with large self time.", (report) => tables(report, "Functions", "functions")],
   ["hot", "CPU time", "By samples of call stacks: the functions that use the CPU, in all threads. Look for functions of your own with large self time.", (report) => grouped(report, "CPU time", "hot")],
   ["waits", "Waits", "By samples of call stacks: where threads wait. Look at the thread whose work you wait for.", (report) => tables(report, "Waits", "waits")],
+  ["requests", "Requests", "What was served. Look at p99 beside p50, and at what a request waits for.", (report) => tables(report, "Requests", "requests")],
   ["actions", "Named ranges", "The names that the program gave. Look at share and at the distance of p50 and p99.", (report) => tables(report, "Named ranges", "actions")],
   ["events", "Events", "Events of the training engine, with the handlers that ran in them.", (report) => tables(report, "Events", "events", "handlers")],
   ["sequence", "Sequence", "The operators of one iteration in their order. Look for those that take longer as the run goes on.", (report) => tables(report, "Sequence", "sequence")],

@@ -37,6 +37,7 @@ static const struct {
 	{ "hot", NULL, NULL, 100, false, GROUP_SUMS },
 	{ "hot", "by line", "line", 100, false, GROUP_SUMS },
 	{ "waits", NULL, NULL, 100, false, GROUP_SUMS },
+	{ "requests", NULL, NULL, 100, false, GROUP_SUMS },
 	{ "actions", NULL, NULL, 250, false, GROUP_SUMS },
 	{ "events", NULL, NULL, 200, false, GROUP_SUMS },
 	{ "handlers", NULL, NULL, 200, false, GROUP_SUMS },
