@@ -163,7 +163,7 @@ void chrome_graphs_match(struct chrome_graphs *graphs)
 
 		while (end < graphs->work_count && graphs->works[end].correlation == id)
 			end++;
-		match.works = graphs->works + first;
+		match.works = end > first ? &graphs->works[first] : NULL;
 		match.count = end - first;
 		if (match.count && match.count < NO_WORK && graphs->captured_count < NO_WORK)
 			match_launch(graphs, &match, &next);

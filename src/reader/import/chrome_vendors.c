@@ -50,9 +50,13 @@ static uint64_t vendor_number(const char *at, const char *end)
 /* The number that the arguments have under `key`, as a number or as a text. */
 static bool vendor_argument(const struct chrome_event *event, const char *key, uint64_t *number)
 {
-	struct dw_json json = { .end = event->args.at + event->args.length, .last = true, .lenient = true };
-	const char *at = event->args.length ? dw_json_space(event->args.at + 1) : "";
+	struct dw_json json = { .last = true, .lenient = true };
+	const char *at;
 
+	if (!event->args.length)
+		return false;
+	json.end = event->args.at + event->args.length;
+	at = dw_json_space(event->args.at + 1);
 	while (at && *at == '"') {
 		struct dw_json_string found;
 
