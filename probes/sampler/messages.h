@@ -39,7 +39,8 @@ static inline __attribute__((always_inline)) void dws_message_sent(int file, con
 		dws_message_ask(caller);
 }
 
-/* Of a wait for an answer, which ended now, for how long TCP held back the end of the message: until it sent that. */
+/* How much of a wait for an answer TCP held back the end of the message that was sent before, in ns. The wait took `took_ns` and has
+ * just ended. */
 double dws_message_held_ns(double took_ns);
 
 /* Whether the answer that was waited for is that to a message which TCP held back. */

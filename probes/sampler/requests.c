@@ -17,8 +17,8 @@
 /* What dws_connections has. */
 enum { ACCEPTED = 1 /* nothing was read yet, or less than a line */, HTTP, TEXT };
 
-/* Atomic fields: one thread may read from a connection while another one sends. What both changed at once is nonsense that the
- * reader of traces takes: times in no order. */
+/* Times are atomic, because one thread may read from a connection while another one sends. If both change them at once, they may be out
+ * of order: then request_finish() records nothing. */
 struct request {
 	uint64_t begin_ns, first_ns, last_ns; /* of the turn: its first bytes; the first and the last sending of the answer; or 0 */
 	uint64_t head_ns;                     /* the sending of its head alone; or 0 */
@@ -254,7 +254,7 @@ static void request_take(int file, const char *bytes, size_t bytes_there)
 	}
 }
 
-/* Whether what was sent is a head that tells the client to go on, or that another protocol begins. */
+/* Whether what was sent is the head of an interim answer: 100 (continue), or 101, after which another protocol begins. */
 static bool request_is_interim(int file, const char *bytes)
 {
 	if (bytes[9] == '1' && bytes[11] == '1') /* 101 */
@@ -322,7 +322,7 @@ int dws_request_accepted(int file)
 	while (before < (unsigned)file + 1 &&
 	       !__atomic_compare_exchange_n(&highest, &before, (unsigned)file + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
-	/* Pairs with nothing: the caller gives the descriptor to other threads. */
+	/* Relaxed is enough: other threads get the descriptor from the caller, who synchronises with them. */
 	__atomic_store_n(&dws_connections[file], ACCEPTED, __ATOMIC_RELAXED);
 	return file;
 }

@@ -31,12 +31,12 @@
 /* By descriptor: what its connection is, one of requests.c's kinds; 0: none that is watched. Atomic. */
 extern uint8_t dws_connections[DWS_CONNECTIONS] __attribute__((__visibility__("hidden")));
 
-/* Of `result` bytes that a call received or sent the first are at `bytes`, where there is room for `room`. NULL: they are not there,
- * or will be read again. Both return `result`. */
+/* After a call that received or sent `result` bytes. `bytes`: the first of them, at most `room` in one piece; NULL: they cannot be read
+ * there, or stay in the socket. Both functions return `result`. */
 ssize_t dws_request_received(int file, const char *bytes, size_t room, ssize_t result);
 ssize_t dws_request_sent(int file, const char *bytes, size_t room, ssize_t result);
-/* What was accepted with this descriptor, if it is one. */
-int dws_request_accepted(int file); /* returns it */
+/* After accept() returned a descriptor. Returns it. */
+int dws_request_accepted(int file);
 /* The descriptor is about to be closed, or belongs to something else by now. */
 void dws_request_ended(int file);
 /* The process ends, or executes another program. */

@@ -164,7 +164,7 @@ static uint32_t waits_frame(struct dws_wrapped *wrapped)
 	return frame;
 }
 
-/* Of the points of a wait for an answer, those in which TCP held back the end of what was asked. */
+/* How many of the points of a wait for an answer fall into the time in which TCP held back the end of the message. */
 static uint32_t waits_delayed(int64_t took, uint32_t points)
 {
 	double took_ns = (double)took / (double)late * LATE_NS;
@@ -324,7 +324,7 @@ static __attribute__((noinline)) ssize_t waits_sent(int to, const void *bytes, s
 	WAITS_FILE(int, name, NULL, DWS_NO_FILE, DWS_NO_FILE, NOTHING,                  \
 	           if (result >= 0) return dws_request_accepted(result), parameters, arguments)
 #define ALL SIZE_MAX /* there is room for what was read or sent */
-#define STAYS (MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE) /* what the call leaves, or does not give */
+#define STAYS (MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE) /* the call leaves the bytes in the socket, or returns none of them */
 
 /* What poll() found ready, if it was asked for one descriptor. */
 #define POLLED (result > 0 && count == 1 ? fds->fd : DWS_NO_FILE)

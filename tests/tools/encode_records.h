@@ -186,6 +186,19 @@ static inline void dw_encode_heap(struct dw_encode_stream *stream, uint64_t tick
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | words, payload, words);
 }
 
+/* EXT ANSWERED: a request that came over a connection. `times`: its begin, and the first and the last sending of the answer. */
+static inline void dw_encode_answered(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op, uint64_t handle,
+                                      const uint64_t times[3], uint32_t sends)
+{
+	const uint64_t wide[5] = { ticks, handle, times[0], times[1], times[2] };
+	uint32_t payload[DW_ANSWERED_WORDS];
+
+	memcpy(payload, wide, sizeof wide);
+	payload[DW_ANSWERED_WORDS - 2] = op;
+	payload[DW_ANSWERED_WORDS - 1] = sends;
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_ANSWERED << DW_EXT_TYPE_SHIFT | DW_ANSWERED_WORDS, payload, DW_ANSWERED_WORDS);
+}
+
 /* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
 static inline struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process,
                                                      uint32_t thread, uint64_t first_number,

@@ -25,6 +25,7 @@
  *   alloc-failed CATEGORY DEVICE BYTES USED LIMIT
  *   async-begin NAME HANDLE [detail=D] | async-end NAME HANDLE [detail=D] | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   tokens NAME HANDLE COUNT         of a request, whose ranges are asynchronous, with the details "request" and "stage"
+ *   answered NAME HANDLE BEGIN FIRST LAST SENDS   a request that came over a connection: its times, and the sends of its answer
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION,
  *                                    FUNCTION@FILE:LINE or FUNCTION@LIBRARY
@@ -581,6 +582,10 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "tokens")) {
 		dw_encode_tokens(stream, now, op_of(line, DWELL_CATEGORY_ZONE, word(line, 1), "request"), number_of(word(line, 2)),
 		                 (uint32_t)number_of(word(line, 3)));
+	} else if (!strcmp(verb, "answered")) {
+		dw_encode_answered(stream, now, op_of(line, DWELL_CATEGORY_ZONE, word(line, 1), "answered"), number_of(word(line, 2)),
+		                   (const uint64_t[3]){ time_of(word(line, 3)), time_of(word(line, 4)), time_of(word(line, 5)) },
+		                   (uint32_t)number_of(word(line, 6)));
 	} else if (!strcmp(verb, "flow-out")) {
 		put_handle(line, DW_FLOW_OUT, DWELL_CATEGORY_FLOW);
 	} else if (!strcmp(verb, "flow-in")) {

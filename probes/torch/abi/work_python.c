@@ -2,8 +2,8 @@
  * Runs the operators of work.h with lines of Python, and opens the extension of PyTorch. Needs the
  * interpreter's lock.
  *
- * A backward is a call of the node, not of autograd's engine: that one would start a thread for each device, ask their
- * drivers for them, and refuse to work in processes that the program forks later.
+ * A backward is run by calling the node itself, not by autograd's engine. Once the engine has run, it has a thread for each device,
+ * and refuses to work in processes that the program forks later.
  */
 #include "../torch.h"
 #include "work.h"

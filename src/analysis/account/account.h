@@ -86,7 +86,7 @@ struct dw_account_slice {
 };
 
 /* A call at one place of the program that takes much more time than any one kind of work in it. A program that calls it less
- * often saves all of them. What is made is given back by another call of the same function: both are one. */
+ * often saves all of them. A call that gets memory, and another one of the same function that gives it back, count as one call. */
 enum { DW_ACCOUNT_CALLS = 3 };
 struct dw_account_call {
 	const struct dw_source_function *function, *callee; /* of the program; what it calls */

@@ -110,7 +110,8 @@ static bool calls_manages(const struct dw_called_entry *entry)
 	return entry->ns > 0 && entry->managing_ns >= DW_ACCOUNT_MOST * entry->ns;
 }
 
-/* A function that gets memory by one call and gives it back by another would do neither if it kept what the first one makes. */
+/* Joins the i-th call with another one of the same function, if both mainly get and give back memory, as deflateInit() and deflateEnd()
+ * do. A program that keeps the object needs neither of them. */
 static void calls_join(struct dw_called *calls, size_t i)
 {
 	struct dw_called_entry *entry = &calls->entries[i];

@@ -77,7 +77,8 @@ static inline bool dw_making_joins(enum dw_account_state state, enum dw_activity
 /* Takes from the waits of the loop's thread what other threads did meanwhile, and links the cells of each part. `sampled_ns`: of the
  * others' samples. */
 void dw_making_divide_waits(struct dw_making *making, double sampled_ns);
-/* Of what is left, takes that for which the others were ready to run: it is estimated, so that what they waited for goes first. */
+/* Takes from the waits that are left the time for which other threads were ready to run and had no CPU. That time is an estimate, so it
+ * comes after dw_making_follow_waits(), which uses recorded waits. */
 void dw_making_divide_rest(struct dw_making *making, double sampled_ns);
 /* Takes from the waits for other processes what forks of the process did meanwhile. After dw_making_divide_waits(). */
 void dw_making_divide_forks(struct dw_making *making);

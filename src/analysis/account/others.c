@@ -171,8 +171,8 @@ static void others_divide(struct dw_making *making, uint32_t index, double sampl
 	                             fmin(part->sampled_ns[DW_ACCOUNT_OTHERS] * to->others_cpu_ns / sampled_ns, part->work_ns)));
 }
 
-/* What is left of the waits may be time for which the others were ready to run, which is only estimated. Waits for what is not known, or
- * for descriptors, may be for them, too. */
+/* Takes from the waits that are left the time for which other threads were ready to run and had no CPU. That time is only estimated. Of
+ * waits whose object is unknown, and of waits for descriptors, it takes as much as other threads worked beyond the first kind. */
 static void others_divide_rest(struct dw_making *making, uint32_t index, double sampled_ns)
 {
 	struct dw_account *to = making->to;
@@ -207,7 +207,7 @@ static bool others_are_short(const struct dw_making *making)
 	return short_ns >= DW_ACCOUNT_MOST * making->to->others_cpu_ns;
 }
 
-/* A wait for threads that the waiting one begins again and again is what beginning them takes. */
+/* If a thread starts short threads again and again, its wait for them counts as the cost of starting them. */
 static void others_begin(struct dw_making *making, uint32_t part)
 {
 	double begins_ns = 0;

@@ -23,7 +23,7 @@ struct dw_account_part {
 	double ns;                                 /* by the records */
 	double sampled_ns[DW_ACCOUNT_STATE_COUNT]; /* by samples */
 	double state_ns[DW_ACCOUNT_STATE_COUNT];   /* fitted: they sum to ns */
-	double joins_ns, work_ns;                  /* waits for other threads; of these, what does not go with equal work */
+	double joins_ns, work_ns;                  /* waits for other threads; the part of them that would stay if all had equal work */
 	double answers_ns;                         /* of sampled_ns of OTHERS: by threads that use descriptors */
 	double forks_ns, joined_ns;                /* sampled of forks of the process; of waits for them, what they did meanwhile */
 	const struct dw_sample_row *joins;         /* the largest sample of waits for other threads. NULL: there is none */

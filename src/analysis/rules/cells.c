@@ -148,7 +148,8 @@ static double cells_number_of_call(const struct dw_rule_case *at)
 
 #define MANAGED (DW_ACTIVITIES_OF_MEMORY | DW_ACTIVITIES_OF_COPIES | DOES(FAULT) | DOES(RETURNS))
 
-/* What is copied needs memory, and somebody frees it: the function that gets a copy, or the end of another object. */
+/* The time of allocating, copying, clearing and freeing memory outside the cause's cells. A copy is often freed by another function than
+ * the one that makes it, so a program without the copy saves a part of that time, too. */
 static double cells_with_memory(const struct dw_rule_case *at)
 {
 	const struct dw_account *account = at->facts->account;
@@ -160,7 +161,7 @@ static double cells_with_memory(const struct dw_rule_case *at)
 	return fmax(0, dw_account_sum(account, &all).ns - dw_account_sum(account, &own).ns) / account->own_ns * at->verdict->whole_ns;
 }
 
-#define WITH_MEMORY .with_ns = cells_with_memory, .with = "what memory takes elsewhere"
+#define WITH_MEMORY .with_ns = cells_with_memory, .with = "the other work on memory"
 
 /* An object that is made once saves all calls but one. Other calls may compute something new each time: only their work on memory
  * can be saved. */

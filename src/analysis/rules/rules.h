@@ -145,7 +145,8 @@ struct dw_rule {
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	double (*rest_ns)(const struct dw_rule_case *);
 	const char *rest;
-	/* Time of other functions that goes with the cause, called `with`: the bound has it if it is more than the rest of the function. */
+	/* Time of other functions that may go together with the cause, and its name in the sentence. The bound includes it in place of the
+	 * rest of the function, if it is more. */
 	double (*with_ns)(const struct dw_rule_case *);
 	const char *with;
 	bool no_gain;          /* the gain is unknown */
@@ -191,7 +192,7 @@ struct dw_verdict {
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *rest;      /* what goes besides the share's time in the bound: "the rest of read_frame". "": nothing does */
 	double rest_ns;        /* the part of the bound that is this */
-	bool with;             /* it is what the rule has `with` the cause */
+	bool with;             /* that part comes from the rule's with_ns() */
 	bool all;              /* all of the time of the share can go */
 	double whole_ns;       /* of which the share is one, and the gain too, per step */
 	const char *statement;

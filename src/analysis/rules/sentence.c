@@ -19,7 +19,7 @@
  *     {cells:by}              the function that calls it: "main (train.py:80)"
  *     {cells:and}             the second function with its part, if it has at least half as much itself: "24% in log (train.py:50)"
  *     {cells:library}         the library that is called in most of it, or "libraries"
- *     {cells:other}           the other function that is called, if the rule is about a call of two
+ *     {cells:other}           the second function, if the rule is about two calls that count as one
  *     {cells:imports}         what is imported, with its time: "torch 4.1 s"
  *     {number}                what the rule's function number() returns
  *
@@ -295,7 +295,7 @@ static bool sentence_put_both(struct sentence *sentence, const struct dw_account
 	return true;
 }
 
-/* What the function of a sum calls, or of a call of two the other one. */
+/* The name of the function that is called. `other`: of two calls that count as one, the second function. */
 static void sentence_put_callee(struct sentence *sentence, struct dw_account_sum *sum, bool other)
 {
 	const struct dw_account *account = sentence->at->facts->account;
@@ -309,8 +309,8 @@ static void sentence_put_callee(struct sentence *sentence, struct dw_account_sum
 }
 
 /* The function that the rule's cells lie in, with its line, and the range: "ask (net.c:10)"; or, of iterations of a class,
- * the part of the step. `form`: function, most, part, by, and, library, where (the function alone), callee or other; their first letters
- * differ. A function that only hands on is named with its caller: others call it for other things. */
+ * the part of the step. `form` is one of function, most, part, by, and, library, where (the function alone), callee and other, which
+ * differ in their first letter. A function that only hands on is named with its caller: others call it for other things. */
 static void sentence_put_cells(struct sentence *sentence, const char *form)
 {
 	const struct dw_verdict *verdict = sentence->at->verdict;

@@ -1,8 +1,8 @@
 /* Reads bursts; see burst.h. */
 #include "model/core/burst.h"
 
-/* `all` is a constant: not only plain rows. Each comparison is one that the processor guesses right: another kind of
- * record is an id that is too large, an end without a begin a depth. */
+/* `all` is a constant, true if `plain` is NULL. Its branches leave the loop and are nearly never taken, so the processor predicts them:
+ * a record of another kind has an id that is too large, and an end without a begin has a depth below 0. */
 DW_INLINE const uint32_t *burst_read(struct dw_burst *burst, const uint32_t *at, size_t most, const bool all)
 {
 	const struct dw_op *ops = burst->pass->walk.ops;

@@ -1,12 +1,12 @@
 /*
- * Bursts: begins and ends of which a walk needs no more than what ranges have ended.
+ * Bursts: runs of begins and ends that are read without a branch on which of both a record is.
  *
- * Whether the next record is a begin or an end is the processor's guess, wrong for half of the records of many programs, and a
- * wrong guess costs more than the rest of the work. So a burst is read twice: dw_burst_read() follows the open ranges without
- * a branch that depends on it, and lists those that end; then each part of the walk (part.h) adds these up.
+ * A processor cannot predict that branch in many programs, and a wrong prediction costs more than all other work on a record. So a
+ * burst is handled in two passes. dw_burst_read() keeps a stack of open ranges without such a branch, and lists the ranges that end.
+ * Then each part of the walk (part.h) adds up the list.
  *
- * A burst is of one kind of ranges, without other records. It ends where a range would end that began before it. What is still
- * open at its end begins then for the walk, as if it had been read alone.
+ * All ranges of a burst are of one kind, and it has no other records. It stops before an end of a range that began before the burst.
+ * Ranges that are open when it stops are begun for the walk then, as if they had been read one by one.
  */
 #pragma once
 
@@ -17,22 +17,22 @@
 
 struct dw_burst_range {
 	uint64_t duration, self, depth; /* in the burst: 1 is outermost */
-	uint32_t row, around;           /* how many of the row are open around it */
+	uint32_t row, around;           /* `around`: how many ranges of the same row are open around it */
 };
 
 struct dw_burst_frame {
 	uint64_t start, child, id;
-	uint64_t unused; /* to 32 bytes */
+	uint64_t unused; /* makes it 32 bytes, so that an index is a shift */
 };
 
 struct dw_burst {
-	const struct dw_pass *pass; /* without the ranges of the burst */
-	uint32_t kind, row;         /* of its ranges; of the first one */
-	const bool *plain;          /* by row: only these are read; NULL: all */
-	uint32_t *calls;            /* by row: how many are open */
-	uint64_t until;             /* what begins or ends from then on is not read */
-	uint64_t from, ticks;       /* before the burst; of the last record */
-	uint64_t ended;             /* ranges */
+	const struct dw_pass *pass; /* as it was before the burst */
+	uint32_t kind, row;         /* `kind`: of all its ranges; `row`: of the first one */
+	const bool *plain;          /* by row: whether the burst may have such ranges; NULL: it may have all */
+	uint32_t *calls;            /* by row: how many ranges are open */
+	uint64_t until;             /* it stops before a record of this time or later */
+	uint64_t from, ticks;       /* the time before the burst, and of its last record */
+	uint64_t ended;             /* how many ranges have ended */
 	uint32_t depth, count;
 	bool done;
 	struct dw_burst_frame stack[DW_BURST_DEEPEST + 2]; /* [0]: `child` is the time in ranges of the burst that have ended */
@@ -59,7 +59,7 @@ DW_INLINE bool dw_burst_begin(struct dw_burst *burst, const struct dw_pass *pass
 /* Reads until a record is not of the burst, or the list is full. Returns the next word. */
 const uint32_t *dw_burst_read(struct dw_burst *burst, const uint32_t *at, const uint32_t *limit);
 
-/* What has ended was in the innermost range of its kind, and counts in time. */
+/* Adds the time of the ranges that ended to the range of the same kind that was open around the burst. */
 DW_INLINE void dw_burst_end(const struct dw_burst *burst, struct dw_pass *pass, size_t frame_bytes)
 {
 	for (uint32_t i = 1; i <= burst->depth; i++)

@@ -157,7 +157,7 @@ static void events_async_take(struct events *events, uint64_t ticks, const struc
 		events_async_keep(events, ticks, record);
 }
 
-/* A request that a connection brought is a begin and an end, both earlier than the record. */
+/* One record tells the begin and the end of a request that came over a connection. Both lie before the record's time. */
 static void events_answered(struct events *events, const struct dw_record *record)
 {
 	struct dw_record part = { .kind = DW_ASYNC_BEGIN, .id = record->payload[10], .payload = record->payload + 2 };
@@ -344,8 +344,8 @@ static bool events_async_end_stages(const struct dw_model *model, struct pass *p
 	return true;
 }
 
-/* Requests that connections brought are known better in a process where the program, or a probe, marks requests. False: out of
- * memory. */
+/* Drops requests that were found from connections in processes where the program or a probe marks requests: those would be counted
+ * twice. False: out of memory. */
 static bool events_async_drop_answered(const struct dw_model *model, struct pass *pass)
 {
 	bool *marks = calloc(model->source->process_count + 1, sizeof *marks);

@@ -67,8 +67,9 @@ struct dw_part {
 	void (*note)(void *pass, uint64_t ticks, const struct dw_record *record);
 	void (*settle)(void *pass, uint64_t ticks);
 
-	/* In a loop with bursts (burst.h): whether one may begin now, of what; a range has ended in it; it has ended, and what is open
-	 * begins; and the time in what has ended in the range that has just begun. */
+	/* Only for loops with bursts (burst.h). burst(): sets what it may read; false: none begins. ended(): a range of the burst has
+	 * ended. burst_end(): the burst has ended, and each range that is still open begins for the walk. inside(): behind the begin of
+	 * such a range, the time of the ranges that have ended in it. */
 	bool (*burst)(void *pass, struct dw_burst *burst);
 	void (*ended)(void *pass, const struct dw_burst_range *range);
 	void (*burst_end)(void *pass, struct dw_burst *burst);

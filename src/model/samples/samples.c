@@ -105,7 +105,8 @@ static uint32_t samples_holder(const struct dw_source *source, uint32_t process,
 	return found;
 }
 
-/* Whether a wait that ends after the last step began in it and is mostly there: main() waits for its threads until it ends. */
+/* Whether a wait that ends after the last step lies mostly in that step. A run without steps is one step, and main() may wait for its
+ * threads until the very end. */
 static bool samples_is_of_last(const struct samples *samples, uint64_t ticks, const struct nested *sample)
 {
 	const struct dw_source *source = samples->all->model->source;
@@ -131,8 +132,10 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
 		samples->steps++;
 	if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks == UINT64_MAX &&
-	    samples_is_of_last(samples, ticks, sample))
-		samples->steps--, ticks = samples->steps->start_ticks; /* the next sample goes on again */
+	    samples_is_of_last(samples, ticks, sample)) {
+		samples->steps--; /* the next sample moves it on again */
+		ticks = samples->steps->start_ticks;
+	}
 	if (samples->steps && samples->steps->start_ticks <= ticks)
 		row.where = DW_SAMPLE_IN_STEP;
 	else if (samples->steps && samples->steps > samples->first_step)

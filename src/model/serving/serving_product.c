@@ -116,7 +116,7 @@ DW_INLINE void serving_leave(void *state, void *place, uint64_t ticks, enum dw_l
 {
 }
 
-/* How often the answer of a request was sent that a connection brought. */
+/* Takes the times and the number of sends of a request that came over a connection. */
 static void serving_note_answered(struct serving_walk *walk, const struct dw_record *record)
 {
 	const struct dw_source_clock *clock = &walk->pass.walk.file->clock;
@@ -125,7 +125,7 @@ static void serving_note_answered(struct serving_walk *walk, const struct dw_rec
 	struct dw_served *request = serving_find(to, walk->pass.walk.stream->process, dw_record_u64(record, 2),
 	                                         dw_source_ns(clock, dw_record_u64(record, 4)));
 
-	/* Where requests are marked, it is none. */
+	/* In a process that marks requests it was dropped. */
 	if (!request || !serving_is(&symbols[request->symbol], DW_DETAIL_ANSWERED))
 		return;
 	request->first_ns = dw_source_ns(clock, dw_record_u64(record, 6));

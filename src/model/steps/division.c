@@ -394,7 +394,7 @@ static void division_end_names(struct dw_shares_pass *division, uint64_t to, uin
 	division->seen = to;
 }
 
-/* Adds the time until then, in which ranges took `busy` ticks; what of them is open still is not in it. */
+/* Adds the time from the begin of the burst to the first range that is still open, or to the last record if none is. */
 void dw_shares_burst_end(void *pass, struct dw_burst *burst)
 {
 	struct dw_shares_pass *division = pass;

@@ -88,9 +88,9 @@ struct dw_shares_pass {
 	/* Before this time no step ends, and it is known what to do when plain operators begin and end. `inner` gets the time: what the
 	 * innermost operator has, or `nobody`. */
 	uint64_t quick, *inner, nobody;
-	uint64_t outermost;      /* ranges of the burst that were in no other one */
-	bool burst_names;        /* it is of named ranges; and these name the time, */
-	bool burst_gives;        /* since no other range does */
+	uint64_t outermost;      /* ranges of the burst that were in no other range of it */
+	bool burst_names;        /* its ranges are named by the program */
+	bool burst_gives;        /* its time counts under these names: no range around the burst claims it */
 	const struct dw_row_kind *kinds;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
@@ -346,7 +346,7 @@ DW_INLINE void dw_shares_leave(void *pass, void *own, const struct dw_here *here
 	dw_division_quicken(division);
 }
 
-/* A burst of plain operators or of named ranges may begin, if it is known what they change. */
+/* Whether a burst of plain operators or of named ranges may begin: only if no cached plan of the division is out of date. */
 static inline bool dw_shares_burst(void *pass, struct dw_burst *burst)
 {
 	struct dw_shares_pass *division = pass;

@@ -108,8 +108,8 @@ static uint32_t iterations_choose_thread(const struct dw_model *model, const dou
 
 /* ---- the whole run as one iteration ------------------------------------------------------------------------- */
 
-/* For how long the main thread of the process was ready to run and had no CPU, as it says at its end, or of the program that `dwell run`
- * started, as that says. Negative: not known. */
+/* How long the process's main thread was ready to run without a CPU, in ns. A process records this at its end. For the program that
+ * `dwell run` started, `dwell run` records it, too. Negative: not known. */
 static double iterations_delay(const struct dw_source *source, uint32_t process, bool program)
 {
 	double ns = -1;

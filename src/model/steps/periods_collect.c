@@ -112,7 +112,7 @@ struct collect_state {
 	const struct dw_period_names *names;
 	uint32_t thread;
 	uint64_t from, to; /* ticks */
-	uint64_t soon;     /* with a quarter of all events before it, they will be too few for an account of the run; 0: any are enough */
+	uint64_t soon;     /* if a quarter of the most events lies before this time, they are too dense; 0: no density is too high */
 	bool too_many;
 	struct view views[VIEWS];
 };
@@ -309,8 +309,8 @@ static bool collect_is_done(struct collect_state *state)
 	return true;
 }
 
-/* Whether so many events are in so little time that the most that are kept would not span the part of the run that its iterations must
- * span (dw_iterations_covers()). */
+/* Whether events are so dense that those which are kept would end long before half of the run. Iterations that cover less than half are
+ * not used (iterations_covers()), so the search for them can stop. */
 static bool collect_is_too_dense(struct collect_state *state)
 {
 	bool most = false;

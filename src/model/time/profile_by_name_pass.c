@@ -300,7 +300,6 @@ bool dw_profile_merge(void *into, void *memory, uint32_t file)
 #define LOOP_PARTS(PART) PART(profile, ALWAYS)
 #define LOOP_DROPS_ROWS
 #define LOOP_EVERYTHING
-#define LOOP_BURSTS
 #include "model/core/loop.h"
 
 #define LOOP profile_scoped

@@ -126,7 +126,7 @@ DW_INLINE void dw_profile_leave(void *pass, void *frame, const struct dw_here *h
 	}
 }
 
-/* In a loop for one scope, which includes everything. */
+/* Only a loop whose one scope includes everything has bursts. */
 static inline bool dw_profile_burst(void *pass, struct dw_burst *burst)
 {
 	burst->calls = ((struct dw_profile_pass *)pass)->calls + 1;

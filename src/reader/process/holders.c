@@ -92,8 +92,8 @@ uint32_t dw_holder_tid(uint32_t pid, uint64_t pthread)
 	return pthread && dw_process_memory(pid, pthread + offset, &tid, sizeof tid) && tid > 0 ? (uint32_t)tid : 0;
 }
 
-/* The thread whose end is awaited at this address: that of its number, or, as in glibc 2.43, of another word of the same structure, of
- * which the first and third word are its own address on x86-64. */
+/* The thread whose end is awaited at this address. Before glibc 2.43 pthread_join() waits at the thread's number in its structure. Newer
+ * versions wait at another word of the structure; its begin is found because on x86-64 its first and third word hold its own address. */
 static uint32_t holder_joined(uint32_t pid, uint64_t address)
 {
 	uint64_t at = address & ~(uint64_t)63, words[3];

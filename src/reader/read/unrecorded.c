@@ -59,8 +59,8 @@ static bool unrecorded_in_list(const char *list, const char *id, char file[64], 
 	return false;
 }
 
-/* Whether a library that is loaded counts as used. Frameworks are linked to MPI that a process without a launcher does not call.
- * `of_torch`: PyTorch is recorded, which calls MPI from C, where the probe sees it. */
+/* Whether a library that is loaded counts as used. Some frameworks are linked to MPI, but only processes of a launcher call it.
+ * `of_torch`: PyTorch is recorded. It calls MPI from C, so if there is a probe of MPI, the probe has seen all calls. */
 static bool unrecorded_is_used(const struct library *library, const struct dw_source_process *self, const char *list, bool has_probe,
                                bool of_torch)
 {

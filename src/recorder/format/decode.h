@@ -84,10 +84,10 @@ typedef void dw_visit_end(void *context, uint64_t ticks);
 typedef void dw_visit_other(void *context, uint64_t ticks, const struct dw_record *record);
 /* Optional, after a begin: whether nothing that is in the range matters. */
 typedef bool dw_visit_over(void *context);
-/* Optional: reads begins and ends from `at` on, after *ticks, as far as it can do that at once. Moves *ticks; returns the next word, which
- * may be `at`. Counts its records in dw_decode_time.records. */
+/* Optional. Reads a run of begins and ends that starts at `at`; *ticks is the time of the record before. Sets *ticks to the time of the
+ * last record that it read, adds to dw_decode_time.records, and returns the word behind it. Returns `at` if it reads none. */
 typedef const uint32_t *dw_visit_burst(void *context, const uint32_t *at, const uint32_t *limit, uint64_t *ticks);
-#define DW_BURST_WORTH 64 /* words; after a shorter one, but before an end, more and more are read one by one */
+#define DW_BURST_WORTH 64 /* words; after a shorter run twice as many words as before are read one by one */
 
 DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 {

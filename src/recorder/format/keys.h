@@ -70,7 +70,7 @@
 #define DW_KEY_APART "processes.apart"             /* text: programs that used CPU time and are not in the trace, and why */
 #define DW_KEY_HEAP_PERIOD "heap.period_bytes"     /* JSON: the mean distance of sampled bytes; see dwell_heap() */
 #define DW_KEY_HEAP_LACKS "heap.lacks"             /* text: why allocations are missing */
-#define DW_KEY_REQUESTS_UNSEEN "requests.unseen"   /* prefix of texts: what connections carry whose requests are not seen */
+#define DW_KEY_REQUESTS_UNSEEN "requests.unseen"   /* begins a key; text: what connections carry in which requests are not seen, as "TLS" */
 
 /* ---- metadata of the machine ------------------------------------------------------------------ */
 
@@ -130,7 +130,7 @@
 /* Details of a request's asynchronous ranges, which have its handle: itself, and a part of it, whose end is where the next part
  * or the request's end is. */
 #define DW_DETAIL_REQUEST "request"
-#define DW_DETAIL_ANSWERED "answered" /* a request that a connection brought; counts where nobody marks requests */
+#define DW_DETAIL_ANSWERED "answered" /* a request that came over a connection; ignored if the process marks requests */
 #define DW_DETAIL_STAGE "stage"
 
 /* Details of PyTorch's phases and evaluations. */

@@ -261,9 +261,9 @@ enum dw_ext {
 	                           while the process used so much of its limited address space; zeros: no limit, not known */
 	DW_EXT_TOKENS = 14,     /* u64 ticks, u64 handle, u32 OP, u32 count: the request that is open with this handle has given
 	                           so many tokens, or other pieces of its answer, whose name is the OP's */
-	DW_EXT_ANSWERED = 15,   /* u64 ticks, u64 handle, u64 begin, u64 first, u64 last, u32 OP, u32 sends: a request that a connection
-	                           brought, in ticks: when its first bytes had been read, and those calls returned that sent the first
-	                           and the last part of the answer, of so many */
+	DW_EXT_ANSWERED = 15,   /* u64 ticks, u64 handle, u64 begin, u64 first, u64 last, u32 OP, u32 sends: a request that came
+	                           over a connection. Ticks: when its first bytes had been read (begin), when the first and the last call
+	                           that sends the answer returned; `sends` is the number of these calls */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u

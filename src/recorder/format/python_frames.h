@@ -95,8 +95,10 @@ static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw
 	return false;
 }
 
-/* Whether a code, of which `head` is the first word, is the interpreter's own: once __init__() is called often, a frame of it lies
- * between that of __init__() and its caller's, from 3.12 on. It is a constant, of which nobody counts the references, and has no line. */
+/* Whether a code object belongs to the interpreter and not to the program. `head`: its first word, the reference count.
+ *
+ * From Python 3.12 on the interpreter puts a frame of its own between __init__() and its caller, once __init__() is called often. The
+ * code object of this frame is immortal, which its reference count shows, and it has no first line. */
 static inline bool dw_python_is_between(uint64_t head, int32_t first_line)
 {
 	return (int32_t)head < 0 && !first_line;

@@ -39,8 +39,8 @@ struct dw_sampler_calls {
 	void (*account_close)(bool close);
 	/* Adds to what the run's file says of the recording's own work: begins of threads, children and programs, and CPU time. */
 	void (*own_work)(uint64_t begins, uint64_t ns);
-	/* A request that a connection of the process brought. When it began, its answer began, and it ended, by CLOCK_MONOTONIC; and how
-	 * many calls sent the answer. */
+	/* A request that came over a connection. `at_ns`: when it began, when its answer began, and when it ended, by CLOCK_MONOTONIC.
+	 * `sends`: how many calls sent the answer. */
 	void (*answered)(const char *name, uint64_t handle, const uint64_t at_ns[3], uint32_t sends);
 };
 

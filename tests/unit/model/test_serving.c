@@ -25,9 +25,7 @@ static void put(uint64_t ticks, enum dw_kind kind, uint32_t op, uint64_t handle)
 
 static void answered(uint64_t ticks, uint32_t op, uint32_t handle, uint32_t from, uint32_t first, uint32_t last)
 {
-	uint32_t payload[DW_ANSWERED_WORDS] = { (uint32_t)ticks, 0, handle, 0, from, 0, first, 0, last, 0, op, 7 };
-
-	dw_encode_record(&made.stream, ticks, DW_EXT, DW_EXT_ANSWERED << DW_EXT_TYPE_SHIFT | DW_ANSWERED_WORDS, payload, DW_ANSWERED_WORDS);
+	dw_encode_answered(&made.stream, ticks, op, handle, (const uint64_t[3]){ from, first, last }, 7);
 }
 
 TEST(requests_of_connections_count_where_none_are_marked)

@@ -170,7 +170,7 @@ TEST(what_is_copied_is_also_allocated_and_freed)
 	copies = made_find(&at, "copies");
 	CHECK_EQ(copies->state, DW_RULE_FIRED);
 	CHECK_NEAR(copies->gain_ns / copies->whole_ns, 0.50, 1e-9);
-	CHECK(strstr(copies->hint, "if what memory takes elsewhere goes, too"));
+	CHECK(strstr(copies->hint, "if the other work on memory goes, too"));
 	made_end(&at);
 }
 
